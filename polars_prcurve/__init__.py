@@ -9,23 +9,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
-from polars_prcurve.core.confidence.intervals import intervals, rate_interval
-from polars_prcurve.core.confidence.precision_width import max_width, precision_interval, rectangle_level
-from polars_prcurve.core.confidence.published_numbers import (
+from polars_prcurve.core.confidence.precision_interval_width import (
+    max_width,
+    precision_interval,
+    rectangle_level,
+)
+from polars_prcurve.core.confidence.published_metric_intervals import (
     published_average_precision,
     published_precision,
     published_roc_auc,
 )
+from polars_prcurve.core.confidence.rate_intervals import intervals, rate_interval
 from polars_prcurve.core.confidence.sample_sizes import sample_size
 from polars_prcurve.core.ground.errors import PrcError, PrcWarning
 from polars_prcurve.core.ground.package_version import __version__ as __version__
 from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
-from polars_prcurve.core.prevalence.eta_grid import eta_from_ratio, eta_grid, ratio_from_eta
 from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import class_mix, field
-from polars_prcurve.core.prevalence.prior_shift import shift_prior
+from polars_prcurve.core.prevalence.eta_table import eta_from_ratio, eta_grid, ratio_from_eta
+from polars_prcurve.core.prevalence.posteriors import shift_prior
 from polars_prcurve.core.prevalence.solve_for_eta import crossing, eta_for_f_beta, eta_for_precision
 from polars_prcurve.core.sweep.array_sweep import RocPoints, roc_points
-from polars_prcurve.core.uncertainty.negative_subsampling import subsampled_precision
+from polars_prcurve.core.uncertainty.precision_under_subsampling import subsampled_precision
 from polars_prcurve.doors.namespace import prc, register
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
     from polars_prcurve.doors.retrieval_runs import from_trec
     from polars_prcurve.doors.scikit_learn import PrevalenceDisplay, from_cv_results, from_folds
     from polars_prcurve.doors.scorers import Scorer, scorer
-    from polars_prcurve.view.report.decision import Decision
+    from polars_prcurve.view.report.decision_result import Decision
     from polars_prcurve.view.verdicts.verdict import Verdict
 
 __all__ = [
@@ -86,7 +90,7 @@ register()
 # Altair and others, and the modules of names.
 _MODULES = ("charts", "engines", "report")
 _MODULE_OF_NAME = {
-    "Decision": "view.report.decision",
+    "Decision": "view.report.decision_result",
     "PrevalenceDisplay": "doors.scikit_learn",
     "Scorer": "doors.scorers",
     "Verdict": "view.verdicts.verdict",

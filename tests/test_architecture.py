@@ -59,7 +59,7 @@ ALLOWED = {
     "vl_convert": ("view.report.custom_page",),
     "sklearn": (),  # duck typing serves it
     "narwhals": ("doors.engines",),
-    "scipy": ("core.confidence.intervals",),
+    "scipy": ("core.confidence.rate_intervals",),
 }
 # `value_checks.run_query` collects for all modules, except a few that ask an engine about its values.
 COLLECTS = {
@@ -70,11 +70,11 @@ COLLECTS = {
 RUNS_QUERIES = {
     "core.ground.value_checks",
     "doors.engines.narwhals_counts",
-    "core.inputs.score_and_rate_tables",
+    "core.inputs.resolved_tables",
     "core.inputs.never_scored",
     "core.inputs.column_reader",
-    "core.curves.targets",
-    "core.prevalence.eta_grid",
+    "core.curves.target_search",
+    "core.prevalence.eta_table",
     "core.prevalence.estimated_eta",
 }
 DOORS = ("doors.namespace", "doors.cli")

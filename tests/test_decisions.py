@@ -28,7 +28,7 @@ from polars_prcurve import (
     intervals,
     prc,
 )
-from polars_prcurve.core.ground.safe_text import name_groups
+from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.core.ground.terminal_text import measure_width
 from polars_prcurve.core.judging.status_names import STATUSES
 from polars_prcurve.view.verdicts.status_sentences import STATUS_TABLE

@@ -22,10 +22,10 @@ import polars as pl
 import pytest
 
 from polars_prcurve import Decision, PrcError, class_mix, prc
-from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import format_count, join_words
+from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.ground.terminal_text import measure_width
-from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, Curve, draw_curves, list_icons
@@ -36,8 +36,8 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_merit,
     write_value,
 )
+from polars_prcurve.view.words.display_names import ISOLATES
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_share, say_threshold
-from polars_prcurve.view.words.value_names import ISOLATES
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
 from tests.support.tiers import slow_unless

@@ -42,10 +42,10 @@ from polars_prcurve import (
     shift_prior,
 )
 from polars_prcurve.core.comparison import sign_changes
-from polars_prcurve.core.prevalence import prior_shift as estimate
+from polars_prcurve.core.prevalence import posteriors as estimate
 from polars_prcurve.core.uncertainty import bootstrap
 from polars_prcurve.core.uncertainty.bootstrap import CellSample
-from polars_prcurve.core.uncertainty.negative_subsampling import subsampled_precision
+from polars_prcurve.core.uncertainty.precision_under_subsampling import subsampled_precision
 from tests.support import oracle, oracle_errors
 from tests.support.tiers import slow_unless
 

@@ -33,9 +33,9 @@ from polars_prcurve import (
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
 from polars_prcurve.core.ground import argument_checks
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
-from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.doors.cli.main import main
 from tests.support.arguments import (
     Call,

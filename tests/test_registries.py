@@ -23,9 +23,9 @@ from polars_prcurve.core.inputs.sampling_designs import SAMPLE_KINDS
 from polars_prcurve.core.judging import goal
 from polars_prcurve.core.judging.status_names import STATUSES, GroupStanding
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
-from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS, EtaWords, RateWords
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, EtaWords, RateWords
 from polars_prcurve.core.sweep.effective_counts import DESIGNS
 from polars_prcurve.core.uncertainty.summary_table import needs_negatives
 from polars_prcurve.doors.cli import options
@@ -130,8 +130,8 @@ def test_every_metric_can_be_imported_from_metrics() -> None:
 
 # Targets --------------------------------------------------------------------------------------
 
-# A kind of target is declared in TARGET_KINDS of core/metrics/declared_targets.py, from which rooms read
-# their lists. `tests/test_new_entries.py` walks with a new one. These lists have to be written out.
+# A kind of target is declared in TARGET_KINDS of core/metrics/target_definitions.py, from which rooms
+# read their lists. `tests/test_new_entries.py` walks with a new one. These lists have to be written out.
 
 
 def test_signatures_take_every_target() -> None:

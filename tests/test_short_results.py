@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError, eta_from_sample, metrics, prc
+from polars_prcurve.core.binding.short_result_columns import SHORT_COLUMNS
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
-from polars_prcurve.core.prevalence.short_columns import SHORT_COLUMNS
 
 RNG = np.random.default_rng(5)
 LABEL = RNG.random(600) < 0.3

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from polars_prcurve import PrcError, prc
 from polars_prcurve.core.curves import expression_sweep, row_search_in_sorted_classes
 from polars_prcurve.core.metrics.curve_metric import add_shares
-from polars_prcurve.core.sweep import grouped_rows, sorted_classes
+from polars_prcurve.core.sweep import sorted_classes, sorted_group_rows
 from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
@@ -111,7 +111,7 @@ def test_expressions_agree_to_the_last_bit(
 @given(table=one_group(), data=st.data())
 def test_narrow_keys_agree_with_wide_ones(table: pl.DataFrame, data: st.DataObject) -> None:
     """Of scores of up to 32 bits, of the greatest number of a group, and of listed thresholds."""
-    dtype = data.draw(st.sampled_from(grouped_rows._UP_TO_32_BITS))
+    dtype = data.draw(st.sampled_from(sorted_group_rows._UP_TO_32_BITS))
     score = pl.col("score").cast(pl.Float64)
     if dtype != pl.Float32:
         ends = (0, 1) if dtype == pl.Boolean else pl.select(low=dtype.min(), high=dtype.max()).row(0)
@@ -141,7 +141,7 @@ def test_narrow_keys_agree_with_wide_ones(table: pl.DataFrame, data: st.DataObje
 
     narrow = ask()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouped_rows, "_choose_width", lambda table: grouped_rows._WIDE)
+        patch.setattr(sorted_group_rows, "_choose_width", lambda table: sorted_group_rows._WIDE)
         wide = ask()
     for answer, expected in zip(narrow, wide, strict=True):
         assert_same(answer, expected)

@@ -17,8 +17,8 @@ from polars_prcurve.core.binding.eta_argument import read_eta_argument
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.table_reader import read_input
-from polars_prcurve.core.uncertainty import negative_subsampling
-from polars_prcurve.core.uncertainty.negative_subsampling import (
+from polars_prcurve.core.uncertainty import precision_under_subsampling
+from polars_prcurve.core.uncertainty.precision_under_subsampling import (
     SUBSAMPLE_COLUMNS,
     build_subsample_table,
     subsampled_precision,
@@ -239,7 +239,7 @@ def test_one_seed_is_one_answer() -> None:
 def test_the_size_of_blocks_changes_nothing(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
     df = binormal(20, 300)
     expected = subsampled(df, [0.2, 0.5])
-    monkeypatch.setattr(negative_subsampling, "_MAX_VALUES", held)
+    monkeypatch.setattr(precision_under_subsampling, "_MAX_VALUES", held)
     assert_frame_equal(subsampled(df, [0.2, 0.5]), expected, check_exact=True)
 
 

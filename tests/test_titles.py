@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import charts, eta_grid, prc
-from polars_prcurve.core.ground.safe_text import make_visible
+from polars_prcurve.core.ground.message_text import make_visible
 from polars_prcurve.doors.cli.terminal_table import show_number
 from polars_prcurve.view.charts.model_difference import IntervalRow
 from polars_prcurve.view.charts.model_difference import _say_row as say_difference
@@ -23,6 +23,7 @@ from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.chart_titles import find_limits
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS
 from polars_prcurve.view.charts.parts.label_placement import LabelSpace
+from polars_prcurve.view.words.display_names import count_letters, isolate_name, wrap_words
 from polars_prcurve.view.words.number_words import (
     count_of_100,
     say_count,
@@ -33,7 +34,6 @@ from polars_prcurve.view.words.number_words import (
     say_signed,
     say_threshold,
 )
-from polars_prcurve.view.words.value_names import count_letters, isolate_name, wrap_words
 from tests.support.arguments import PLOTS
 from tests.support.chart_specs import (
     UNSEEN,

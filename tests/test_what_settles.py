@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import Decision, prc
-from polars_prcurve.core.confidence.intervals import z_value
+from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.judging.sample_needs import (
     SampleNeed,
     count_examples_needed,

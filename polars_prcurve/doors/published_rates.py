@@ -21,7 +21,7 @@ from polars_prcurve.core.ground.argument_checks import (
     refuse_kind,
 )
 from polars_prcurve.core.ground.errors import PrcError, warn_caller
-from polars_prcurve.core.ground.safe_text import join_words
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.value_checks import is_literal
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import DataFramePrc

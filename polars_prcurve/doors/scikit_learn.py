@@ -24,10 +24,10 @@ from polars_prcurve.doors.scorers import find_positives, predict_scores, read_cl
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from polars_prcurve.core.confidence.intervals import Confidence
-    from polars_prcurve.core.prevalence.eta_grid import Eta
+    from polars_prcurve.core.confidence.rate_intervals import Confidence
+    from polars_prcurve.core.prevalence.eta_table import Eta
     from polars_prcurve.view.charts.parts.chart_assembly import Chart
-    from polars_prcurve.view.report.decision import Decision
+    from polars_prcurve.view.report.decision_result import Decision
 
 T = TypeVar("T")  # what each curve has, as `_unpack_one` takes it
 # For each fold the rows that it tests, and their scores.

@@ -39,15 +39,17 @@ class Edit(NamedTuple):
 
 EDITS = (
     Edit(
-        f"{CORE}.metrics.declared_targets",
+        f"{CORE}.metrics.target_definitions",
         "    lift: TargetValues\n",
         "    false_omission_rate: TargetValues\n    missed_rate: TargetValues\n",
     ),
     Edit(
-        f"{CORE}.metrics.declared_targets", "    fpr: TargetValues\n", "    specificity: TargetValues\n"
+        f"{CORE}.metrics.target_definitions",
+        "    fpr: TargetValues\n",
+        "    specificity: TargetValues\n",
     ),
     Edit(
-        f"{CORE}.metrics.declared_targets",
+        f"{CORE}.metrics.target_definitions",
         '        TargetKind(\n            "predicted_positive_rate",\n',
         """\
         TargetKind("specificity", point.specificity, is_at_most=False, limits_misses=False),
@@ -151,7 +153,7 @@ import polars as pl  # noqa: E402
 from polars_prcurve import Decision, PrcError, charts, prc  # noqa: E402
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS  # noqa: E402
 from polars_prcurve.core.inputs import sampling_designs  # noqa: E402
-from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS  # noqa: E402
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS  # noqa: E402
 from polars_prcurve.doors.cli.commands import get_parser  # noqa: E402
 from polars_prcurve.doors.cli.main import main  # noqa: E402
 from polars_prcurve.view.verdicts.value_phrases import describe_limit  # noqa: E402

@@ -17,18 +17,18 @@ from polars_prcurve.core.binding import argument_rules, shared_arguments
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts, refuse_word
 from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
 from polars_prcurve.core.binding.eta_argument import EtaArgument, EtaOfScores, read_eta_argument
-from polars_prcurve.core.binding.group_name_clashes import (
+from polars_prcurve.core.binding.group_renaming import (
     TableT,
     hide_columns,
     hide_groups,
     list_hidden,
 )
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TableWords
-from polars_prcurve.core.comparison.model_pairs import Examples
-from polars_prcurve.core.confidence.band_types import BandKind, FixedBands
-from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
-from polars_prcurve.core.confidence.intervals import Confidence, Intervals, read_certainty
+from polars_prcurve.core.comparison.pairwise_comparison import Examples
+from polars_prcurve.core.confidence.bands_by_threshold_origin import BandKind, FixedBands
+from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.point_intervals import find_corners
+from polars_prcurve.core.confidence.rate_intervals import Confidence, Intervals, read_certainty
 from polars_prcurve.core.ground.argument_checks import METRIC_OF_SYNONYM, hint_at_arguments
 from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
@@ -41,8 +41,8 @@ from polars_prcurve.core.inputs.column_reader import (
 )
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.never_scored import tells_negatives
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import (
     gives_squares,
     list_parts,
@@ -52,7 +52,7 @@ from polars_prcurve.core.inputs.table_reader import (
 from polars_prcurve.core.inputs.wide_tables import empty_incomplete, stack_classes, stack_models
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
-from polars_prcurve.core.prevalence.eta_grid import EtaTable
+from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.uncertainty.means_over_groups import MeanOver
 from polars_prcurve.core.uncertainty.summary_table import check_negatives
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import take_frame
 from polars_prcurve.core.inputs.input_columns import InputColumns
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 
 _MOST_TABLES = 4
 """As many tables stay in memory: a page of several charts reads about as many columns at a time."""

@@ -28,9 +28,9 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.comparison import average_precision_differences as ap_differences
-from polars_prcurve.core.comparison.model_pairs import SIDES, A, Adjust, B
+from polars_prcurve.core.comparison.pairwise_comparison import SIDES, A, Adjust, B
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
-from polars_prcurve.core.confidence.intervals import z_value
+from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground import normal_distribution as normal
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.student_distribution import normal_from_student, student_quantile

@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, judge_sign
 from polars_prcurve.core.comparison.differences import find_compared_metrics
-from polars_prcurve.core.comparison.model_pairs import (
+from polars_prcurve.core.comparison.pairwise_comparison import (
     A,
     Adjust,
     B,
@@ -26,11 +26,11 @@ from polars_prcurve.core.comparison.model_pairs import (
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.student_distribution import add_student_share
 from polars_prcurve.core.ground.value_checks import stop_if_broken
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
-from polars_prcurve.core.prevalence.eta_grid import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair
+from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
+from polars_prcurve.core.prevalence.pair_column_names import Pair
 from polars_prcurve.core.uncertainty.means_over_groups import (
     FREEDOM,
     STANDARD_ERROR,

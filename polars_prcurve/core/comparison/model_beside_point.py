@@ -23,10 +23,10 @@ from typing import Any, Literal, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.comparison.difference_tests import judge_sign
-from polars_prcurve.core.comparison.model_pairs import list_compare_columns
+from polars_prcurve.core.comparison.pairwise_comparison import list_compare_columns
 from polars_prcurve.core.confidence.doubts import find_first_doubt
-from polars_prcurve.core.confidence.intervals import find_wilson_ends, z_value
 from polars_prcurve.core.confidence.point_intervals import combine_distances, find_corners
+from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_value
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

@@ -35,18 +35,18 @@ from numpy.typing import NDArray
 
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.curves.operating_points import build_points_table
-from polars_prcurve.core.curves.targets import read_targets
+from polars_prcurve.core.curves.target_search import read_targets
 from polars_prcurve.core.ground.argument_checks import read_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import is_missing
 from polars_prcurve.core.inputs.column_reader import check_group_names
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.core.metrics.segment_column_names import CELLS
-from polars_prcurve.core.prevalence.eta_grid import build_number_grid
+from polars_prcurve.core.prevalence.eta_table import build_number_grid
 
 Counts: TypeAlias = NDArray[np.int64]  # a number of examples per period
 

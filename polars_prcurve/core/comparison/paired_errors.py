@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, judge_sign
-from polars_prcurve.core.comparison.model_pairs import (
+from polars_prcurve.core.comparison.pairwise_comparison import (
     BASE_GROUP,
     ETA_NUMBER,
     IS_ORDERED,
@@ -29,7 +29,7 @@ from polars_prcurve.core.comparison.model_pairs import (
     join_sides,
 )
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
-from polars_prcurve.core.confidence.interval_column_names import EtaError
+from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.curves.curve_segments import CurveSegments
 from polars_prcurve.core.curves.curve_table import pick_by_number
 from polars_prcurve.core.ground import exact_arithmetic
@@ -37,13 +37,13 @@ from polars_prcurve.core.ground.exact_arithmetic import square_integer, sum_shar
 from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.resolved_tables import ScoreTable, class_amounts
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, class_amounts
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_grid import repeat_rows
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair
-from polars_prcurve.core.sweep.grouped_rows import SweepTables
+from polars_prcurve.core.prevalence.eta_table import repeat_rows
+from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.sweep.sorted_group_rows import SweepTables
 from polars_prcurve.core.uncertainty.influence import (
     IS_TIED,
     PLACE,

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_prcurve.core.confidence.intervals import z_value
+from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.segment_column_names import Segment

@@ -37,12 +37,12 @@ from itertools import product
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
-from polars_prcurve.core.confidence.intervals import compute_limits
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.rate_intervals import compute_limits
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.sampling_designs import MOMENTS, name_moment, name_unit
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, ShareCells, null_if_nan
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_prcurve.core.confidence.intervals import z_value
+from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 

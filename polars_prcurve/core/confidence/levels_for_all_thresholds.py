@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from polars_prcurve.core.confidence.intervals import compute_beta_limits, load_scipy_special
+from polars_prcurve.core.confidence.rate_intervals import compute_beta_limits, load_scipy_special
 
 _NEGLIGIBLE_CHANCE = 1e-15  # smaller chances, relative to the greatest one, are dropped
 _SIZES = (*range(1, 21), 30, 50, 70, 100, 140, 200, 300, 500, 700, 1000, 1400, 2000)

@@ -35,7 +35,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polars_prcurve.core.confidence import cohort_intervals
-from polars_prcurve.core.confidence.band_types import (
+from polars_prcurve.core.confidence.bands_by_threshold_origin import (
     LIMIT_COLUMNS,
     MOVE_NAMES,
     ChosenBands,
@@ -43,14 +43,14 @@ from polars_prcurve.core.confidence.band_types import (
     ModelBands,
 )
 from polars_prcurve.core.confidence.cohort_intervals import ETA_CORRELATIONS
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError, TargetRow
-from polars_prcurve.core.confidence.intervals import add_eta_limits, z_value
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError, TargetRow
+from polars_prcurve.core.confidence.rate_intervals import add_eta_limits, z_value
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.student_distribution import student_quantile
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 

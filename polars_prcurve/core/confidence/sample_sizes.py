@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args, ov
 
 import polars as pl
 
-from polars_prcurve.core.confidence.intervals import (
+from polars_prcurve.core.confidence.precision_interval_width import check_delta
+from polars_prcurve.core.confidence.rate_intervals import (
     BETA_METHODS,
     Intervals,
     RateMethod,
@@ -37,7 +38,6 @@ from polars_prcurve.core.confidence.intervals import (
     compute_limits,
     z_value,
 )
-from polars_prcurve.core.confidence.precision_width import check_delta
 from polars_prcurve.core.ground.argument_checks import (
     hint_at_arguments,
     read_choice,

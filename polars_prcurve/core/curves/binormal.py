@@ -16,18 +16,18 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.ground.argument_checks import read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS, BinormalModel, Segment
-from polars_prcurve.core.sweep.grouped_rows import (
+from polars_prcurve.core.sweep.sorted_group_rows import (
     CLASS_SUMS,
     SumColumns,
     SweepTables,

@@ -20,10 +20,10 @@ from typing import Any, TypeAlias
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.core.confidence.interval_column_names import EtaError
+from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.curves.curve_table import list_curve_columns
 from polars_prcurve.core.curves.expression_rises import can_list_rises, list_rises
-from polars_prcurve.core.curves.targets import ROW_NUMBER, Target
+from polars_prcurve.core.curves.target_search import ROW_NUMBER, Target
 from polars_prcurve.core.ground import exact_arithmetic, value_checks
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import Check, equals_label, guard, label_dtypes
@@ -32,7 +32,7 @@ from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, SegmentValues, odds_against
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
-from polars_prcurve.core.prevalence.eta_grid import class_factors, read_eta_list
+from polars_prcurve.core.prevalence.eta_table import class_factors, read_eta_list
 from polars_prcurve.core.sweep.sweep_column_names import COUNT_COLUMNS, SQUARE_COLUMNS, SWEEP_COLUMNS
 
 Prevalence: TypeAlias = float | pl.Expr | None

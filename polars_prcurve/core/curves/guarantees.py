@@ -24,16 +24,16 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.confidence import binomial_tails as tails
-from polars_prcurve.core.confidence.interval_column_names import (
+from polars_prcurve.core.confidence.interval_input_columns import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,
     EtaError,
 )
-from polars_prcurve.core.confidence.intervals import compute_upper_limits
-from polars_prcurve.core.curves import field_of_several_parts as in_field
+from polars_prcurve.core.confidence.rate_intervals import compute_upper_limits
+from polars_prcurve.core.curves import field_bands as in_field
 from polars_prcurve.core.curves.curve_table import pick_by_number
-from polars_prcurve.core.curves.targets import (
+from polars_prcurve.core.curves.target_search import (
     END,
     LEAST_SCORE,
     ROW_NUMBER,
@@ -57,23 +57,23 @@ from polars_prcurve.core.ground.argument_checks import read_number, take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import is_at_most
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.normal_distribution import add_normal_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.safe_text import join_words
 from polars_prcurve.core.ground.value_checks import Check
+from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
-from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
 from polars_prcurve.core.metrics.curve_metric import SegmentValues, Step
-from polars_prcurve.core.metrics.declared_targets import (
+from polars_prcurve.core.metrics.segment_column_names import CELLS
+from polars_prcurve.core.metrics.target_definitions import (
     RUN_WORDS,
     TARGET_KINDS,
     PromiseTest,
     RunTest,
     divide_shares,
 )
-from polars_prcurve.core.metrics.segment_column_names import CELLS
-from polars_prcurve.core.prevalence.eta_grid import EtaTable
+from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.sweep.effective_alerts import GREATEST_SIZES
 from polars_prcurve.core.sweep.sweep_column_names import AlertSize
 

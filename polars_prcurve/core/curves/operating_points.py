@@ -16,7 +16,7 @@ from functools import partial
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_types import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.bands_by_threshold_origin import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
 from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     CERTAINTY,
@@ -24,16 +24,16 @@ from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     scale_limit,
 )
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError, TargetRow
-from polars_prcurve.core.confidence.intervals import BETA_METHODS
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
-from polars_prcurve.core.confidence.precision_width import smallest_eta
+from polars_prcurve.core.confidence.precision_interval_width import smallest_eta
+from polars_prcurve.core.confidence.rate_intervals import BETA_METHODS
 from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.core.curves import curve_table, guarantees, row_search
 from polars_prcurve.core.curves.curve_segments import build_segments
-from polars_prcurve.core.curves.field_of_several_parts import add_field_tests
+from polars_prcurve.core.curves.field_bands import add_field_tests
 from polars_prcurve.core.curves.row_search_in_sorted_classes import find_few_rows
-from polars_prcurve.core.curves.targets import (
+from polars_prcurve.core.curves.target_search import (
     END,
     END_ROW,
     ROW_NUMBER,
@@ -44,26 +44,26 @@ from polars_prcurve.core.curves.targets import (
     require_one_point,
 )
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs import score_and_rate_tables as of_table
+from polars_prcurve.core.inputs import resolved_tables as of_table
 from polars_prcurve.core.inputs.column_reader import check_group_names
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sampling_designs import OWN_MOMENTS
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics import point_formulas as point
-from polars_prcurve.core.metrics.declared_targets import RunTest, TargetKind, read_events
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
-from polars_prcurve.core.prevalence.eta_grid import (
+from polars_prcurve.core.metrics.target_definitions import RunTest, TargetKind, read_events
+from polars_prcurve.core.prevalence.eta_table import (
     EtaTable,
     check_result_columns,
     join_etas,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair
+from polars_prcurve.core.prevalence.pair_column_names import Pair
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.core.sweep.effective_counts import Design, choose_design
 from polars_prcurve.core.sweep.effective_weights import find_missing_weights
-from polars_prcurve.core.sweep.grouped_rows import (
+from polars_prcurve.core.sweep.sorted_group_rows import (
     SweepTables,
     class_counts,
     class_sizes,

@@ -36,8 +36,8 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_types import LIMIT_COLUMNS, ModelBands
-from polars_prcurve.core.confidence.interval_column_names import EtaError
+from polars_prcurve.core.confidence.bands_by_threshold_origin import LIMIT_COLUMNS, ModelBands
+from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.confidence.point_intervals import (
     MOVED_RATES,
     SIZE_COLUMNS,
@@ -47,7 +47,7 @@ from polars_prcurve.core.confidence.point_intervals import (
 )
 from polars_prcurve.core.curves.curve_table import build_metric_rows, pick_by_number
 from polars_prcurve.core.curves.guarantees import PROMISE_COLUMNS, add_upper_limits
-from polars_prcurve.core.curves.targets import (
+from polars_prcurve.core.curves.target_search import (
     END,
     END_ROW,
     LEAST_SCORE,
@@ -66,10 +66,10 @@ from polars_prcurve.core.curves.targets import (
 )
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import SegmentValues
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair
+from polars_prcurve.core.prevalence.pair_column_names import Pair
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import begin_block, end_block, mark_blocks
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.curves.curve_table import join_values
-from polars_prcurve.core.curves.targets import Target
+from polars_prcurve.core.curves.target_search import Target
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
-from polars_prcurve.core.prevalence.eta_grid import EtaTable
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
+from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.sweep.sorted_classes import SortedClasses, sort_classes
 
 if TYPE_CHECKING:

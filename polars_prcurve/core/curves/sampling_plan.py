@@ -34,8 +34,8 @@ from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, show_value, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import ReadColumn
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
-from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
+from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.prevalence.part_weights import check_weight_name
 from polars_prcurve.core.sweep.sweep_column_names import UNLABELLED_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import count_scores

@@ -21,7 +21,7 @@ from polars import selectors
 from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.safe_text import join_words, make_visible
+from polars_prcurve.core.ground.message_text import join_words, make_visible
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

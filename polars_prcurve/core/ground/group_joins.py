@@ -52,7 +52,7 @@ def group_number(
             digit = key_column.cast(pl.Int64) + (1 - least_value)
         digits.append(digit.fill_null(0) * n_combinations)
         n_combinations *= greatest_value - least_value + 2  # all values of the span, and null
-    if n_combinations > 2**28:  # more do not fit into a narrow key; see `sweep.grouped_rows`
+    if n_combinations > 2**28:  # more do not fit into a narrow key; see `sweep.sorted_group_rows`
         return None
     return (pl.sum_horizontal(digits) if digits else pl.lit(0)).cast(pl.UInt32)
 

@@ -30,8 +30,8 @@ from polars import selectors
 from polars_prcurve.core.ground.errors import PrcError, describe_value
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.message_text import SYMBOL_OF_CHARACTER, SYMBOL_OF_CODE
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.safe_text import SYMBOL_OF_CHARACTER, SYMBOL_OF_CODE
 
 _SIGNATURE = "\n(raised by polars_prcurve; ignore what follows)"
 """The end of a sentence in an error of Polars, by which `translate_errors` finds it."""
@@ -184,7 +184,7 @@ _DTYPE_NAME_OF_SHORT_NAME = {
 
 # Frame methods and expressions raise the same sentences. The number of rows that are wrong comes from a
 # parameter `count`: an expression sums in its context, and a frame method reads a sum from the table of
-# groups (see `score_and_rate_tables`).
+# groups (see `resolved_tables`).
 
 RowCounter: TypeAlias = Callable[[pl.Expr], pl.Expr]
 """A function from a Boolean expression to the number of rows in which it is true, as a scalar."""

@@ -15,7 +15,7 @@ import polars as pl
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_list, read_whole_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
-from polars_prcurve.core.ground.safe_text import join_words
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.value_checks import Check
 from polars_prcurve.core.inputs.column_reader import (
     Column,
@@ -28,8 +28,8 @@ from polars_prcurve.core.inputs.column_reader import (
 )
 from polars_prcurve.core.inputs.input_columns import Cells, InputColumns
 from polars_prcurve.core.inputs.never_scored import add_never_scored
+from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.inputs.score_and_rate_tables import RateTable, ResolvedTable, ScoreTable
 
 
 def read_input(

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import Question
-from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
+from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import Field

@@ -28,18 +28,18 @@ from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     measure_certainty,
     scale_limit,
 )
-from polars_prcurve.core.confidence.interval_column_names import UNCERTAIN_ETA_COLUMNS
-from polars_prcurve.core.confidence.intervals import read_estimate
+from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.point_intervals import combine_distances
+from polars_prcurve.core.confidence.rate_intervals import read_estimate
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.goal import CAPS, Goal
 from polars_prcurve.core.metrics import point_formulas
-from polars_prcurve.core.metrics.best_and_integrated import precision_at_recall
-from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS, TargetKind
-from polars_prcurve.core.prevalence.eta_grid import (
+from polars_prcurve.core.metrics.derived_curve_metrics import precision_at_recall
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, TargetKind
+from polars_prcurve.core.prevalence.eta_table import (
     EtaTable,
     check_result_columns,
     require_plain_etas,

@@ -9,14 +9,14 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import Question
-from polars_prcurve.core.confidence.intervals import read_estimate
-from polars_prcurve.core.curves.targets import direction_sign, read_targets
+from polars_prcurve.core.confidence.rate_intervals import read_estimate
+from polars_prcurve.core.curves.target_search import direction_sign, read_targets
 from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError, describe_value
-from polars_prcurve.core.inputs.score_and_rate_tables import refuse_points
-from polars_prcurve.core.metrics.declared_targets import ALERT_WORDS, TARGET_KINDS, read_events
+from polars_prcurve.core.inputs.resolved_tables import refuse_points
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS, TARGET_KINDS, read_events
 
 FLOORS = tuple(word for word, kind in TARGET_KINDS.items() if kind.limits_misses)
 """Targets that limit how many positives may be missed: models are judged by the precision there."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
-from polars_prcurve.core.confidence.intervals import Estimate, z_value
+from polars_prcurve.core.confidence.rate_intervals import Estimate, z_value
 from polars_prcurve.core.judging.case_status import (
     LEAST_OF_CLASS,
     Candidate,
@@ -21,7 +21,7 @@ from polars_prcurve.core.judging.case_status import (
     measure_width,
 )
 from polars_prcurve.core.judging.evidence import EvidenceColumn
-from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 
 RELEVANT_GAP = 0.1  # the difference that matters between shares of usual size: 10 points
 WELL_KNOWN = 0.05  # how far an interval reaches to either side where a share of usual size is well known

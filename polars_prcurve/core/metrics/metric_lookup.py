@@ -20,7 +20,7 @@ from polars_prcurve.core.ground.argument_checks import (
     refuse_kind,
 )
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
-from polars_prcurve.core.ground.safe_text import shorten_name
+from polars_prcurve.core.ground.message_text import shorten_name
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.metric_base import (
     DECLARED_BY_NAME,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import (
+from polars_prcurve.core.confidence.interval_input_columns import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,
     UNCERTAIN_ETA_COLUMNS,
 )
-from polars_prcurve.core.confidence.intervals import check_confidence, compute_limits
+from polars_prcurve.core.confidence.rate_intervals import check_confidence, compute_limits
 from polars_prcurve.core.ground.argument_checks import (
     check_texts,
     hint_at_arguments,

@@ -19,14 +19,14 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import (
+from polars_prcurve.core.confidence.interval_input_columns import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,
     UNCERTAIN_ETA_COLUMNS,
     EtaError,
 )
-from polars_prcurve.core.confidence.intervals import add_eta_limits
+from polars_prcurve.core.confidence.rate_intervals import add_eta_limits
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import select_column
@@ -46,16 +46,16 @@ from polars_prcurve.core.inputs.column_reader import (
     read_group_keys,
     show_first,
 )
-from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import (
+from polars_prcurve.core.inputs.resolved_tables import (
     FieldParts,
     ResolvedTable,
     ScoreTable,
     Tallies,
     class_amounts,
 )
-from polars_prcurve.core.prevalence import eta_grid
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair, Part
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.prevalence import eta_table
+from polars_prcurve.core.prevalence.pair_column_names import Pair, Part
 
 # The parts of a table, and the weights of their rows --------------------------------------------
 
@@ -285,14 +285,14 @@ def _read_frame(
     for column in ("eta", "share"):
         if not (schema[column].is_numeric() or schema[column] == pl.Null):
             raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
-    is_uncertain = may_be_uncertain and eta_grid.has_uncertain_eta(schema, key_names)
+    is_uncertain = may_be_uncertain and eta_table.has_uncertain_eta(schema, key_names)
     known_names = {*key_names, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if is_uncertain else ())}
     other_names = (column for column in schema if column not in known_names)
     check_forgotten_groups("eta", other_names, table_schema)
     part_rows = eta_frame.lazy().with_columns(pl.col("eta", "share").cast(pl.Float64))
     troubles: list[tuple[pl.Expr, str]] = []
     if is_uncertain:
-        part_rows, troubles = eta_grid.add_uncertain_eta(part_rows, schema, confidence)
+        part_rows, troubles = eta_table.add_uncertain_eta(part_rows, schema, confidence)
     part_eta, share, no_value = pl.col("eta"), pl.col("share"), pl.lit(None, dtype=pl.Float64)
     is_outside = part_eta.is_nan() | ~part_eta.is_between(0, 1)
     lacks_share = share.is_null() | ~share.is_between(0, LARGEST_WEIGHT)

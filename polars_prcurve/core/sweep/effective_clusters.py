@@ -28,12 +28,12 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve.core.confidence.cohort_intervals import sum_moments
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sampling_designs import name_moment
 from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
-from polars_prcurve.core.sweep.grouped_rows import SortedRows
+from polars_prcurve.core.sweep.sorted_group_rows import SortedRows
 from polars_prcurve.core.sweep.sweep_column_names import ClusterSize
 
 _FORCE = 3  # the number of rows that the design effect half way represents

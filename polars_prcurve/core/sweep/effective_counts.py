@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
 from polars_prcurve.core.ground.exact_arithmetic import (
     NEAR_ONE,
     SQUARES_NEAR_ONE,
@@ -31,6 +31,7 @@ from polars_prcurve.core.ground.exact_arithmetic import (
 )
 from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sampling_designs import (
     CLUSTERED,
@@ -41,13 +42,12 @@ from polars_prcurve.core.inputs.sampling_designs import (
     WEIGHTED_CLUSTERS,
     SampleKind,
 )
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
-from polars_prcurve.core.prevalence.prevalence_column_names import Part
+from polars_prcurve.core.prevalence.pair_column_names import Part
 from polars_prcurve.core.sweep import effective_clusters as clusters
 from polars_prcurve.core.sweep import effective_strata as strata
 from polars_prcurve.core.sweep import effective_weights as weights
-from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS, SortedRows, to_counts
+from polars_prcurve.core.sweep.sorted_group_rows import CLASS_SUMS, SortedRows, to_counts
 from polars_prcurve.core.sweep.sweep_column_names import (
     FIELD_COLUMNS,
     ClusterSize,

@@ -37,7 +37,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
 from polars_prcurve.core.ground.exact_arithmetic import (
     from_whole,
     round_up_to_power_of_two,
@@ -45,11 +45,11 @@ from polars_prcurve.core.ground.exact_arithmetic import (
 )
 from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sampling_designs import name_moment, name_unit
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Unseen
-from polars_prcurve.core.sweep.grouped_rows import SortedRows
+from polars_prcurve.core.sweep.sorted_group_rows import SortedRows
 from polars_prcurve.core.sweep.sweep_column_names import ClusterSize, StratumLabels
 
 _CELLS_OF_SIDES = (("tp", "fp"), ("fn", "tn"))  # the cells above a threshold, and below it

@@ -31,16 +31,16 @@ from functools import reduce
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.resolved_tables import ScoreTable, class_amounts
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sampling_designs import name_moment
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable, class_amounts
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment, Unseen
 from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
-from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS, SQUARE_SUMS
+from polars_prcurve.core.sweep.sorted_group_rows import CLASS_SUMS, SQUARE_SUMS
 from polars_prcurve.core.sweep.sweep_column_names import SquareSegment, SquareSums, Sweep
 
 _CELLS_OF_SIDE = {"above": ("tp", "fp"), "below": ("fn", "tn")}

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveArrays
 from polars_prcurve.core.metrics.segment_column_names import Segment
-from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS
+from polars_prcurve.core.sweep.sorted_group_rows import CLASS_SUMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

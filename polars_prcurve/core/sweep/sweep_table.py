@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import read_choice, read_list, read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
@@ -22,21 +22,21 @@ from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_group_names
-from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import (
+from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
+from polars_prcurve.core.inputs.resolved_tables import (
     RateTable,
     ResolvedTable,
     ScoreTable,
     has_unscored,
 )
-from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
+from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
-from polars_prcurve.core.prevalence import eta_grid
-from polars_prcurve.core.prevalence.eta_grid import EtaTable
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair, Part
-from polars_prcurve.core.sweep import grouped_rows
+from polars_prcurve.core.prevalence import eta_table
+from polars_prcurve.core.prevalence.eta_table import EtaTable
+from polars_prcurve.core.prevalence.pair_column_names import Pair, Part
+from polars_prcurve.core.sweep import sorted_group_rows
 from polars_prcurve.core.sweep.effective_counts import Design, choose_design, list_plain_sizes
-from polars_prcurve.core.sweep.grouped_rows import (
+from polars_prcurve.core.sweep.sorted_group_rows import (
     CLASS_SUMS,
     SQUARE_SUMS,
     SortedRows,
@@ -86,8 +86,8 @@ def build_eta_sweep(
     if grid is None:
         pairs = rows.join(groups, on=Group.NUMBER, maintain_order="left")
     else:
-        groups = eta_grid.join_etas(groups, grid, *grouped_rows.class_sizes(table))
-        if checks := eta_grid.own_eta_checks(table, grid, pl.lit(True)):
+        groups = eta_table.join_etas(groups, grid, *sorted_group_rows.class_sizes(table))
+        if checks := eta_table.own_eta_checks(table, grid, pl.lit(True)):
             groups = stop_if_broken(groups, checks)
         if grid.etas_per_group == 1 and grid.n_copies == 1:
             pairs = rows.join(groups, on=Group.NUMBER, maintain_order="left")
@@ -116,7 +116,9 @@ def build_sweep(
         rows, groups, _ = build_running_sums(table, None, checked=False, design=design)
     else:
         assert isinstance(table, ScoreTable)
-        groups = grouped_rows.build_groups(table, grouped_rows.class_totals(table, squares=False))
+        groups = sorted_group_rows.build_groups(
+            table, sorted_group_rows.class_totals(table, squares=False)
+        )
         rows, groups = few_rows, groups.with_columns(_group_columns(table, CLASS_SUMS))
     groups = groups.cache()
     if unscored and has_unscored(table):
@@ -138,7 +140,7 @@ def count_scores(table: ResolvedTable, columns: Sequence[str] = COUNT_COLUMNS) -
     score_counts = rows.with_columns(pl.col(names.cum) - pl.col(names.above) for names in sums)
     score_rows = score_counts.join(groups, on=Group.NUMBER, maintain_order="left")
     n_pos, n_neg = (pl.col(names.cum) for names in CLASS_SUMS)
-    n_pos, n_neg = grouped_rows.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
+    n_pos, n_neg = sorted_group_rows.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
     result_exprs = {"score": pl.col(Row.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
     if has_squares:
         for name, names in zip(SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
@@ -314,20 +316,20 @@ def _sum_rows(
     """
     squares = bool(design.summed)
     sums = (*CLASS_SUMS, *(SQUARE_SUMS if squares else ()))
-    size_columns = [*grouped_rows.class_totals(table, squares=squares), *design.list_totals()]
-    groups = grouped_rows.build_groups(table, size_columns).cache()  # joined twice
+    size_columns = [*sorted_group_rows.class_totals(table, squares=squares), *design.list_totals()]
+    groups = sorted_group_rows.build_groups(table, size_columns).cache()  # joined twice
     if checked and not table.float_sums:
-        groups = grouped_rows.check_groups(table, groups)
-    rows = grouped_rows.prepare_rows(table, groups, squares=squares)
+        groups = sorted_group_rows.check_groups(table, groups)
+    rows = sorted_group_rows.prepare_rows(table, groups, squares=squares)
     if table.float_sums:
         # Prepared a second time, without scores: rows shared with the sort would be held in memory.
-        weights = grouped_rows.prepare_rows(table, groups, without=Row.SCORE, squares=squares)
+        weights = sorted_group_rows.prepare_rows(table, groups, without=Row.SCORE, squares=squares)
         totals = weights.group_by(Group.NUMBER).agg(pl.col(s.amount).sum().alias(s.total) for s in sums)
         groups = groups.join(totals, on=Group.NUMBER, how="left", maintain_order="left")
         # A group whose weights are all 0 has no rows to add up.
         groups = groups.with_columns(pl.col([s.total for s in sums]).fill_null(0))
         # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = grouped_rows.check_groups(table, groups) if checked else groups
+        groups = sorted_group_rows.check_groups(table, groups) if checked else groups
     marks = None
     if listed is not None:
         marks = groups.select(Group.NUMBER).join(
@@ -468,14 +470,14 @@ def build_part_counts(table: ScoreTable, field_points: pl.LazyFrame) -> pl.LazyF
 def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
     """Return the points of each group by rising fpr, then rising recall, and the group table."""
     size_aggregate_exprs = _aggregate_sizes(table) if table.has_counts else []
-    groups = grouped_rows.build_groups(table, size_aggregate_exprs).with_columns(
+    groups = sorted_group_rows.build_groups(table, size_aggregate_exprs).with_columns(
         pl.lit(1.0).alias(EffectiveSize.WEIGHT_UNIT)
     )
     if table.has_counts:
         # A class without examples has no interval, as one of unknown size.
         n_pos, n_neg = (pl.when(pl.col(names.total) > 0).then(names.total) for names in CLASS_SUMS)
         groups = groups.with_columns(list_plain_sizes(n_pos.cast(pl.Float64), n_neg.cast(pl.Float64)))
-    rows = grouped_rows.join_group_numbers(table, table.rows, groups)
+    rows = sorted_group_rows.join_group_numbers(table, table.rows, groups)
     sort_names = [Group.NUMBER, "fpr", "recall", *([] if table.score_dtype is None else [Row.SCORE])]
     rows = rows.sort(sort_names, descending=[name == Row.SCORE for name in sort_names])
     unknown_count_exprs = dict.fromkeys([] if table.has_counts else CELLS, pl.lit(None, dtype=pl.Int64))
@@ -491,7 +493,7 @@ def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
     groups = groups.join(falls_per_group, on=Group.NUMBER, how="left", maintain_order="left")
     if checked:
         # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = grouped_rows.check_groups(
+        groups = sorted_group_rows.check_groups(
             table, groups, *point_checks(table, lambda name: pl.col(name).sum())
         )
         groups = groups.drop(GroupSums.RECALL_FALLS, GroupSums.SIZES_DIFFER, strict=False)
@@ -565,7 +567,7 @@ def check_at_end(table: ResolvedTable, rows: pl.LazyFrame, *other_checks: Check)
         pl.when(Sweep.FIRST_IN_GROUP).then(name).otherwise(0).alias(name) for name in table.tallies.tests
     )
     rows = stop_if_broken(rows.with_columns(tally_exprs), table.tallies.checks)
-    rows = grouped_rows.keep_counted_groups(table, rows)
+    rows = sorted_group_rows.keep_counted_groups(table, rows)
     return stop_if_broken(rows, other_checks) if other_checks else rows
 
 
@@ -579,9 +581,12 @@ def check_first(table: ResolvedTable, pairs: pl.LazyFrame, *other_checks: Check)
 def late_checks(table: ResolvedTable, grid: EtaTable) -> list[Check]:
     """Return the checks for `check_at_end` besides tallies: prevalences, and recall that falls."""
     is_first = pl.col(Sweep.FIRST_IN_GROUP)
-    checks = [*eta_grid.eta_row_checks(grid, is_first), *eta_grid.own_eta_checks(table, grid, is_first)]
+    checks = [
+        *eta_table.eta_row_checks(grid, is_first),
+        *eta_table.own_eta_checks(table, grid, is_first),
+    ]
     if grid.sharing_groups is not None:
-        checks.append(eta_grid.same_eta_check(grid.sharing_groups))
+        checks.append(eta_table.same_eta_check(grid.sharing_groups))
     if isinstance(table, RateTable):
         checks += point_checks(table, lambda name: pl.when(is_first).then(name).otherwise(0).sum())
     return checks

@@ -17,27 +17,27 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import (
+from polars_prcurve.core.confidence.interval_input_columns import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,
     UNCERTAIN_ETA_COLUMNS,
     EtaError,
 )
-from polars_prcurve.core.confidence.intervals import z_value
 from polars_prcurve.core.confidence.point_intervals import MOST_LEVELS, SLOPE_SCALE
+from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_group_names, missing_row_check, show_first
+from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.prevalence.estimated_eta import warn_of_refuted_estimates
-from polars_prcurve.core.prevalence.eta_grid import EtaTable
-from polars_prcurve.core.prevalence.prior_shift import join_estimates, list_estimate_columns
-from polars_prcurve.core.sweep.grouped_rows import CLASS_SUMS
+from polars_prcurve.core.prevalence.eta_table import EtaTable
+from polars_prcurve.core.prevalence.posteriors import join_estimates, list_estimate_columns
+from polars_prcurve.core.sweep.sorted_group_rows import CLASS_SUMS
 from polars_prcurve.core.sweep.sweep_table import build_running_sums
 
 LEAST_PER_LEVEL = 5

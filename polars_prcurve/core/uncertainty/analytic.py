@@ -17,8 +17,8 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT, Doubts, find_first_doubt
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
-from polars_prcurve.core.confidence.intervals import z_value
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.student_distribution import student_quantile
 from polars_prcurve.core.inputs.row_column_names import Group

@@ -16,8 +16,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import ETA_LOW, EtaError
-from polars_prcurve.core.confidence.intervals import add_eta_limits, z_value
+from polars_prcurve.core.confidence.interval_input_columns import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.point_intervals import (
     SLOPE_SCALE,
     combine_distances,
@@ -26,9 +25,10 @@ from polars_prcurve.core.confidence.point_intervals import (
     sum_slopes,
     to_unbounded,
 )
+from polars_prcurve.core.confidence.rate_intervals import add_eta_limits, z_value
 from polars_prcurve.core.curves.curve_segments import CurveSegments, add_extents
 from polars_prcurve.core.curves.curve_table import build_metric_rows
-from polars_prcurve.core.curves.field_of_several_parts import (
+from polars_prcurve.core.curves.field_bands import (
     RATES_AT_ETAS,
     add_moved_etas,
     add_part_rates,
@@ -36,13 +36,13 @@ from polars_prcurve.core.curves.field_of_several_parts import (
 )
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.core.metrics.segment_column_names import Segment
-from polars_prcurve.core.prevalence.eta_grid import class_factors
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair
-from polars_prcurve.core.sweep.grouped_rows import SweepTables
+from polars_prcurve.core.prevalence.eta_table import class_factors
+from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.sweep.sorted_group_rows import SweepTables
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import PART, add_row_before, build_part_counts
 from polars_prcurve.core.uncertainty.analytic import from_logit, to_logit

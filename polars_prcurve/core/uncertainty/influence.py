@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.curves.curve_segments import CurveSegments
 from polars_prcurve.core.ground.exact_arithmetic import (
     is_at_least,
@@ -35,13 +35,13 @@ from polars_prcurve.core.ground.exact_arithmetic import (
 )
 from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Influence, SegmentValues
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair
+from polars_prcurve.core.prevalence.pair_column_names import Pair
 from polars_prcurve.core.sweep.effective_counts import CLASS_WEIGHTS, build_class_weights
-from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_groups, build_numbered_rows
+from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_column_names import SquareSegment, Sweep
 from polars_prcurve.core.sweep.sweep_table import PART
 

@@ -18,8 +18,8 @@ import polars as pl
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize, EtaError
-from polars_prcurve.core.confidence.intervals import Intervals
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.rate_intervals import Intervals
 from polars_prcurve.core.curves.curve_segments import (
     CurveSegments,
     build_binormal_curves,
@@ -31,25 +31,25 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.student_distribution import normal_from_student
-from polars_prcurve.core.inputs import score_and_rate_tables as of_table
+from polars_prcurve.core.inputs import resolved_tables as of_table
 from polars_prcurve.core.inputs.input_columns import InputColumns
+from polars_prcurve.core.inputs.resolved_tables import MANY, RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sampling_designs import SampleKind
-from polars_prcurve.core.inputs.score_and_rate_tables import MANY, RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.metrics.areas import roc_auc
 from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Unseen
-from polars_prcurve.core.prevalence.eta_grid import (
+from polars_prcurve.core.prevalence.eta_table import (
     EtaTable,
     build_number_grid,
     check_result_columns,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair
-from polars_prcurve.core.sweep.grouped_rows import SweepTables, class_counts, lacks_size
+from polars_prcurve.core.prevalence.pair_column_names import Pair
 from polars_prcurve.core.sweep.sorted_classes import sort_classes
+from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, class_counts, lacks_size
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.core.uncertainty import analytic, influence
 from polars_prcurve.core.uncertainty.analytic import counts_unseen

@@ -16,8 +16,8 @@ import polars as pl
 
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.message_text import make_visible, shorten_name
 from polars_prcurve.core.ground.progress import show_seconds
-from polars_prcurve.core.ground.safe_text import make_visible, shorten_name
 from polars_prcurve.core.ground.terminal_text import fill_lines
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.judging.status_names import STATUSES
@@ -35,7 +35,7 @@ from polars_prcurve.doors.cli.terminal_table import (
 )
 
 if TYPE_CHECKING:
-    from polars_prcurve.view.report.decision import Decision
+    from polars_prcurve.view.report.decision_result import Decision
 
 
 _MOST_SENTENCES = 5  # rows without a threshold, at most, that have a sentence each

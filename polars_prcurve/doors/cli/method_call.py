@@ -18,7 +18,7 @@ import polars as pl
 from polars_prcurve.core.binding.argument_rules import COMPARES_MODELS, PASSED_OVER
 from polars_prcurve.core.binding.bound_table import read_reference_columns
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS
-from polars_prcurve.core.confidence.intervals import Intervals
+from polars_prcurve.core.confidence.rate_intervals import Intervals
 from polars_prcurve.core.ground.atomic_file import is_stream
 from polars_prcurve.core.ground.errors import PrcError, describe_value, list_names, suggest_names
 from polars_prcurve.core.inputs.column_reader import list_known_columns

@@ -14,10 +14,11 @@ from polars_prcurve.core.binding.shared_arguments import (
     OneTargetOfTable,
     RateTargetsOfCurve,
 )
+from polars_prcurve.core.binding.short_result_columns import ResultColumns, choose_columns, read_columns
 from polars_prcurve.core.comparison.differences import build_compare_table
 from polars_prcurve.core.comparison.mean_differences import build_mean_compare_table
 from polars_prcurve.core.comparison.model_beside_point import Matched, compare_at_point
-from polars_prcurve.core.comparison.model_pairs import (
+from polars_prcurve.core.comparison.pairwise_comparison import (
     COMPARE_COLUMNS,
     Adjust,
     Comparison,
@@ -25,8 +26,8 @@ from polars_prcurve.core.comparison.model_pairs import (
     read_margin,
 )
 from polars_prcurve.core.comparison.ranking import build_ranking_table
-from polars_prcurve.core.confidence.intervals import Confidence
-from polars_prcurve.core.curves.targets import RankingMetric, read_one_target, read_ranking_metric
+from polars_prcurve.core.confidence.rate_intervals import Confidence
+from polars_prcurve.core.curves.target_search import RankingMetric, read_one_target, read_ranking_metric
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.column_reader import (
@@ -37,12 +38,11 @@ from polars_prcurve.core.inputs.column_reader import (
     list_columns,
     list_known_columns,
 )
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_grid import Eta, EtaTable, check_eta
-from polars_prcurve.core.prevalence.short_columns import ResultColumns, choose_columns, read_columns
+from polars_prcurve.core.prevalence.eta_table import Eta, EtaTable, check_eta
 from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:

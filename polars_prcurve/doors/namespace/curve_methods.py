@@ -16,8 +16,14 @@ from polars_prcurve.core.binding.shared_arguments import (
     TargetsOfDesign,
     UnscoredWords,
 )
-from polars_prcurve.core.confidence.band_types import ChosenBands
-from polars_prcurve.core.confidence.intervals import Confidence, Intervals
+from polars_prcurve.core.binding.short_result_columns import (
+    ResultColumns,
+    choose_columns,
+    read_columns,
+    read_count_names,
+)
+from polars_prcurve.core.confidence.bands_by_threshold_origin import ChosenBands
+from polars_prcurve.core.confidence.rate_intervals import Confidence, Intervals
 from polars_prcurve.core.curves.binormal import (
     Smooth,
     build_binormal_table,
@@ -33,22 +39,16 @@ from polars_prcurve.core.curves.operating_points import (
     build_points_table,
     list_shown_metrics,
 )
-from polars_prcurve.core.curves.targets import read_targets
+from polars_prcurve.core.curves.target_search import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs.column_reader import Columns
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
+from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metrics, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_grid import Eta
-from polars_prcurve.core.prevalence.short_columns import (
-    ResultColumns,
-    choose_columns,
-    read_columns,
-    read_count_names,
-)
+from polars_prcurve.core.prevalence.eta_table import Eta
 from polars_prcurve.core.sweep.sweep_column_names import (
     UNLABELLED_COLUMNS,
 )

@@ -11,16 +11,16 @@ import polars as pl  # noqa: F401  (the examples need it)
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F
 from polars_prcurve.core.binding.shared_arguments import TargetsOfTable
-from polars_prcurve.core.confidence.intervals import Confidence
+from polars_prcurve.core.confidence.rate_intervals import Confidence
 from polars_prcurve.core.ground.argument_checks import check_texts
 from polars_prcurve.core.inputs.column_reader import Columns
-from polars_prcurve.core.prevalence.eta_grid import Eta
+from polars_prcurve.core.prevalence.eta_table import Eta
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from polars_prcurve.view.report.custom_page import Part
-    from polars_prcurve.view.report.decision import Decision
+    from polars_prcurve.view.report.decision_result import Decision
 
 
 class DecisionMethods(BoundTable[F], path="prc"):

@@ -17,14 +17,14 @@ from polars_prcurve.core.binding.shared_arguments import (
 )
 from polars_prcurve.core.curves.expression_sweep import read_scored_rows
 from polars_prcurve.core.curves.guarantees import promise_targets_of_expression
-from polars_prcurve.core.curves.targets import check_per_has_alerts, read_targets
+from polars_prcurve.core.curves.target_search import check_per_has_alerts, read_targets
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.column_reader import Column
 from polars_prcurve.core.metrics.areas import partial_roc_auc_mcclish
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric, find_metrics, find_point_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.prior_shift import shift_prior
+from polars_prcurve.core.prevalence.posteriors import shift_prior
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -16,12 +16,12 @@ from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.inputs import wide_tables
 from polars_prcurve.core.inputs.column_reader import refuse_reserved_names
 from polars_prcurve.core.inputs.never_scored import hide_unknown
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable
-from polars_prcurve.core.prevalence.eta_grid import EtaTable
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
+from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.doors.namespace.comparison_methods import ComparisonMethods
 from polars_prcurve.doors.namespace.curve_methods import CurveMethods
 from polars_prcurve.doors.namespace.decision_methods import DecisionMethods
-from polars_prcurve.doors.namespace.planning_methods import PlanningMethods
+from polars_prcurve.doors.namespace.planning_and_prevalence_methods import PlanningMethods
 from polars_prcurve.doors.namespace.plot import PlotPrc
 
 _MANY_MODELS = 8

@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.view.charts.parts import (
     chart_assembly,
     chart_axes,
@@ -24,10 +24,10 @@ from polars_prcurve.view.charts.parts import (
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
+from polars_prcurve.view.charts.parts.chart_canvas import Canvas, read_words
+from polars_prcurve.view.charts.parts.chart_text import LOWER, round_digits
 from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_thresholds
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
-from polars_prcurve.view.charts.parts.label_formats import LOWER, round_digits
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_count, say_share, say_threshold

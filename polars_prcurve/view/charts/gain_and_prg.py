@@ -8,10 +8,12 @@ from typing import Any, cast
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
-from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.view.charts.parts import point_thinning
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
+from polars_prcurve.view.charts.parts.chart_canvas import Canvas, read_words
+from polars_prcurve.view.charts.parts.chart_text import add_threshold
 from polars_prcurve.view.charts.parts.chart_titles import (
     are_short,
     find_limits,
@@ -21,8 +23,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
-from polars_prcurve.view.charts.parts.label_formats import add_threshold
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_share, say_shares
 

@@ -13,25 +13,25 @@ import polars as pl
 from polars_prcurve.core.comparison.monitoring import SINCE_COLUMNS
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.safe_text import name_groups
+from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import result_tables
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_colors
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_titles import say_alarms
-from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
-from polars_prcurve.view.charts.parts.label_formats import (
+from polars_prcurve.view.charts.parts.chart_canvas import Canvas, read_words
+from polars_prcurve.view.charts.parts.chart_text import (
     escape_text,
     format_level,
     format_metric,
     round_digits,
 )
+from polars_prcurve.view.charts.parts.chart_titles import say_alarms
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
+from polars_prcurve.view.words.display_names import show_on_one_line
 from polars_prcurve.view.words.number_words import say_estimate, say_eta, say_share
-from polars_prcurve.view.words.value_names import show_on_one_line
 
 # The columns of `monitor` that are drawn or written; `_SHARES` are shares.
 _SHARES = ("value", "overall", "overall_low", "overall_high", *SINCE_COLUMNS, "reference", "bound")

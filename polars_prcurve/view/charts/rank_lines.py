@@ -20,15 +20,15 @@ from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
+from polars_prcurve.view.charts.parts.chart_canvas import Canvas, read_words
+from polars_prcurve.view.charts.parts.chart_text import format_level, round_digits
 from polars_prcurve.view.charts.parts.chart_titles import list_firsts, say_firsts, say_swaps
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
-from polars_prcurve.view.charts.parts.label_formats import format_level, round_digits
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
+from polars_prcurve.view.words.display_names import ISOLATES, isolate_name, wrap_words
 from polars_prcurve.view.words.number_words import say_eta
-from polars_prcurve.view.words.value_names import ISOLATES, isolate_name, wrap_words
 
 # Columns of `ranking` on how sure an order is; it has those that its arguments request.
 _LEAD_COLUMNS = ("behind", "may_be_best", "value_low", "value_high")

@@ -10,19 +10,19 @@ import numpy as np
 import polars as pl
 
 from polars_prcurve.core.confidence.binomial_tails import is_tail_at_most
-from polars_prcurve.core.confidence.intervals import check_confidence, find_wilson_ends, z_value
+from polars_prcurve.core.confidence.rate_intervals import check_confidence, find_wilson_ends, z_value
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.safe_text import format_count
-from polars_prcurve.core.prevalence.eta_grid import require_plain_etas
-from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
+from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.prevalence.eta_table import require_plain_etas
+from polars_prcurve.core.prevalence.posteriors import check_prior, shift_prior
 from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, fit_shares
+from polars_prcurve.view.charts.parts.chart_canvas import Canvas, read_words
+from polars_prcurve.view.charts.parts.chart_text import format_level, round_digits
 from polars_prcurve.view.charts.parts.chart_titles import say_reliability
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
-from polars_prcurve.view.charts.parts.label_formats import format_level, round_digits
 from polars_prcurve.view.charts.parts.point_thinning import has_counts
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
 from polars_prcurve.view.words.number_words import say_count, say_eta, say_shares

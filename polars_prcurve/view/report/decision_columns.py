@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.goal import Goal
-from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.report.decision_notes import name_interval
 from polars_prcurve.view.verdicts.case_places import name_own_group
 from polars_prcurve.view.verdicts.decision_in_words import Findings
@@ -23,7 +23,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.value_names import name_metric
+from polars_prcurve.view.words.display_names import name_metric
 
 # Models of a case ---------------------------------------------------------------------------------
 

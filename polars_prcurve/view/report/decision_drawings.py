@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
-from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import format_count, shorten_name
+from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.ground.message_text import format_count, shorten_name
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.view.charts.parts.icon_counts import count_icons
@@ -36,14 +36,14 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_merit,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
-from polars_prcurve.view.words.name_colors import keep_call_order, number_names
+from polars_prcurve.view.words.display_names import count_letters, wrap_words
+from polars_prcurve.view.words.name_order import keep_call_order, number_names
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     FEW_POSITIVES,
     count_one_in,
     say_signed,
 )
-from polars_prcurve.view.words.value_names import count_letters, wrap_words
 
 # Icons of alerts: those that are right, false, and hatched what the interval leaves open -----------
 

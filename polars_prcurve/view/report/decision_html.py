@@ -18,14 +18,14 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground import safe_text
+from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.ground import message_text
 from polars_prcurve.core.ground.package_version import __version__
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case
 from polars_prcurve.core.judging.overall_status import are_alike, find_least_known
 from polars_prcurve.core.judging.sample_needs import count_examples_needed
-from polars_prcurve.core.prevalence.prior_shift import shift_prior
+from polars_prcurve.core.prevalence.posteriors import shift_prior
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_drawings as drawings
 from polars_prcurve.view.report.decision_notes import (
@@ -53,8 +53,8 @@ from polars_prcurve.view.verdicts.reason_sentences import describe_difference
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
 from polars_prcurve.view.words import number_words
+from polars_prcurve.view.words.display_names import mark_names, name_metric, name_value
 from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
-from polars_prcurve.view.words.value_names import mark_names, name_metric, name_value
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
 
@@ -395,10 +395,10 @@ def _write_need(findings: Findings) -> Iterator[str]:
             short_class = need.classes[0]
             n_needed = value_phrases.round_up(short_class.number)
             percent_tested = max(100 * short_class.n_tested / n_needed, 0.7)
-            n_tested_text = safe_text.format_count(short_class.n_tested)
+            n_tested_text = message_text.format_count(short_class.n_tested)
             yield (
                 f'<div class="bar"><p><b>{n_tested_text} {short_class.class_name} tested</b>'
-                f"<span>about {safe_text.format_count(n_needed)} needed</span></p>"
+                f"<span>about {message_text.format_count(n_needed)} needed</span></p>"
                 f'<div><i style="width:{percent_tested:.1f}%"></i></div></div>'
             )
     reasons = findings.verdict.reasons

@@ -7,7 +7,7 @@ import hashlib
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.core.ground.safe_text import format_count, name_groups
+from polars_prcurve.core.ground.message_text import format_count, name_groups
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.view.verdicts.case_places import name_unit
 from polars_prcurve.view.verdicts.decision_in_words import Findings

@@ -29,13 +29,13 @@ from polars_prcurve.view.verdicts.case_places import locate_group, name_case, na
 from polars_prcurve.view.verdicts.decision_in_words import Findings
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase
+from polars_prcurve.view.words.display_names import mark_names
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     format_level,
     glue_numbers,
     say_cases,
 )
-from polars_prcurve.view.words.value_names import mark_names
 
 _SCRIPTS = ("page_formulas.js", "live_page.js")  # the second one calls functions of the first
 _RATES = ("recall", "fpr")  # from which the page computes all else

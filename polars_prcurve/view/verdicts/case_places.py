@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polars_prcurve.core.ground.safe_text import join_words, name_groups
+from polars_prcurve.core.ground.message_text import join_words, name_groups
 from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.view.words.display_names import name_group
 from polars_prcurve.view.words.number_words import map_etas
-from polars_prcurve.view.words.value_names import name_group
 
 
 def name_unit(cases: Sequence[Case], *, is_plural: bool = True) -> str:

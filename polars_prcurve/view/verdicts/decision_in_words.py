@@ -22,7 +22,7 @@ from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, describe_conditions, sum_up
 from polars_prcurve.view.verdicts.verdict_sentences import write_verdict
-from polars_prcurve.view.words.value_names import name_group
+from polars_prcurve.view.words.display_names import name_group
 
 
 @dataclass(frozen=True)

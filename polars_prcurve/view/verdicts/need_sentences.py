@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import format_count, join_words
+from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.sample_needs import (
@@ -21,7 +21,7 @@ from polars_prcurve.core.judging.sample_needs import (
     measure_half_width,
     rests_on_eta,
 )
-from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.value_phrases import (
     format_size,
     name_limited,

@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import join_words
+from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
-from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_sentences import STATUS_TABLE
+from polars_prcurve.view.words.display_names import name_metric, name_value
 from polars_prcurve.view.words.number_words import (
     RARELY_RIGHT,
     add_noun,
@@ -28,7 +29,6 @@ from polars_prcurve.view.words.number_words import (
     say_target,
     say_threshold,
 )
-from polars_prcurve.view.words.value_names import name_metric, name_value
 
 NO_VALUE = "–"  # of what is undefined, or of a model that does not meet the targets
 MOST_NAMES = 3  # names, at most, that a sentence lists, and values beside them

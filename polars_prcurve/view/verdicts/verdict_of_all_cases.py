@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from polars_prcurve.core.ground.safe_text import (
+from polars_prcurve.core.ground.message_text import (
     find_lookalikes,
     format_count,
     join_words,

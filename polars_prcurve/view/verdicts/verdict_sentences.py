@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from polars_prcurve.core.confidence.intervals import Estimate
-from polars_prcurve.core.ground.safe_text import format_count, join_words, name_groups
+from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest
 from polars_prcurve.core.judging.status_names import Status
-from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.need_sentences import say_need
 from polars_prcurve.view.verdicts.reason_sentences import write_reasons
 from polars_prcurve.view.verdicts.status_sentences import STATUS_TABLE
@@ -34,13 +34,13 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_value,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
+from polars_prcurve.view.words.display_names import name_metric
 from polars_prcurve.view.words.number_words import (
     format_level,
     glue_numbers,
     say_share,
     say_threshold,
 )
-from polars_prcurve.view.words.value_names import name_metric
 
 
 def write_verdict(case: Case, test_level: float, conditions: str) -> Verdict:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, TypeAlias
 
-from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.inputs.table_reader import DroppedRows
 
 SayShares: TypeAlias = Callable[[list[Any]], list[str]]  # writes the shares of one comparison

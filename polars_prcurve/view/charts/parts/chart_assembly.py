@@ -21,12 +21,12 @@ from typing import Any, TypeAlias, TypeVar
 import altair as alt
 
 from polars_prcurve.core.ground.argument_checks import Title
-from polars_prcurve.core.ground.safe_text import join_words
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, GivenSize, PanelSize, fix_x, fix_y
+from polars_prcurve.view.charts.parts.chart_text import escape_text, round_digits
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels, tell_panel
-from polars_prcurve.view.charts.parts.label_formats import escape_text, round_digits
 from polars_prcurve.view.charts.parts.label_placement import (
     Panel,
     Word,
@@ -35,8 +35,8 @@ from polars_prcurve.view.charts.parts.label_placement import (
     settle_words,
 )
 from polars_prcurve.view.charts.parts.point_thinning import pack_lines
+from polars_prcurve.view.words.display_names import wrap_words
 from polars_prcurve.view.words.number_words import NO_BREAK, glue_numbers
-from polars_prcurve.view.words.value_names import wrap_words
 
 # What a chart is: layers, panels of layers, or several of these above or beside each other.
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.view.words.number_words import RARELY_RIGHT, count_of_100, count_one_in, glue_numbers
 
 MOST_ICONS = 1_000  # of a grid, at most: 40 in a row are still dots that one can see

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from polars_prcurve.core.ground.safe_text import format_count
+from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
+from polars_prcurve.view.charts.parts.chart_text import round_digits
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
-from polars_prcurve.view.charts.parts.label_formats import round_digits
 from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
 

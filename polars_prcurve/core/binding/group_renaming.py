@@ -12,16 +12,16 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from polars_prcurve.core.comparison.model_pairs import (
+from polars_prcurve.core.binding.short_result_columns import SHORT_COLUMNS
+from polars_prcurve.core.comparison.pairwise_comparison import (
     COMPARE_COLUMNS,
     CROSSING_COLUMNS,
     LEADER_COLUMNS,
 )
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.ground.reserved_prefix import USER_NAME
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, is_field
-from polars_prcurve.core.prevalence.eta_grid import EtaTable
-from polars_prcurve.core.prevalence.short_columns import SHORT_COLUMNS
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, is_field
+from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 
 TableT = TypeVar("TableT", bound=ResolvedTable)

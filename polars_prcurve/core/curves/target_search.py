@@ -38,26 +38,26 @@ from polars_prcurve.core.ground.group_joins import join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs import column_reader
-from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import (
+from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
+from polars_prcurve.core.inputs.resolved_tables import (
     RateTable,
     ResolvedTable,
     ScoreTable,
     read_score_dtype,
 )
-from polars_prcurve.core.inputs.threshold_values import read_threshold_list, to_least_scores
-from polars_prcurve.core.metrics.best_and_integrated import best
+from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric, SegmentValues, Step
-from polars_prcurve.core.metrics.declared_targets import (
+from polars_prcurve.core.metrics.derived_curve_metrics import best
+from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.target_definitions import (
     TARGET_KINDS,
     TargetKind,
     read_budget,
     read_events,
 )
-from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
-from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair
-from polars_prcurve.core.sweep.grouped_rows import rising_code
+from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.sweep.sorted_group_rows import rising_code
 
 RowTest: TypeAlias = Callable[
     [SegmentValues], pl.Expr

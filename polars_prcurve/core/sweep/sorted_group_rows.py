@@ -15,19 +15,19 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import EffectiveSize
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.group_joins import float_bits, join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
-from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import (
+from polars_prcurve.core.inputs.resolved_tables import (
     TOTALS,
     RateTable,
     ResolvedTable,
     ScoreTable,
     class_amounts,
 )
+from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.sweep.sweep_column_names import GroupSums, SquareSums, Sweep
 
 

@@ -29,12 +29,12 @@ from polars_prcurve.core.ground.argument_checks import (
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.progress import show_share
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.segment_column_names import Segment
-from polars_prcurve.core.prevalence.eta_grid import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair
+from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
+from polars_prcurve.core.prevalence.pair_column_names import Pair
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
 

@@ -9,17 +9,17 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.confidence.intervals import check_confidence
-from polars_prcurve.core.ground.safe_text import format_count, shorten_name
+from polars_prcurve.core.confidence.rate_intervals import check_confidence
+from polars_prcurve.core.ground.message_text import format_count, shorten_name
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.number_words import map_etas, say_eta, say_etas, say_threshold
-from polars_prcurve.view.words.value_names import (
+from polars_prcurve.view.words.display_names import (
     is_bare_number,
     isolate_name,
     name_metric,
     name_value,
     show_on_one_line,
 )
+from polars_prcurve.view.words.number_words import map_etas, say_eta, say_etas, say_threshold
 
 _NUMBERS = "two three four five six seven eight nine ten eleven twelve"  # those that read well as words
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)  # what `escape_text` makes harmless, and why

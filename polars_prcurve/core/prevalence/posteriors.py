@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import polars as pl
 
-from polars_prcurve.core.confidence.intervals import z_value
+from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_number, read_numbers
 from polars_prcurve.core.ground.errors import PrcError
@@ -31,8 +31,8 @@ from polars_prcurve.core.inputs.column_reader import (
     describe_expression,
     read_expression,
 )
+from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.point_metric import evaluate
 
 if TYPE_CHECKING:

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.intervals import (
+from polars_prcurve.core.confidence.point_intervals import find_corners
+from polars_prcurve.core.confidence.rate_intervals import (
     RateMethod,
     check_confidence,
     check_rate_method,
     compute_limits,
     z_value,
 )
-from polars_prcurve.core.confidence.point_intervals import find_corners
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError

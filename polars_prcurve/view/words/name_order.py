@@ -1,4 +1,4 @@
-"""Which colour a name has: one rule for all charts and documents of a table."""
+"""The order of names, which decides their colours in all charts and documents of a table."""
 
 from __future__ import annotations
 

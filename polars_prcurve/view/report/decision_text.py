@@ -32,6 +32,12 @@ from polars_prcurve.view.verdicts.value_phrases import (
     start_sentence,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
+from polars_prcurve.view.words.display_names import (
+    isolate_name,
+    mark_names,
+    name_metric,
+    show_on_one_line,
+)
 from polars_prcurve.view.words.number_words import (
     NO_BREAK,
     add_noun,
@@ -39,7 +45,6 @@ from polars_prcurve.view.words.number_words import (
     say_cases,
     say_dropped_rows,
 )
-from polars_prcurve.view.words.value_names import isolate_name, mark_names, name_metric, show_on_one_line
 
 _LEAST_WIDTH = 40  # characters of a line, however narrow the terminal claims to be
 _LEAST_NAME = 10  # characters that names of models and groups keep where columns can go instead

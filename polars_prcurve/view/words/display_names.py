@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from polars_prcurve.core.ground.safe_text import make_visible, show_name
+from polars_prcurve.core.ground.message_text import make_visible, show_name
 
 ISOLATES = "\u2068\u2069"
 """What stands around a name that is written from right to left, so that it turns nothing beside it."""

@@ -14,8 +14,8 @@ from polars_prcurve.core.binding.shared_arguments import (
     ScoreWords,
     WeightWords,
 )
-from polars_prcurve.core.confidence.band_types import FixedBands
-from polars_prcurve.core.confidence.intervals import Confidence
+from polars_prcurve.core.confidence.bands_by_threshold_origin import FixedBands
+from polars_prcurve.core.confidence.rate_intervals import Confidence
 from polars_prcurve.core.confidence.sample_sizes import read_size_options
 from polars_prcurve.core.curves.operating_points import (
     build_resolution_table,
@@ -26,21 +26,21 @@ from polars_prcurve.core.curves.sampling_plan import (
     build_weighed_sample,
     read_strata,
 )
-from polars_prcurve.core.curves.targets import read_targets
+from polars_prcurve.core.curves.target_search import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind, take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES, run_query
 from polars_prcurve.core.inputs.column_reader import ColumnReader
 from polars_prcurve.core.inputs.table_reader import read_part_labelled, read_parts, read_reference
-from polars_prcurve.core.prevalence.eta_grid import Eta
 from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import Field
+from polars_prcurve.core.prevalence.eta_table import Eta
 from polars_prcurve.core.prevalence.part_weights import build_reweighted_table
-from polars_prcurve.core.prevalence.prior_shift import (
+from polars_prcurve.core.prevalence.posteriors import (
     build_estimates_table,
     check_estimate_method,
 )
 from polars_prcurve.core.sweep.sweep_table import Thresholds
-from polars_prcurve.core.uncertainty.negative_subsampling import build_subsample_table
+from polars_prcurve.core.uncertainty.precision_under_subsampling import build_subsample_table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT
-from polars_prcurve.core.confidence.interval_column_names import ETA_HIGH, ETA_LOW, EtaError
+from polars_prcurve.core.confidence.interval_input_columns import ETA_HIGH, ETA_LOW, EtaError
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError

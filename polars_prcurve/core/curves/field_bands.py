@@ -30,13 +30,13 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence import point_intervals
-from polars_prcurve.core.confidence.band_types import LIMIT_COLUMNS, FixedBands
-from polars_prcurve.core.confidence.interval_column_names import (
+from polars_prcurve.core.confidence.bands_by_threshold_origin import LIMIT_COLUMNS, FixedBands
+from polars_prcurve.core.confidence.interval_input_columns import (
     UNCERTAIN_ETA_COLUMNS,
     EffectiveSize,
     EtaError,
 )
-from polars_prcurve.core.confidence.intervals import compute_beta_limits
+from polars_prcurve.core.confidence.rate_intervals import compute_beta_limits
 from polars_prcurve.core.ground.exact_arithmetic import (
     repeat_in_rows,
     sum_shares,
@@ -45,11 +45,11 @@ from polars_prcurve.core.ground.exact_arithmetic import (
 )
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ScoreTable
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_grid import EtaTable
-from polars_prcurve.core.prevalence.prevalence_column_names import Part
+from polars_prcurve.core.prevalence.eta_table import EtaTable
+from polars_prcurve.core.prevalence.pair_column_names import Part
 from polars_prcurve.core.sweep.sweep_table import PART, PART_COUNTS, build_part_counts
 
 _ROW = f"{RESERVED}field_row"  # the number of a row of a field

@@ -131,7 +131,7 @@ class Decision(HintingAttributes):
 
     def model_card(self, *, date: str | None = None) -> str:
         """Return the decision as Markdown, for a model card."""
-        from polars_prcurve.view.report.plain_text import write_model_card
+        from polars_prcurve.view.report.decision_text import write_model_card
 
         check_texts(date=date)
         return write_model_card(self._findings, date)
@@ -151,7 +151,7 @@ class Decision(HintingAttributes):
         hint
             Text to add after the names of columns that are left out.
         """
-        from polars_prcurve.view.report.plain_text import write_plain
+        from polars_prcurve.view.report.decision_text import write_plain
 
         check_texts(hint=hint)
         if width is None:

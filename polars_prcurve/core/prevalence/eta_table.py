@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.interval_column_names import (
+from polars_prcurve.core.confidence.interval_input_columns import (
     ETA_CONFIDENCE,
     ETA_HIGH,
     ETA_LOW,
@@ -43,10 +43,10 @@ from polars_prcurve.core.inputs.column_reader import (
     missing_row_check,
     read_group_keys,
 )
+from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.score_and_rate_tables import RateTable, ResolvedTable
 from polars_prcurve.core.prevalence.estimated_eta import warn_of_refuted_estimates
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair
+from polars_prcurve.core.prevalence.pair_column_names import Pair
 
 if TYPE_CHECKING:
     import numpy as np

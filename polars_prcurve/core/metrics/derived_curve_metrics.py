@@ -38,7 +38,6 @@ from polars_prcurve.core.metrics.curve_metric import (
     require_one_precision,
     require_positives,
 )
-from polars_prcurve.core.metrics.declared_targets import TARGET_KINDS, read_budget, read_events
 from polars_prcurve.core.metrics.metric_base import declare_factory, write_parameter
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric, find_point_metric
 from polars_prcurve.core.metrics.point_formulas import precision as precision_of_rows
@@ -55,6 +54,7 @@ from polars_prcurve.core.metrics.point_metric import (
     minimum,
 )
 from polars_prcurve.core.metrics.segment_column_names import BinormalModel, Segment
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, read_budget, read_events
 
 # How prevalences between two ends are weighted: on a scale, or by a beta distribution
 Prior: TypeAlias = 'Literal["uniform", "log", "logit"] | tuple[Literal["beta"], float, float]'

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.confidence.doubts import DOUBT
-from polars_prcurve.core.confidence.interval_column_names import EtaError
-from polars_prcurve.core.confidence.intervals import BETA_METHODS, RateMethod, compute_limits
+from polars_prcurve.core.confidence.interval_input_columns import EtaError
+from polars_prcurve.core.confidence.rate_intervals import BETA_METHODS, RateMethod, compute_limits
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.sampling_designs import INDEPENDENT, SampleKind

@@ -9,22 +9,26 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT
-from polars_prcurve.core.confidence.intervals import Intervals
-from polars_prcurve.core.curves.targets import Target, direction_sign
+from polars_prcurve.core.confidence.rate_intervals import Intervals
+from polars_prcurve.core.curves.target_search import Target, direction_sign
 from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.score_and_rate_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_grid import EtaTable
-from polars_prcurve.core.prevalence.prevalence_column_names import Pair
-from polars_prcurve.core.sweep.grouped_rows import SweepTables, build_numbered_rows, keep_counted_groups
+from polars_prcurve.core.prevalence.eta_table import EtaTable
+from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.sweep.sorted_group_rows import (
+    SweepTables,
+    build_numbered_rows,
+    keep_counted_groups,
+)
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, check_first, late_checks
 
 COMPARE_COLUMNS = (
