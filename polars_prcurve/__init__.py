@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
-from polars_prcurve.core.confidence.precision_interval_width import (
+from polars_prcurve.core.confidence.precision_bounds import (
     max_width,
     precision_interval,
     rectangle_level,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from polars_prcurve import charts
     from polars_prcurve.doors.published_rates import from_rates
     from polars_prcurve.doors.retrieval_runs import from_trec
-    from polars_prcurve.doors.scikit_learn import PrevalenceDisplay, from_cv_results, from_folds
+    from polars_prcurve.doors.scikit_learn_results import PrevalenceDisplay, from_cv_results, from_folds
     from polars_prcurve.doors.scorers import Scorer, scorer
     from polars_prcurve.view.report.decision_result import Decision
     from polars_prcurve.view.verdicts.verdict import Verdict
@@ -91,11 +91,11 @@ register()
 _MODULES = ("charts", "engines", "report")
 _MODULE_OF_NAME = {
     "Decision": "view.report.decision_result",
-    "PrevalenceDisplay": "doors.scikit_learn",
+    "PrevalenceDisplay": "doors.scikit_learn_results",
     "Scorer": "doors.scorers",
     "Verdict": "view.verdicts.verdict",
-    "from_cv_results": "doors.scikit_learn",
-    "from_folds": "doors.scikit_learn",
+    "from_cv_results": "doors.scikit_learn_results",
+    "from_folds": "doors.scikit_learn_results",
     "from_rates": "doors.published_rates",
     "from_trec": "doors.retrieval_runs",
     "scorer": "doors.scorers",

@@ -43,7 +43,7 @@ FLOORS = {
         "published_rates",
         "retrieval_runs",
         "scorers",
-        "scikit_learn",
+        "scikit_learn_results",
         "engines",
         "cli",
     ],
@@ -73,7 +73,7 @@ RUNS_QUERIES = {
     "core.inputs.resolved_tables",
     "core.inputs.never_scored",
     "core.inputs.column_reader",
-    "core.curves.target_search",
+    "core.curves.targets",
     "core.prevalence.eta_table",
     "core.prevalence.estimated_eta",
 }

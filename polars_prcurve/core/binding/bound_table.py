@@ -24,7 +24,7 @@ from polars_prcurve.core.binding.group_renaming import (
     list_hidden,
 )
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TableWords
-from polars_prcurve.core.comparison.pairwise_comparison import Examples
+from polars_prcurve.core.comparison.model_pair_rows import Examples
 from polars_prcurve.core.confidence.bands_by_threshold_origin import BandKind, FixedBands
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.point_intervals import find_corners

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from polars_prcurve.core.comparison.pairwise_comparison import CROSSING_COLUMNS, LEADER_COLUMNS
+from polars_prcurve.core.comparison.model_pair_rows import CROSSING_COLUMNS, LEADER_COLUMNS
 from polars_prcurve.core.comparison.sign_changes import (
     Evaluate,
     Indices,
@@ -31,7 +31,7 @@ from polars_prcurve.core.comparison.sign_changes import (
 )
 from polars_prcurve.core.curves.curve_segments import collect_curves, find_upper_hull, number_metrics
 from polars_prcurve.core.curves.operating_points import build_counted_points
-from polars_prcurve.core.curves.target_search import RankingMetric, direction_sign
+from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.core.ground.argument_checks import read_pair
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import Floats
@@ -40,9 +40,9 @@ from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
-from polars_prcurve.core.metrics.derived_curve_metrics import find_none_as_zero
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
+from polars_prcurve.core.metrics.thresholded_and_integrated import find_none_as_zero
 from polars_prcurve.core.prevalence.eta_table import EtaTable, read_share
 from polars_prcurve.core.prevalence.pair_column_names import Pair
 from polars_prcurve.core.sweep.sorted_group_rows import has_class

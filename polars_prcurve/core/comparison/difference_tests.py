@@ -28,7 +28,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.comparison import average_precision_differences as ap_differences
-from polars_prcurve.core.comparison.pairwise_comparison import SIDES, A, Adjust, B
+from polars_prcurve.core.comparison.model_pair_rows import SIDES, A, Adjust, B
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground import normal_distribution as normal

@@ -22,10 +22,9 @@ from typing import Any, NamedTuple, cast
 import polars as pl
 
 from polars_prcurve.core.comparison import average_precision_differences as ap_differences
-from polars_prcurve.core.comparison import difference_tests, paired_errors, pairwise_comparison
+from polars_prcurve.core.comparison import difference_tests, model_pair_rows, paired_errors
 from polars_prcurve.core.comparison.average_precision_differences import SAMPLE_ERROR
-from polars_prcurve.core.comparison.paired_errors import ALL_PREFIX, AMOUNTS, BOTH_PREFIX
-from polars_prcurve.core.comparison.pairwise_comparison import (
+from polars_prcurve.core.comparison.model_pair_rows import (
     BASE_GROUP,
     ETA_NUMBER,
     SIDES,
@@ -33,6 +32,7 @@ from polars_prcurve.core.comparison.pairwise_comparison import (
     B,
     Comparison,
 )
+from polars_prcurve.core.comparison.paired_errors import ALL_PREFIX, AMOUNTS, BOTH_PREFIX
 from polars_prcurve.core.confidence import point_intervals
 from polars_prcurve.core.confidence.bands_by_threshold_origin import (
     MOVE_NAMES,
@@ -46,7 +46,7 @@ from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.curves.curve_segments import CurveSegments, build_curves, number_metrics
 from polars_prcurve.core.curves.curve_table import long_columns, pick_by_number
 from polars_prcurve.core.curves.operating_points import build_points_table
-from polars_prcurve.core.curves.target_search import (
+from polars_prcurve.core.curves.targets import (
     ONLY_POINT,
     Target,
     build_target_of_metric,
@@ -138,7 +138,7 @@ def find_compared_metrics(table: ResolvedTable, metrics: Any) -> list[CurveMetri
 
 def build_differences(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without Row.MODEL, eta, what the eta frame carries, and its columns."""
-    eta_column, *other_columns = pairwise_comparison.list_compare_columns(comparison.adjust)
+    eta_column, *other_columns = model_pair_rows.list_compare_columns(comparison.adjust)
     check_result_columns(comparison.table, comparison.grid, [eta_column, *other_columns, "p_adjusted"])
     comparison.table.require_example_counts()
     parts = _separate_targets(comparison)
@@ -200,7 +200,7 @@ def _choose_farthest(
     key_columns, difference = [*table.group_columns, "eta", "metric", _STEP_NUMBER], pl.col("difference")
     falling_metrics = [name for name, sign in sign_of_metric.items() if sign < 0]
     lead = pl.when(pl.col("metric").is_in(falling_metrics)).then(-difference).otherwise(difference)
-    step_number = pairwise_comparison.number_within([*key_columns[:-1], "model_a", "model_b"])
+    step_number = model_pair_rows.number_within([*key_columns[:-1], "model_a", "model_b"])
     numbered_differences = differences.with_row_index(_ROW_NUMBER).with_columns(
         step_number.alias(_STEP_NUMBER)
     )
@@ -286,7 +286,7 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     differences = difference_tests.add_flags(
         differences, metrics_by_name, level, has_freedom=has_freedom
     )
-    kinds = set(pairwise_comparison.list_compare_columns(comparison.adjust))
+    kinds = set(model_pair_rows.list_compare_columns(comparison.adjust))
     kinds -= {"eta", "metric", "model_a", "model_b"}
     columns_by_kind = {kind: [pl.col(name) for name in models.name(kind)] for kind in kinds}
     labels = [metric.name for metric in metrics_by_name.values()]
@@ -311,7 +311,7 @@ def _build_models(comparison: Comparison) -> _Models:
     }
     sweep = build_sweep(table, effective=is_analytic)
     curves = build_curves(table, sweep, metrics, with_last=is_analytic)
-    pairs = pairwise_comparison.number_pairs(curves.build_pairs(comparison.grid), table.group_columns)
+    pairs = model_pair_rows.number_pairs(curves.build_pairs(comparison.grid), table.group_columns)
     has_freedom = is_analytic and table.sample.joins_rows
     moved_metrics = {
         name: metric
@@ -332,7 +332,7 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
         model_values = curves.compute_values(pairs, metrics_by_name)
     if comparison.grid.is_uncertain:
         model_values = add_values_at_ends(model_values, pairs, moved_metrics, [""], curves)
-    model_values = pairwise_comparison.check_models(comparison, sweep, pairs, model_values)
+    model_values = model_pair_rows.check_models(comparison, sweep, pairs, model_values)
     if comparison.grid.sharing_groups is not None:
         return model_values
     return model_values.with_columns(find_shared_eta([BASE_GROUP]))
@@ -533,14 +533,14 @@ def _join_values(
         *models.comparison.grid.carried_columns,
         *group_columns,
     ]
-    differences = pairwise_comparison.join_sides(
+    differences = model_pair_rows.join_sides(
         model_values, key_dtypes, list(model_columns), shared_columns
     )
     return differences.with_columns(
-        *pairwise_comparison.name_models(wide=models.comparison.examples == "wide"),
+        *model_pair_rows.name_models(wide=models.comparison.examples == "wide"),
         *((pl.col(A + name) - pl.col(B + name)).alias(f"{name}_difference") for name in value_names),
         *(
-            pairwise_comparison.join_doubts(doubt_name, name).alias(doubt_name)
+            model_pair_rows.join_doubts(doubt_name, name).alias(doubt_name)
             for name, doubt_name in doubt_of_name.items()
         ),
     )
@@ -635,7 +635,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     differences = _add_limits(point_pairs, level, correlation)
     if is_paired and not is_moving and not comparison.has_weights:
         differences = paired_errors.replace_weighted_sums(differences, metrics, _METRIC_NUMBER, level)
-    return differences.with_columns(pairwise_comparison.name_models(wide=comparison.examples == "wide"))
+    return differences.with_columns(model_pair_rows.name_models(wide=comparison.examples == "wide"))
 
 
 def _join_points(
@@ -650,7 +650,7 @@ def _join_points(
     # A model without examples may lack a prevalence.
     key_dtypes = {**comparison.table.group_columns, **step_dtypes, "eta": pl.Float64()}
     shared_columns = [BASE_GROUP, *comparison.grid.carried_columns, "metric"]
-    point_pairs = pairwise_comparison.join_sides(point_rows, key_dtypes, model_columns, shared_columns)
+    point_pairs = model_pair_rows.join_sides(point_rows, key_dtypes, model_columns, shared_columns)
     difference = pl.col(A + "value") - pl.col(B + "value")
     return point_pairs.with_columns(difference.alias("difference"))
 
@@ -669,7 +669,7 @@ def _number_points(
     )
     first_number = pl.col(Group.NUMBER).min()
     numbered_points = points.with_row_index(Group.NUMBER).with_columns(
-        pairwise_comparison.number_within([*by, Row.MODEL, "metric"]).cast(pl.UInt32).alias(ETA_NUMBER),
+        model_pair_rows.number_within([*by, Row.MODEL, "metric"]).cast(pl.UInt32).alias(ETA_NUMBER),
         metric_number.alias(_METRIC_NUMBER),
         first_number.over(*by, Row.MODEL),
         (first_number.over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
@@ -677,9 +677,9 @@ def _number_points(
     if comparison.grid.sharing_groups is None:  # models of different prevalences are compared, too
         numbered_points = numbered_points.with_columns(find_shared_eta([BASE_GROUP]))
     if comparison.needs_pairs:
-        numbered_points = stop_if_broken(numbered_points, [pairwise_comparison.two_models_check()])
+        numbered_points = stop_if_broken(numbered_points, [model_pair_rows.two_models_check()])
     if comparison.examples == "by id":
-        numbered_points = pairwise_comparison.check_matching(cast("ScoreTable", table), numbered_points)
+        numbered_points = model_pair_rows.check_matching(cast("ScoreTable", table), numbered_points)
     # Each model is paired with others, and its thresholds are compared, too.
     return numbered_points.cache()
 
@@ -710,7 +710,7 @@ def _add_limits(
         p_adjusted=no_number,
         low=difference - pl.col(_DISTANCE_BELOW) * stretch_factor,
         high=difference + pl.col(_DISTANCE_ABOVE) * stretch_factor,
-        doubt=pairwise_comparison.join_doubts(DOUBT, "value"),
+        doubt=model_pair_rows.join_doubts(DOUBT, "value"),
     )
     is_known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
     is_decisive = (difference.abs() >= 2 * stretch_factor * distance_to_0) & (distance_to_0 > 0)

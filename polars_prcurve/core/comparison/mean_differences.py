@@ -13,7 +13,7 @@ import polars as pl
 
 from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, judge_sign
 from polars_prcurve.core.comparison.differences import find_compared_metrics
-from polars_prcurve.core.comparison.pairwise_comparison import (
+from polars_prcurve.core.comparison.model_pair_rows import (
     A,
     Adjust,
     B,

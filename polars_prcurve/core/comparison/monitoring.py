@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.curves.operating_points import build_points_table
-from polars_prcurve.core.curves.target_search import read_targets
+from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.lazy_numpy import Floats

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, judge_sign
-from polars_prcurve.core.comparison.pairwise_comparison import (
+from polars_prcurve.core.comparison.model_pair_rows import (
     BASE_GROUP,
     ETA_NUMBER,
     IS_ORDERED,

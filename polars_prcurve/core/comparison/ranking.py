@@ -16,11 +16,11 @@ import polars as pl
 
 from polars_prcurve.core.comparison.differences import build_differences, name_curve_metric
 from polars_prcurve.core.comparison.mean_differences import build_mean_differences, build_model_values
-from polars_prcurve.core.comparison.pairwise_comparison import Comparison, Examples, number_within
+from polars_prcurve.core.comparison.model_pair_rows import Comparison, Examples, number_within
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.rate_intervals import Intervals
 from polars_prcurve.core.curves.operating_points import build_points_table
-from polars_prcurve.core.curves.target_search import RankingMetric, direction_sign
+from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_joins import join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

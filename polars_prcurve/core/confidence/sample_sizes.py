@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args, ov
 
 import polars as pl
 
-from polars_prcurve.core.confidence.precision_interval_width import check_delta
+from polars_prcurve.core.confidence.precision_bounds import check_delta
 from polars_prcurve.core.confidence.rate_intervals import (
     BETA_METHODS,
     Intervals,

@@ -23,7 +23,7 @@ from polars import selectors
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.curves.curve_table import list_curve_columns
 from polars_prcurve.core.curves.expression_rises import can_list_rises, list_rises
-from polars_prcurve.core.curves.target_search import ROW_NUMBER, Target
+from polars_prcurve.core.curves.targets import ROW_NUMBER, Target
 from polars_prcurve.core.ground import exact_arithmetic, value_checks
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import Check, equals_label, guard, label_dtypes

@@ -33,7 +33,7 @@ from polars_prcurve.core.confidence.interval_input_columns import (
 from polars_prcurve.core.confidence.rate_intervals import compute_upper_limits
 from polars_prcurve.core.curves import field_bands as in_field
 from polars_prcurve.core.curves.curve_table import pick_by_number
-from polars_prcurve.core.curves.target_search import (
+from polars_prcurve.core.curves.targets import (
     END,
     LEAST_SCORE,
     ROW_NUMBER,

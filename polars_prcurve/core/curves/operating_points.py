@@ -26,14 +26,14 @@ from polars_prcurve.core.confidence.confidence_that_limit_holds import (
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
-from polars_prcurve.core.confidence.precision_interval_width import smallest_eta
+from polars_prcurve.core.confidence.precision_bounds import smallest_eta
 from polars_prcurve.core.confidence.rate_intervals import BETA_METHODS
 from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.core.curves import curve_table, guarantees, row_search
 from polars_prcurve.core.curves.curve_segments import build_segments
 from polars_prcurve.core.curves.field_bands import add_field_tests
 from polars_prcurve.core.curves.row_search_in_sorted_classes import find_few_rows
-from polars_prcurve.core.curves.target_search import (
+from polars_prcurve.core.curves.targets import (
     END,
     END_ROW,
     ROW_NUMBER,

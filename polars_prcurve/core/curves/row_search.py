@@ -47,7 +47,7 @@ from polars_prcurve.core.confidence.point_intervals import (
 )
 from polars_prcurve.core.curves.curve_table import build_metric_rows, pick_by_number
 from polars_prcurve.core.curves.guarantees import PROMISE_COLUMNS, add_upper_limits
-from polars_prcurve.core.curves.target_search import (
+from polars_prcurve.core.curves.targets import (
     END,
     END_ROW,
     LEAST_SCORE,

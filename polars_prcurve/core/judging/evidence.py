@@ -37,8 +37,8 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.goal import CAPS, Goal
 from polars_prcurve.core.metrics import point_formulas
-from polars_prcurve.core.metrics.derived_curve_metrics import precision_at_recall
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, TargetKind
+from polars_prcurve.core.metrics.thresholded_and_integrated import precision_at_recall
 from polars_prcurve.core.prevalence.eta_table import (
     EtaTable,
     check_result_columns,

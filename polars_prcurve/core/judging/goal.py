@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_prcurve.core.binding.bound_table import Question
 from polars_prcurve.core.confidence.rate_intervals import read_estimate
-from polars_prcurve.core.curves.target_search import direction_sign, read_targets
+from polars_prcurve.core.curves.targets import direction_sign, read_targets
 from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError, describe_value
 from polars_prcurve.core.inputs.resolved_tables import refuse_points

@@ -31,7 +31,7 @@ from polars_prcurve.core.curves.curve_segments import (
 )
 from polars_prcurve.core.curves.curve_table import build_metric_rows
 from polars_prcurve.core.curves.operating_points import build_points_pairs
-from polars_prcurve.core.curves.target_search import TARGET_NUMBER, Target
+from polars_prcurve.core.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.core.ground.errors import PrcError, warn_caller
 from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -39,9 +39,9 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sampling_designs import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric
-from polars_prcurve.core.metrics.derived_curve_metrics import best, find_none_as_zero
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
+from polars_prcurve.core.metrics.thresholded_and_integrated import best, find_none_as_zero
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
 from polars_prcurve.core.prevalence.pair_column_names import Pair
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_numbered_rows

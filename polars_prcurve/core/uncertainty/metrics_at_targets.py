@@ -20,7 +20,7 @@ from polars_prcurve.core.confidence.bands_by_threshold_origin import ChosenBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.rate_intervals import Intervals
 from polars_prcurve.core.curves.operating_points import build_numbered_points
-from polars_prcurve.core.curves.target_search import TARGET_NUMBER, build_target_of_metric
+from polars_prcurve.core.curves.targets import TARGET_NUMBER, build_target_of_metric
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import resolved_tables as of_table

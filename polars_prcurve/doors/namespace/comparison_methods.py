@@ -18,7 +18,7 @@ from polars_prcurve.core.binding.short_result_columns import ResultColumns, choo
 from polars_prcurve.core.comparison.differences import build_compare_table
 from polars_prcurve.core.comparison.mean_differences import build_mean_compare_table
 from polars_prcurve.core.comparison.model_beside_point import Matched, compare_at_point
-from polars_prcurve.core.comparison.pairwise_comparison import (
+from polars_prcurve.core.comparison.model_pair_rows import (
     COMPARE_COLUMNS,
     Adjust,
     Comparison,
@@ -27,7 +27,7 @@ from polars_prcurve.core.comparison.pairwise_comparison import (
 )
 from polars_prcurve.core.comparison.ranking import build_ranking_table
 from polars_prcurve.core.confidence.rate_intervals import Confidence
-from polars_prcurve.core.curves.target_search import RankingMetric, read_one_target, read_ranking_metric
+from polars_prcurve.core.curves.targets import RankingMetric, read_one_target, read_ranking_metric
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.column_reader import (

@@ -39,7 +39,7 @@ from polars_prcurve.core.curves.operating_points import (
     build_points_table,
     list_shown_metrics,
 )
-from polars_prcurve.core.curves.target_search import read_targets
+from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import run_query

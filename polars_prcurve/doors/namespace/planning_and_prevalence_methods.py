@@ -26,7 +26,7 @@ from polars_prcurve.core.curves.sampling_plan import (
     build_weighed_sample,
     read_strata,
 )
-from polars_prcurve.core.curves.target_search import read_targets
+from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind, take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES, run_query

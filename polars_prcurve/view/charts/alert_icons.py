@@ -17,17 +17,17 @@ from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize
-from polars_prcurve.view.charts.parts.chart_canvas import Canvas, read_words
-from polars_prcurve.view.charts.parts.chart_text import format_level, format_value
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_lines
 from polars_prcurve.view.charts.parts.chart_titles import say_each_of_100, say_known
 from polars_prcurve.view.charts.parts.colors_and_panels import (
     Channels,
     read_panels_of_one,
     sort_panels,
 )
+from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_lines
+from polars_prcurve.view.charts.parts.label_text import format_level, format_value
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_target
 
 _NAME = "True positives among the alerts"

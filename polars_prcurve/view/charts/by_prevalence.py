@@ -17,8 +17,8 @@ from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import join_words
-from polars_prcurve.view.charts.parts import chart_text, point_thinning
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
+from polars_prcurve.view.charts.parts import label_text, point_thinning
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import (
@@ -29,7 +29,13 @@ from polars_prcurve.view.charts.parts.chart_axes import (
     fit_shares,
     fix_y,
 )
-from polars_prcurve.view.charts.parts.chart_canvas import Canvas, read_words
+from polars_prcurve.view.charts.parts.chart_curves import (
+    REASON,
+    ChartCurves,
+    check_table,
+    pick_columns,
+    read_lines,
+)
 from polars_prcurve.view.charts.parts.chart_titles import (
     list_firsts,
     name_curves,
@@ -39,14 +45,8 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels, tell_panel
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
-from polars_prcurve.view.charts.parts.result_tables import (
-    REASON,
-    ChartCurves,
-    check_table,
-    pick_columns,
-    read_lines,
-)
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     FEW_POSITIVES,
@@ -196,7 +196,7 @@ class _LineChart:
         self.confidence, self.is_limited = confidence, is_limited
         self.metrics = curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
-        self.name = chart_text.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
+        self.name = label_text.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
         self.few = f"{f'{self.name} is' if is_one_metric else 'The metrics are'} known only roughly"
         self.channels = choose_channels(curves, color, facet, curves.find_means("value"))
         end_columns = [name for name in ("value", "low", "high") if name in self.rows.columns]
@@ -251,9 +251,9 @@ class _LineChart:
             canvas.words.append(choose_way(Word(text=text, **look) for look in looks))
         if "target" in curve_rows.columns and curve_rows["target"].n_unique() == 1:
             target = curve_rows["target"][0]
-            target_text = f"target: {chart_text.format_value('target', target)}"
+            target_text = f"target: {label_text.format_value('target', target)}"
             if target["criterion"] == "threshold":  # which was passed, and aims at nothing
-                target_text = f"at {chart_text.format_value('target', target)}"
+                target_text = f"at {label_text.format_value('target', target)}"
             joint = ", " if target_text.startswith("at ") else "; "
             subtitle = f"{subtitle}{joint}{target_text}" if subtitle else target_text.capitalize()
         chart = CurveChart(
@@ -263,7 +263,7 @@ class _LineChart:
             height=pl.col("value"),
             reads="nearest",
             say_row=self._say_row,
-            subtitle=subtitle or f"Prevalences from {chart_text.say_eta_range([x.low, x.high])}",
+            subtitle=subtitle or f"Prevalences from {label_text.say_eta_range([x.low, x.high])}",
             title=f"{self.name} by prevalence",
             finding=self._say_order(trades, firsts),
             say=self._say_values,
@@ -291,7 +291,7 @@ class _LineChart:
             value, span = say_estimate(number, low, high)
         value += f" ({span})" if span else ""
         value += f", {row[REASON]}" if row.get(REASON) else ""
-        return say_eta(row["eta"]), f"{value}{chart_text.add_threshold(row)}"
+        return say_eta(row["eta"]), f"{value}{label_text.add_threshold(row)}"
 
     def _say_values(self, curves: ChartCurves) -> str:
         """Return where precision is 50%, or the height of lines at a prevalence."""
@@ -366,14 +366,14 @@ class _LineChart:
         curve_rows, rows = self.curves.curve_rows, self.rows
         sentences = []
         if "low" in rows.columns and rows["low"].count():
-            shade_text = chart_text.describe_level(True, self.confidence)
+            shade_text = label_text.describe_level(True, self.confidence)
             if self.is_limited and self.confidence is None:
                 shade_text = "Shaded: the limits of each value"
             is_of_points = "target" in curve_rows.columns
             sentences.append(f"{shade_text}{', at a fixed threshold' if is_of_points else ''}")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
-            range_text = chart_text.say_eta_range(etas)
+            range_text = label_text.say_eta_range(etas)
             range_text = f", {range_text}" if " to " in range_text else f" (all {range_text})"
             own_shares = f"the prevalence of each test set{range_text}"
             sentences.append(f"Grey rules: {own_shares}" if has_own else f"Not marked: {own_shares}")
@@ -402,7 +402,7 @@ def _read_firsts(ranking: pl.DataFrame) -> list[tuple[float, str]]:
         return []
     names_of_eta: dict[float, list[str]] = {eta: [] for eta in rows["eta"].unique().sort()}
     for eta, model in rows.filter("may_be_best").sort("rank").select("eta", "model").rows():
-        names_of_eta[eta].append(chart_text.name_with_column("group", "model", model))
+        names_of_eta[eta].append(label_text.name_with_column("group", "model", model))
     return list_firsts(names_of_eta, rows["model"].n_unique())
 
 
@@ -415,7 +415,7 @@ def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:
     for name, run in groupby(numbered_firsts, key=lambda pair: pair[1]):
         numbers = [number for number, _ in run]
         low, high = edges[numbers[0]], edges[numbers[-1] + 1]
-        fields = {"eta": chart_text.round_digits(low), "to": chart_text.round_digits(high)}
+        fields = {"eta": label_text.round_digits(low), "to": label_text.round_digits(high)}
         has_color = canvas.channels.color is not None and name in canvas.channels.color.labels
         canvas.records.append({"part": "first", **fields} | ({"color": name} if has_color else {}))
         room = (x.place(high) - x.place(low)) * canvas.size.width - 8
@@ -462,13 +462,13 @@ def _read_trades(
     # Both models of a trade may share a panel, which then shows one circle.
     record_of_place: dict[tuple[int, str], dict[str, Any]] = {}
     model_of_side = {"below": "model_a", "above": "model_b"}
-    say_name = partial(chart_text.name_with_column, model, curves.column_of_field[model])
+    say_name = partial(label_text.name_with_column, model, curves.column_of_field[model])
     for side in model_of_side.values():
         join_options: dict[str, Any] = {"left_on": [*by_fields, model], "right_on": [*by_fields, side]}
         trade_rows = lines.join(trades, **join_options, nulls_equal=True, coalesce=False)
         for row in trade_rows.iter_rows(named=True):
             panel = facet.label_of_curve[row["curve"]] if facet else None
-            place = {name: chart_text.round_digits(row[name]) for name in ("eta", "value")}
+            place = {name: label_text.round_digits(row[name]) for name in ("eta", "value")}
             names = {where: say_name(row[name]) for where, name in model_of_side.items()}
             record = {"part": "ring", **place, "place": say_eta(row["eta"]), **names}
             record_of_place[row["trade"], panel or ""] = record | tell_panel(panel)

@@ -24,12 +24,12 @@ from polars_prcurve.view.charts.parts import (
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_canvas import Canvas, read_words
-from polars_prcurve.view.charts.parts.chart_text import LOWER, round_digits
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_thresholds
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
-from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.label_text import LOWER, round_digits
 from polars_prcurve.view.words.number_words import say_count, say_share, say_threshold
 
 _MOST_COLUMNS = 4  # columns of charts in a row, at most: more would be too narrow to read

@@ -12,8 +12,7 @@ from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.view.charts.parts import point_thinning
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_canvas import Canvas, read_words
-from polars_prcurve.view.charts.parts.chart_text import add_threshold
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
     are_short,
     find_limits,
@@ -23,7 +22,8 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
+from polars_prcurve.view.charts.parts.label_text import add_threshold
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_share, say_shares
 
 _TENTH = 0.1  # the share of cases at which recall is written: a budget that all can picture

@@ -12,17 +12,17 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.message_text import format_count, join_words, shorten_names
-from polars_prcurve.view.charts.parts import chart_text, result_tables
+from polars_prcurve.view.charts.parts import chart_curves, label_text
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
-from polars_prcurve.view.charts.parts.chart_canvas import Canvas, read_words
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import is_higher_better, say_better
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
-from polars_prcurve.view.charts.parts.result_tables import ChartCurves
 from polars_prcurve.view.words.name_order import number_names
 from polars_prcurve.view.words.number_words import say_eta, say_signed
 
@@ -85,12 +85,12 @@ def difference(
     ['a minus b: average precision, in percentage points, by prevalence']
     """
     size = read_words(title, (width, height))
-    frame = result_tables.check_table("difference", table, "compare", ["eta", *_COLUMNS])
+    frame = chart_curves.check_table("difference", table, "compare", ["eta", *_COLUMNS])
     group_columns = frame.columns[: frame.columns.index("eta")]
-    column_of_field = result_tables.name_group_fields(group_columns) | {"metric": "metric"}
+    column_of_field = chart_curves.name_group_fields(group_columns) | {"metric": "metric"}
     column_of_field |= {"group_a": "model_a", "group_b": "model_b"}
-    pair_frame = result_tables.pick_columns(frame, column_of_field, ["eta", *_COLUMNS[3:]])
-    curves = result_tables.build_lines(pair_frame, column_of_field, "difference")
+    pair_frame = chart_curves.pick_columns(frame, column_of_field, ["eta", *_COLUMNS[3:]])
+    curves = chart_curves.build_lines(pair_frame, column_of_field, "difference")
     if curves.count_distinct(_PAIR_FIELDS) >= _FEWEST_ROWS:
         return _draw_table(table, curves, confidence, title, size)
     rows, is_one = curves.points, len(curves.curve_rows) == 1
@@ -102,12 +102,12 @@ def difference(
     subtitle, finding = _say_pair(canvas) if is_one else ("The first model minus the second", "")
     lines = _add_sides(rows.with_columns(doubt=pl.col("significant").not_().fill_null(True)))
     grey_note = ", grey where they cover 0" if _HOLDS_0 in lines["side"] else ""
-    level_note = f"{chart_text.describe_level(True, confidence)}{grey_note}"
+    level_note = f"{label_text.describe_level(True, confidence)}{grey_note}"
     place_text, name_ending = "by prevalence", " by prevalence"
     if rows["eta"].n_unique() == 1:  # which has no line and no shade
         _draw_bars(canvas, lines)
-        level_note = f"Line: {chart_text.say_level(confidence)}"
-        place_text, name_ending = chart_text.describe_etas([rows["eta"][0]]), ""
+        level_note = f"Line: {label_text.say_level(confidence)}"
+        place_text, name_ending = label_text.describe_etas([rows["eta"][0]]), ""
     chart = CurveChart(
         canvas,
         lines=lines,
@@ -130,7 +130,7 @@ def _say_pair(canvas: Canvas) -> tuple[str, str]:
     # Which model is better above 0 stands in the chart.
     curves = canvas.curves
     pair = curves.curve_rows.row(0, named=True)
-    metric, names = chart_text.format_metric(pair["metric"]), _name_models(pair)
+    metric, names = label_text.format_metric(pair["metric"]), _name_models(pair)
     subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
     if not is_higher_better(pair["metric"]):
         return subtitle, ""
@@ -141,7 +141,7 @@ def _say_pair(canvas: Canvas) -> tuple[str, str]:
 def _draw_bars(canvas: Canvas, rows: pl.DataFrame) -> None:
     """Draw the interval of each row as an upright rule, dotted where nothing is settled."""
     for row in rows.drop_nulls(["low", "high"]).to_dicts():
-        place = {name: chart_text.round_digits(row[name]) for name in ("eta", "low", "high")}
+        place = {name: label_text.round_digits(row[name]) for name in ("eta", "low", "high")}
         fields = canvas.channels.curve_fields(row["curve"])
         canvas.records.append({"part": f"bar {int(row['doubt'])}", **place, **fields})
     x, _ = canvas.place
@@ -169,7 +169,7 @@ def _build_axis(values: Iterable[float | None]) -> ChartAxis:
 
 def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
     """Return the names of both models of a pair."""
-    say_name = partial(chart_text.name_with_column, "group", "model")
+    say_name = partial(label_text.name_with_column, "group", "model")
     return say_name(pair["group_a"]), say_name(pair["group_b"])
 
 
@@ -264,12 +264,12 @@ def _draw_table(
     scope = "corrected for all pairs (Holm)" if "p_adjusted" in table.columns else "each pair alone"
     has_open = any(row["part"] == "interval" and "settled" not in row for row in canvas.records)
     note = (
-        f"Line: {chart_text.say_level(confidence)}",
+        f"Line: {label_text.say_level(confidence)}",
         f"Significance: {scope}",
         "Dotted and hollow: not significant, or in doubt" if has_open else "",
     )
-    metric = chart_text.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
-    etas_text = chart_text.describe_etas(etas)
+    metric = label_text.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
+    etas_text = label_text.describe_etas(etas)
     subtitle = f"Differences in {metric[:1].lower()}{metric[1:]}, in percentage points, {etas_text}"
     finding, n_settled = "", len(lines) - len(open_lines)
     if lines:
@@ -322,7 +322,7 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
     groups = (
         f"prevalence {say_eta(row[name])}"
         if name == "eta"
-        else chart_text.name_with_column(name, column, row[name])
+        else label_text.name_with_column(name, column, row[name])
         for name, column in varied.items()
     )
     name = " \u00b7 ".join([f" {joint} ".join(names), *groups])
@@ -361,7 +361,7 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: Giv
         record = {"part": "interval", "row": place, "said": row.say()}
         record |= {"settled": 1} if row.is_settled else {}
         for name, value in ((x.field, row.value), ("low", row.low), ("high", row.high)):
-            record |= {} if value is None else {name: chart_text.round_digits(value)}
+            record |= {} if value is None else {name: label_text.round_digits(value)}
         canvas.records.append(record)
     quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}
     canvas.words += [Word(text="not significant", y=float(n_settled), **quiet)] if has_open else []

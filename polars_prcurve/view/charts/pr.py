@@ -14,11 +14,11 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments,
 from polars_prcurve.view.charts.parts import chart_axes, chart_titles, marked_points, point_thinning
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_canvas import Canvas, read_words
-from polars_prcurve.view.charts.parts.chart_text import add_threshold, describe_level
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.result_tables import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
+from polars_prcurve.view.charts.parts.label_text import add_threshold, describe_level
 from polars_prcurve.view.words.number_words import say_estimate, say_precisions, say_share, say_shares
 
 # Titles of the axis, by `y`.

@@ -15,18 +15,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
-from polars_prcurve.view.charts.parts import colors_and_panels, result_tables
+from polars_prcurve.view.charts.parts import chart_curves, colors_and_panels
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
-from polars_prcurve.view.charts.parts.chart_canvas import Canvas, read_words
-from polars_prcurve.view.charts.parts.chart_text import format_level, round_digits
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import list_firsts, say_firsts, say_swaps
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.result_tables import ChartCurves
+from polars_prcurve.view.charts.parts.label_text import format_level, round_digits
 from polars_prcurve.view.words.display_names import ISOLATES, isolate_name, wrap_words
 from polars_prcurve.view.words.number_words import say_eta
 
@@ -140,15 +140,15 @@ def _open_canvas(curves: ChartCurves, channels: Channels, size: GivenSize) -> Ca
 def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartCurves, pl.DataFrame]:
     """Return a line per model from the table of `ranking`, with models as the first group, and zones."""
     # `top` and `foot` are the first and the last place that a model may have at a prevalence.
-    table = result_tables.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
+    table = chart_curves.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     n_keys = table.columns.index("eta")
-    column_of_field = result_tables.name_group_fields(["model", *table.columns[:n_keys]])
+    column_of_field = chart_curves.name_group_fields(["model", *table.columns[:n_keys]])
     columns = ["value", "rank", *(name for name in _LEAD_COLUMNS if name in table.columns[n_keys + 1 :])]
-    points = result_tables.pick_columns(table, column_of_field, ["eta", *columns])
+    points = chart_curves.pick_columns(table, column_of_field, ["eta", *columns])
     settled_pairs: set[Any] | None = None
     if pairs is not None:
         pair_columns = [*table.columns[:n_keys], "eta", "model_a", "model_b", "significant"]
-        pairs = result_tables.check_table("pairs= of ranking", pairs, "compare", pair_columns)
+        pairs = chart_curves.check_table("pairs= of ranking", pairs, "compare", pair_columns)
         settled_rows = pairs.select(pair_columns).filter("significant").iter_rows()
         settled_pairs = {(*row[:-3], frozenset(row[-3:-1])) for row in settled_rows}
     group_keys = [*(field for field in column_of_field if field != "group_0"), "eta"]
@@ -165,7 +165,7 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartC
     zone_schema = {key: points.schema[key] for key in group_keys} | schema
     zone_frame = pl.DataFrame(zones, zone_schema, orient="row")
     points = pl.concat([ranked_frame, points.filter(pl.col("rank").is_null())], how="diagonal")
-    return result_tables.build_lines(points, column_of_field, "rank"), zone_frame
+    return chart_curves.build_lines(points, column_of_field, "rank"), zone_frame
 
 
 def _compare_all(

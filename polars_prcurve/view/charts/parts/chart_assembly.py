@@ -25,7 +25,6 @@ from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, GivenSize, PanelSize, fix_x, fix_y
-from polars_prcurve.view.charts.parts.chart_text import escape_text, round_digits
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import (
     Panel,
@@ -34,6 +33,7 @@ from polars_prcurve.view.charts.parts.label_placement import (
     place_names,
     settle_words,
 )
+from polars_prcurve.view.charts.parts.label_text import escape_text, round_digits
 from polars_prcurve.view.charts.parts.point_thinning import pack_lines
 from polars_prcurve.view.words.display_names import wrap_words
 from polars_prcurve.view.words.number_words import NO_BREAK, glue_numbers

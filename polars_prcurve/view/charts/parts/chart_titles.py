@@ -17,9 +17,9 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.view.charts.parts import point_thinning
 from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
-from polars_prcurve.view.charts.parts.chart_text import LOWER, format_range
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.view.charts.parts.result_tables import ChartCurves
+from polars_prcurve.view.charts.parts.label_text import LOWER, format_range
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
 

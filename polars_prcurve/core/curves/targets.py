@@ -47,7 +47,6 @@ from polars_prcurve.core.inputs.resolved_tables import (
 )
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric, SegmentValues, Step
-from polars_prcurve.core.metrics.derived_curve_metrics import best
 from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.target_definitions import (
@@ -56,6 +55,7 @@ from polars_prcurve.core.metrics.target_definitions import (
     read_budget,
     read_events,
 )
+from polars_prcurve.core.metrics.thresholded_and_integrated import best
 from polars_prcurve.core.prevalence.pair_column_names import Pair
 from polars_prcurve.core.sweep.sorted_group_rows import rising_code
 

@@ -13,10 +13,10 @@ from polars_prcurve.core.ground.argument_checks import Title, check_texts, check
 from polars_prcurve.view.charts.parts import chart_assembly, point_thinning
 from polars_prcurve.view.charts.parts.active_theme import quiet_look
 from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, GivenSize, read_size
-from polars_prcurve.view.charts.parts.chart_text import round_digits
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, choose_way
-from polars_prcurve.view.charts.parts.result_tables import ChartCurves
+from polars_prcurve.view.charts.parts.label_text import round_digits
 
 _MAX_GHOST_PANELS = 24  # panels, at most, in which all other curves stand behind in grey
 _MOST_RECORDS = 6_000  # what the pointer reads in one chart, at most, about

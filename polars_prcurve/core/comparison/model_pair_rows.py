@@ -10,7 +10,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.rate_intervals import Intervals
-from polars_prcurve.core.curves.target_search import Target, direction_sign
+from polars_prcurve.core.curves.targets import Target, direction_sign
 from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
