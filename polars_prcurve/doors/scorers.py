@@ -6,7 +6,7 @@ Counts, units and formulas are those of `summary`, and so are the bits of its va
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +139,7 @@ class Scorer:
             curve = read_curve(cells["tp"] / n_pos, cells["fp"] / n_neg)
             if curve is not None:  # there are positives
                 scale = partial(_find_factors, n_pos=n_pos, n_neg=n_neg, is_own=self.eta is None)
-                curve = replace(curve, columns={**curve.columns, **cells}, scale_classes=scale)
+                curve = curve._replace(columns={**curve.columns, **cells}, scale_classes=scale)
             return float(self.metric.compute_values(curve, np.array([eta]))[0])
 
     def _require_numbers(self, library: str) -> None:

@@ -72,7 +72,7 @@ EDITS = (
     Edit(
         f"{CORE}.inputs.sampling_designs",
         "SAMPLE_KINDS = (",
-        'FAMILIES = SampleKind(**{**vars(CLUSTERED), "name": "families"})\n',
+        'FAMILIES = CLUSTERED._replace(name="families")\n',
     ),
     Edit(f"{CORE}.inputs.sampling_designs", "WEIGHTED_CLUSTERS, STRATIFIED, ", "FAMILIES, "),
     Edit(

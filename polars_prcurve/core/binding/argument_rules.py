@@ -6,7 +6,6 @@ The rules are data, checked once for each call, before its table is read, and li
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 from polars_prcurve.core.binding.eta_argument import EtaArgument
@@ -20,9 +19,9 @@ from polars_prcurve.core.inputs.table_reader import gives_squares
 from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS, RUN_WORDS, TARGET_KINDS
 
 DEFAULTS: dict[str, Any] = {
-    field.name: field.default
-    for field in fields(InputColumns)
-    if field.name in TABLE_WORDS and field.default is not None
+    name: default
+    for name, default in InputColumns._field_defaults.items()
+    if name in TABLE_WORDS and default is not None
 }
 """What a word of the table is where nobody passes it; None for all others."""
 

@@ -6,10 +6,9 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, get_type_hints
 
 import polars as pl
 
@@ -67,8 +66,7 @@ if TYPE_CHECKING:
 #                   -> grid      the prevalences of eta=, of its groups or of fields of parts
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(NamedTuple):
     """The question of one call of a method, about a user's table."""
 
     method: str
@@ -189,7 +187,7 @@ class Question:
         question = self
         if self.means is not None:
             mean_names = tuple(inner_of_name.get(name, name) for name in self.means.names)
-            question = replace(self, means=self.means._replace(names=mean_names))
+            question = self._replace(means=self.means._replace(names=mean_names))
         return question, hide_groups(table, inner_of_name), hide_columns(grid, inner_of_name)
 
     def build_model_grid(self, table: ResolvedTable) -> EtaTable:
@@ -206,16 +204,16 @@ def _set_parts(question: Question, parts: Sequence[Column], call_words: Mapping[
 
     `call_words` are those that the call itself passes.
     """
-    columns = replace(question.columns, parts=list(parts))
+    columns = question.columns._replace(parts=list(parts))
     part_names = {name_column(part) for part in parts}
     if columns.by is not None:
         groups = _leave_parts_out("by", columns.by, part_names, call_words)
-        columns = replace(columns, by=groups or None)
+        columns = columns._replace(by=groups or None)
     if columns.model is not None and not _leave_parts_out(
         "model", columns.model, part_names, call_words
     ):
-        columns = replace(columns, model=None)
-    return replace(question, columns=columns)
+        columns = columns._replace(model=None)
+    return question._replace(columns=columns)
 
 
 def _set_means(
@@ -238,9 +236,9 @@ def _set_means(
         column_of_name.get(name, column) for name, column in zip(names, mean_columns, strict=True)
     ]
     ColumnReader(question.frame, "raise", may_collect=False).read_by(last_groups, "mean_over")
-    columns = replace(question.columns, by=[*other_groups, *last_groups])
+    columns = question.columns._replace(by=[*other_groups, *last_groups])
     means = MeanOver(tuple(names), share_examples=shared and "class" in names)
-    return replace(question, columns=columns, means=means)
+    return question._replace(columns=columns, means=means)
 
 
 def _leave_parts_out(
@@ -266,15 +264,15 @@ def _set_groups(question: Question) -> Question:
     if method in argument_rules.TAKES_ONE_MODEL and model is None:
         names = set(question.frame.lazy().collect_schema().names())
         if "model" not in names - set(map(name_column, list_columns("parts=", columns.parts))):
-            return replace(question, columns=replace(columns, id=None))
+            return question._replace(columns=columns._replace(id=None))
     if method in argument_rules.COMPARES_MODELS:
         model = "model" if model is None else model
-        columns = replace(columns, by=leave_out(model, groups), model=model)
-        return replace(question, columns=columns)
+        columns = columns._replace(by=leave_out(model, groups), model=model)
+        return question._replace(columns=columns)
     if model is not None:
         ColumnReader(question.frame, "raise", may_collect=False).read_column("model", model)
-        columns = replace(columns, by=[*leave_out(model, groups), model], model=None)
-    return replace(question, columns=replace(columns, id=None))
+        columns = columns._replace(by=[*leave_out(model, groups), model], model=None)
+    return question._replace(columns=columns._replace(id=None))
 
 
 def _make_long(question: Question, *, paired: bool) -> Question:
@@ -303,17 +301,17 @@ def _make_long(question: Question, *, paired: bool) -> Question:
     stacked_table = stack_models(question.frame.lazy(), score_columns)
     if paired and len(score_columns) < 2:
         raise PrcError(f"compare() takes two models or more; got score={list(score_columns)}")
-    columns = replace(columns, score=stacked_table.score_name)
+    columns = columns._replace(score=stacked_table.score_name)
     model = pl.col(stacked_table.group_name).cast(pl.String).alias("model")
     if paired:
-        columns = replace(
-            columns, model=stacked_table.group_name, id=stacked_table.example_name, is_matched=True
+        columns = columns._replace(
+            model=stacked_table.group_name, id=stacked_table.example_name, is_matched=True
         )
     elif method in argument_rules.COMPARES_MODELS:
-        columns = replace(columns, model=model, id=stacked_table.example_name)
+        columns = columns._replace(model=model, id=stacked_table.example_name)
     else:
-        columns = replace(columns, by=[*groups, model])
-    return replace(question, frame=stacked_table.long_rows, columns=columns, wide_scores=score_columns)
+        columns = columns._replace(by=[*groups, model])
+    return question._replace(frame=stacked_table.long_rows, columns=columns, wide_scores=score_columns)
 
 
 def _stack_classes(question: Question, groups: list[Column]) -> Question:
@@ -322,17 +320,17 @@ def _stack_classes(question: Question, groups: list[Column]) -> Question:
     label_name = question.columns.label
     column_of_class = question.columns.score
     stacked_table = stack_classes(wide_rows, label_name, column_of_class)
-    columns = replace(
-        question.columns, score=stacked_table.score_name, label=stacked_table.label_name, by=groups
+    columns = question.columns._replace(
+        score=stacked_table.score_name, label=stacked_table.label_name, by=groups
     )
-    question = replace(question, wide_scores=list(column_of_class.items()))
+    question = question._replace(wide_scores=list(column_of_class.items()))
     if question.eta.is_of_classes:
         assert isinstance(label_name, str)  # `stack_classes` takes no other
         field_argument, part_column = question.eta.build_field(
             label_name, wide_rows.collect_schema()[label_name], column_of_class
         )
-        question, columns = replace(question, eta=field_argument), replace(columns, parts=[part_column])
-    return _set_groups(replace(question, frame=stacked_table.long_rows, columns=columns))
+        question, columns = question._replace(eta=field_argument), columns._replace(parts=[part_column])
+    return _set_groups(question._replace(frame=stacked_table.long_rows, columns=columns))
 
 
 def leave_out(column: Column, groups: list[Column]) -> list[Column]:
@@ -642,7 +640,7 @@ def read_reference_columns(
         groups: list[Column] = list_columns("by=", bound_words.get("by"))
         bound_words["by"] = [*leave_out(model, groups), model]
     stated_words: Any = {name: value for name, value in bound_words.items() if value is not None}
-    return reference._frame, replace(shared_columns, **stated_words)
+    return reference._frame, shared_columns._replace(**stated_words)
 
 
 def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -> dict[str, Any]:

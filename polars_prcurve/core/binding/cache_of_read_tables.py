@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -14,8 +13,6 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 
 _MOST_TABLES = 4
 """As many tables stay in memory: a page of several charts reads about as many columns at a time."""
-_NAMES = tuple(field.name for field in fields(InputColumns))
-"""All that may differ between two questions of one frame, by name."""
 
 
 class _ReadTable(NamedTuple):
@@ -53,7 +50,7 @@ class ReadTables:
 
 def _list_arguments(columns: InputColumns, options: Sequence[Any]) -> list[tuple[str, Any]]:
     """Return what a table is read by, each value that is there beside its name."""
-    value_of_name = {name: getattr(columns, name) for name in _NAMES}
+    value_of_name = columns._asdict()
     value_of_name |= {f"option {number}": option for number, option in enumerate(options)}
     return [(name, take_frame(value)) for name, value in value_of_name.items() if value is not None]
 

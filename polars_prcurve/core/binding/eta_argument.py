@@ -92,7 +92,6 @@ class EtaArgument:
         return table, self.build_grid(table, confidence)
 
 
-@dataclass(frozen=True, eq=False)
 class EtaNumbers(EtaArgument):
     """One prevalence or several, for all groups."""
 
@@ -124,7 +123,6 @@ class EtaNumbers(EtaArgument):
         return build_number_grid(self.numbers, table, compares_models=compares_models)
 
 
-@dataclass(frozen=True, eq=False)
 class EtaFrame(EtaArgument):
     """A frame of prevalences, which may differ between groups and be estimates."""
 
@@ -176,7 +174,6 @@ class EtaField(EtaArgument):
         return fields, build_field_grid(fields)
 
 
-@dataclass(frozen=True, eq=False)
 class EtaClassMix(EtaArgument):
     """The share of each class in a field; it becomes a field when a wide table is made long."""
 

@@ -64,10 +64,9 @@ def hide_groups(table: TableT, inner_of_name: Mapping[str, str]) -> TableT:
     }
     if table.unscored is not None and table.unscored.group_numbers is not None:
         group_numbers = _rename(table.unscored.group_numbers, inner_of_name)
-        changed_fields["unscored"] = replace(table.unscored, group_numbers=group_numbers)
+        changed_fields["unscored"] = table.unscored._replace(group_numbers=group_numbers)
     if is_field(table) and table.parts is not None:
-        changed_fields["parts"] = replace(
-            table.parts,
+        changed_fields["parts"] = table.parts._replace(
             table=hide_groups(table.parts.table, inner_of_name),
             part_rows=_rename(table.parts.part_rows, inner_of_name),
             etas=_rename(table.parts.etas, inner_of_name),
@@ -80,8 +79,7 @@ def hide_columns(grid: EtaTable, inner_of_name: Mapping[str, str]) -> EtaTable:
     sharing_groups = grid.sharing_groups
     if sharing_groups is not None:
         sharing_groups = tuple(inner_of_name.get(name, name) for name in sharing_groups)
-    return replace(
-        grid,
+    return grid._replace(
         frame=_rename(grid.frame, inner_of_name),
         keys={inner_of_name.get(name, name): dtype for name, dtype in grid.keys.items()},
         carried_columns=tuple(inner_of_name.get(name, name) for name in grid.carried_columns),

@@ -141,14 +141,12 @@ class ChosenBands(FixedBands):
         return [*(["corrected"] if self.corrected else []), *super().list_kinds()]
 
 
-@dataclass(frozen=True)
 class ComparedBands(FixedBands):
     """Bands at thresholds that were given, of values of which differences are taken."""
 
     flag_columns = (DOUBT, EtaError.STANDARD_ERROR)
 
 
-@dataclass(frozen=True)
 class ModelBands(ComparedBands):
     """Bands of a model at its target, whose threshold moves with the rates: rows have MOVED_RATES."""
 

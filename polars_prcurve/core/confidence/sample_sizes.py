@@ -21,11 +21,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args, overload
 
 import polars as pl
 
@@ -185,8 +184,7 @@ _SIZE_FORMULA_OF_METHOD: dict[str, Callable[[Any, float, float], Any]] = {
 # Both classes, for a band ----------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class SizeOptions:
+class SizeOptions(NamedTuple):
     """What a test set has to achieve: the width of its band, at which level, with what probability."""
 
     delta: float

@@ -99,7 +99,7 @@ def build_curve_table(
         grid = grid.require_exact("smooth=")
     is_stacked = long and has_many(metrics, has_bands=bands is not None)
     if long and not is_stacked:
-        grid = replace(grid, n_copies=len(metrics))
+        grid = grid._replace(n_copies=len(metrics))
     if bands is not None:
         bands = fit_bands(bands, grid, table, metrics)
     points = build_eta_sweep(grid, table, thresholds=thresholds, effective=bands is not None)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -87,7 +86,7 @@ def build_decision_table(
         grid = EtaTable(numbered_etas, etas_per_group=len(etas), holds_own=None in etas)
     else:  # a field has one prevalence, its own
         grid, first_number = build_field_grid(table), pl.lit(0, dtype=pl.Int64).alias(_ETA_NUMBER)
-        grid = replace(grid, frame=grid.frame.with_columns(first_number))
+        grid = grid._replace(frame=grid.frame.with_columns(first_number))
     listed_thresholds = risk_rows["threshold"].unique()
     points = build_eta_sweep(grid, table, listed=listed_thresholds, effective=bands is not None)
     # The join may shuffle rows, so they are sorted by the keys of the result. NEG_FACTOR orders rows of

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
@@ -106,8 +106,7 @@ class PromisedSearch(NamedTuple):
     """Those of the class that is sought, which are needed at the test set's prevalence."""
 
 
-@dataclass(frozen=True)
-class Guarantee:
+class Guarantee(NamedTuple):
     """A level, and where runs start: at a score, at the scores of a frame, or, if None, by default."""
 
     level: float

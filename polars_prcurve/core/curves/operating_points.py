@@ -11,7 +11,6 @@ once per group.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import polars as pl
@@ -290,11 +289,11 @@ def _build_points(
     design = choose_design(table, effective=is_effective, at_thresholds=True)
     search = _choose_search(grid, targets, bands, design)
     if is_of_curve:  # pairs are known by number: groups may be called like what is computed on the way
-        search = replace(search, pairs=search.pairs.drop(table.by))
+        search = search._replace(pairs=search.pairs.drop(table.by))
     points = _find_points(search, targets)
     if isinstance(bands, ModelBands):
         # Sizes that differ between rows may let a target be met and missed several times in a block.
-        full_search = replace(search, has_many_etas=False) if design.weighted else search
+        full_search = search._replace(has_many_etas=False) if design.weighted else search
         points = row_search.add_moved_rates(points, full_search, targets, bands)
     if optimism is not None:
         points = points.join(optimism, on=[Pair.NUMBER, TARGET_NUMBER], how="left")

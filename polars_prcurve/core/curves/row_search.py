@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -82,8 +82,7 @@ Families: TypeAlias = dict[tuple[int, ...], Target]
 _MANY = 16  # from so many targets of one value on, its running maximum is searched
 
 
-@dataclass(frozen=True)
-class RowSearch:
+class RowSearch(NamedTuple):
     """The rows of all curves, among which targets choose, and the pairs of group and prevalence."""
 
     table: ResolvedTable
@@ -139,7 +138,7 @@ class RowSearch:
 
     def find_blocks(self, targets: Sequence[Target]) -> pl.Expr:
         """Return the test of rows that can matter to targets, and of those beside; these are corners."""
-        search = replace(self, has_many_etas=False)
+        search = self._replace(has_many_etas=False)
         families, frame_targets = _join_families(targets)
         parts = [search._choose_for_frame(*item).select(ROW_NUMBER) for item in frame_targets.items()]
         if families:

@@ -75,8 +75,7 @@ LEAST_SCORE = f"{RESERVED}least_score"
 """The least score that reaches the threshold; null if there is none, or no threshold."""
 
 
-@dataclass(frozen=True)
-class GroupThresholds:
+class GroupThresholds(NamedTuple):
     """A frame of thresholds by group, with THRESHOLD_ROW, GIVEN_THRESHOLD and LEAST_SCORE."""
 
     threshold_rows: pl.LazyFrame

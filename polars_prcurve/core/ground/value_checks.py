@@ -137,8 +137,7 @@ _FEW_ROWS = 100_000
 # Dtypes ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)  # selectors have neither equality nor a hash
-class DtypeRule:
+class DtypeRule(NamedTuple):
     """The dtypes that a column may have, and the error for a column of another dtype."""
 
     allowed_dtypes: selectors.Selector

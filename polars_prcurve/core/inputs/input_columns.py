@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from polars_prcurve.core.inputs.column_reader import Column, Columns, Counts, Missing
 from polars_prcurve.core.inputs.never_scored import Below
@@ -18,8 +17,7 @@ They are null in the rows of a group of which a number is not known.
 """
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class InputColumns:
+class InputColumns(NamedTuple):
     """What the columns of a user's table hold; None where nothing was passed."""
 
     score: Any = "score"

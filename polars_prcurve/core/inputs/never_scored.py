@@ -101,13 +101,13 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
         return replace(table, unscored=unscored)
     table = replace(table, counts_negatives=tells_negatives(below))
     if isinstance(below, pl.DataFrame | pl.LazyFrame):
-        unscored = replace(unscored, group_numbers=_read_frame(below, table))
+        unscored = unscored._replace(group_numbers=_read_frame(below, table))
     else:
         n_pos, n_neg = _read_numbers(below)
-        unscored = replace(unscored, n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
+        unscored = unscored._replace(n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
         if not table.by:  # an empty table has no row, and one group all the same
             group_row = pl.LazyFrame({"n_pos": unscored.n_pos, "n_neg": unscored.n_neg})
-            unscored = replace(unscored, group_numbers=group_row.select(_TOTAL_EXPRS), n_pos=0, n_neg=0)
+            unscored = unscored._replace(group_numbers=group_row.select(_TOTAL_EXPRS), n_pos=0, n_neg=0)
     if unscored.group_numbers is not None:  # it may have groups beyond those of the table
         table = replace(table, group_expr=group_number(table.by))
     if Row.EXAMPLE in table.columns:

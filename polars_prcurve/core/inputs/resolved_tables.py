@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import polars as pl
 
@@ -58,8 +58,7 @@ MANY = 10**9
 false positives are as random as Poisson's numbers, whatever their share."""
 
 
-@dataclass(frozen=True)
-class NeverScored:
+class NeverScored(NamedTuple):
     """The examples below all scores; see `inputs.never_scored`."""
 
     n_pos: int = 0
@@ -279,8 +278,7 @@ class ScoreTable(ResolvedTable):
         )
 
 
-@dataclass(frozen=True)
-class FieldParts:
+class FieldParts(NamedTuple):
     """The parts of a field, such as countries: their examples, and where they stand in the `field`."""
 
     table: ScoreTable  # the examples; its groups are the parts

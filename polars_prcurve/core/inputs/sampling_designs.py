@@ -8,9 +8,8 @@ which kind it is. What a kind computes stands elsewhere: its sums and sizes in a
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Row
@@ -40,8 +39,7 @@ OWN_MOMENTS = tuple(name_moment(cell, cell) for cell in CELLS)
 """Of units that are in one cell each, so that those of two different cells are 0."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SampleKind:
+class SampleKind(NamedTuple):
     """What other rooms read of a kind of sample; the defaults are those of independent examples."""
 
     name: str  # by which developers call it

@@ -174,7 +174,7 @@ def count_dropped_rows(
     With `id` models are compared, and an example is left out as a whole. What makes weights
     (`is_weighing`) needs no scores.
     """
-    columns = replace(columns, missing="drop", below=None)
+    columns = columns._replace(missing="drop", below=None)
     table: ResolvedTable
     if has_no_labels:
         table = read_unlabelled(user_table, columns, may_collect=True)
@@ -182,7 +182,7 @@ def count_dropped_rows(
         table, _ = read_parts(user_table, columns, may_collect=True)
     else:
         model = None if columns.id is None else columns.model
-        columns = replace(columns, model=model, parts=None, is_matched=False)
+        columns = columns._replace(model=model, parts=None, is_matched=False)
         table = read_input(user_table, columns, may_collect=True)
     if table.row_counts is None:
         return DroppedRows(0, 0)
@@ -260,7 +260,7 @@ def read_reference(
     """Return a table with labels that stands beside one without; its groups may distinguish fewer."""
     if not isinstance(reference, pl.DataFrame | pl.LazyFrame):
         raise refuse_kind("reference=", "a DataFrame or a LazyFrame with labels", reference)
-    columns = replace(columns, by=list_known_columns(columns.by, reference))
+    columns = columns._replace(by=list_known_columns(columns.by, reference))
     try:
         labelled_table = read_input(reference, columns, may_collect=True)
     except PrcError as error:

@@ -168,8 +168,7 @@ class AtTarget(NamedTuple):
 Needs: TypeAlias = Literal["rises", "corners", "all"]  # see `Recipe.needs`
 
 
-@dataclass(frozen=True)
-class Recipe:
+class Recipe(NamedTuple):
     """The steps by which a curve metric is computed: a term per row, their total, and its finish.
 
     *The formula.* You must give the `term`, the contribution of a row. In `finish` you declare where the
@@ -218,12 +217,12 @@ class Recipe:
 
     # More methods
     influence: Influence | None = None  # of an example on the estimate
-    helpers: Mapping[str, CurveMetric] = field(default_factory=dict)
+    helpers: Mapping[str, CurveMetric] = {}
     """Other metrics of the same curve, by a name, that the interval is computed from. `cautious` is the
     metric with half a false positive more at every threshold, `loss` the size of that step, and
     `hopeful` its mean over the positives below half a positive more; see `uncertainty.analytic`.
     `slope` is its derivative by logit(eta)."""
-    helpers_of_pairs: Mapping[str, CurveMetric] = field(default_factory=dict)
+    helpers_of_pairs: Mapping[str, CurveMetric] = {}
     """The same for differences of two models, with whole examples more."""
     is_compared: bool = False  # whether the metric is that of a model beside another one
     at_target: AtTarget | None = None  # the target, if the metric has its value on the row found for one
@@ -376,7 +375,7 @@ class CurveMetric(Metric):
 
     def change_recipe(self, **changes: Any) -> CurveMetric:
         """Return a metric of the same name with these fields of its recipe changed."""
-        return replace(self, recipe=replace(self.recipe, **changes))
+        return replace(self, recipe=self.recipe._replace(**changes))
 
     def build_limits(self) -> tuple[CurveMetric, CurveMetric]:
         """Return the least and the greatest value, over all orders of equal scores, as metrics."""
@@ -440,7 +439,7 @@ def declare_curve(*, source: str, **value_of_field: Any) -> Callable[[Term], Cur
     """
 
     def make(term: Term) -> CurveMetric:
-        recipe_fields = Recipe.__dataclass_fields__
+        recipe_fields = Recipe._fields
         recipe = Recipe(
             term, **{name: value_of_field[name] for name in value_of_field if name in recipe_fields}
         )
@@ -520,8 +519,7 @@ def precision_at(recall: Amount, fpr: Amount, odds: Amount) -> Amount:
 #             -> segments   each point with the point before it, first the origin
 
 
-@dataclass(frozen=True)
-class CurveArrays:
+class CurveArrays(NamedTuple):
     """The segments of a curve with positives: the columns of a table of segments, as arrays."""
 
     columns: Mapping[str, Array]  # the columns by name; `fpr` is NaN without negatives
@@ -545,7 +543,7 @@ class CurveArrays:
         is_rising = self.columns[Segment.RISE] > 0
         if is_rising.all():
             return self
-        return replace(self, columns={name: values[is_rising] for name, values in self.columns.items()})
+        return self._replace(columns={name: values[is_rising] for name, values in self.columns.items()})
 
     def build_hull(self) -> CurveArrays:
         """Return the segments of the upper convex hull of the curve."""
@@ -556,7 +554,7 @@ class CurveArrays:
         hull = _build_segments(
             recall[vertex_places][1:], fpr[vertex_places][1:], self.has_negatives, len(recall)
         )
-        return replace(hull, least_fpr=self.least_fpr)
+        return hull._replace(least_fpr=self.least_fpr)
 
 
 # The end of errors about points that nobody would write by hand

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal, NamedTuple, TypeAlias, TypedDict
 
 import polars as pl
 
@@ -27,8 +27,7 @@ ValueKind: TypeAlias = Literal["share", "factor", "number"]
 `alerts` alone is."""
 
 
-@dataclass(frozen=True)
-class RunTest:
+class RunTest(NamedTuple):
     """How the guarantee of a share among the flagged examples, or among all others, is tested: in a run.
 
     The functions are of the value of a target, and are read for examples that are not flagged, with

@@ -108,7 +108,7 @@ def _take_row(name: str, at_target: AtTarget, **recipe_changes: Any) -> CurveMet
     )
     return CurveMetric(
         name,
-        replace(recipe, **recipe_changes),
+        recipe._replace(**recipe_changes),
         depends_on_eta=metric.depends_on_eta or kind.metric.depends_on_eta,
         source=metric.source,
     )
@@ -405,8 +405,7 @@ def integrated(
         name=f"integrated({', '.join([curve_metric.name, *ends, json.dumps(prior)])})",
         depends_on_eta=False,
         source="Landgrebe et al. 2006",
-        recipe=replace(
-            curve_metric.recipe,
+        recipe=curve_metric.recipe._replace(
             averages=average,
             influence=None,
             helpers={},

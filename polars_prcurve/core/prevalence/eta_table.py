@@ -12,10 +12,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import polars as pl
 
@@ -74,12 +73,11 @@ def require_plain_etas(result: pl.DataFrame) -> pl.DataFrame:
     return result
 
 
-@dataclass(frozen=True)
-class EtaTable:
+class EtaTable(NamedTuple):
     """A grid of prevalences; a null in its column eta is the prevalence of a group."""
 
     frame: pl.LazyFrame
-    keys: Mapping[str, pl.DataType] = field(default_factory=dict)
+    keys: Mapping[str, pl.DataType] = {}
     """The `by` columns that `frame` is joined on; without any, each group gets all prevalences."""
     carried_columns: tuple[str, ...] = ()  # other columns of a user's frame, which the result gets, too
     etas_per_group: int | None = None
@@ -107,7 +105,7 @@ class EtaTable:
         """Return the grid; prevalences of groups may differ if no requested metric depends on them."""
         if depends_on_eta or self.etas_per_group != 1:
             return self
-        return replace(self, sharing_groups=None)
+        return self._replace(sharing_groups=None)
 
     def require_exact(self, what: str, *, carrier: str = "") -> EtaTable:
         """Return the grid; raise if its prevalences are estimates, whose error `what` does not carry.
@@ -169,7 +167,7 @@ def read_eta_frame(
     is_estimate = "shift_p_value" in grid.carried_columns
     other_names = (name for name in grid.carried_columns if not (is_estimate and name == "n"))
     check_forgotten_groups("eta", other_names, table.schema)
-    return replace(grid, sharing_groups=_list_sharing_groups(table) if compares_models else None)
+    return grid._replace(sharing_groups=_list_sharing_groups(table) if compares_models else None)
 
 
 _ROUNDING = 1e-12

@@ -166,7 +166,6 @@ class WeightedDesign(Design):
         return weights.sizes_without_alerts(self.table)
 
 
-@dataclass(frozen=True)
 class StratifiedDesign(WeightedDesign):
     """Examples drawn by strata; fewer where one has few labels for its rows: see `effective_strata`."""
 
@@ -188,7 +187,6 @@ class StratifiedDesign(WeightedDesign):
         return clusters.SIZES_UNREACHED
 
 
-@dataclass(frozen=True)
 class ClusteredDesign(Design):
     """Examples in clusters; fewer where rows of one are alike: see `effective_clusters`."""
 
@@ -219,7 +217,6 @@ class ClusteredDesign(Design):
         return clusters.SIZES_UNREACHED
 
 
-@dataclass(frozen=True)
 class PartsDesign(Design):
     """Fields of several parts, whose rows are weighted so that each part has its share."""
 

@@ -14,7 +14,6 @@ Sources: Brabec et al. 2020, section 5.1 and Fig. 6.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
@@ -199,7 +198,7 @@ def build_subsample_table(
         )
     check_result_columns(table, grid, SUBSAMPLE_COLUMNS)
     n_repeats, seed = read_whole_number("n_repeats=", n_repeats, 1, most=MOST_REPEATS), read_seed(seed)
-    numbered_grid = replace(grid, frame=grid.frame.with_row_index(Pair.NUMBER))
+    numbered_grid = grid._replace(frame=grid.frame.with_row_index(Pair.NUMBER))
     shown_thresholds: Thresholds = "corners" if thresholds is None else thresholds
     sweep_rows = build_eta_sweep(numbered_grid, table, thresholds=shown_thresholds)
     if thresholds is None:

@@ -8,7 +8,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,7 +62,7 @@ class MethodCall(NamedTuple):
         method = "ranking" if method == "compare" and isinstance(scores, list) else method
         question = self.table._ask(method, words, eta=arguments.get("eta"), confidence=self.level)
         if is_for_weights:
-            question = replace(question, columns=replace(question.columns, score=scores))
+            question = question._replace(columns=question.columns._replace(score=scores))
         # Of rows without labels, or not yet with all, a missing label drops none.
         is_part_labelled = "plan" in arguments or method in ("estimate_prevalence", "sampling_plan")
         has_no_labels = is_part_labelled or question.columns.label is None
@@ -73,7 +72,7 @@ class MethodCall(NamedTuple):
         reference = arguments.get("reference")
         if isinstance(reference, LazyFramePrc):
             rows, columns = read_reference_columns(reference, question.columns)
-            columns = replace(columns, by=list_known_columns(columns.by, rows))
+            columns = columns._replace(by=list_known_columns(columns.by, rows))
             if (dropped_rows := count_dropped_rows(rows, columns)).n:
                 yield f"in --reference, {say_dropped_rows(dropped_rows)}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
@@ -327,7 +326,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         # missing.
         scores = words.get("score", self._words.get("score"))
         question = self._ask("reweight", {**words, "score": None}, eta=eta)
-        table, parts = read_parts(self._frame, replace(question.columns, score=scores))
+        table, parts = read_parts(self._frame, question.columns._replace(score=scores))
         etas = question.eta.find_etas(question.level)
         return self._finish(build_reweighted_table(table, parts, etas, name=name))
 
