@@ -201,7 +201,7 @@ _TAILS = (
     (0.2, (-8.318, 42.796, -59.938), True),
     (-math.inf, (-13.436, 101.14, -223.73), True),
 )
-_Z, _TERM = f"{RESERVED}z", f"{RESERVED}term"  # of a score
+_Z, _TERM = f"{RESERVED}z", f"{RESERVED}term"  # deviations from a mean; what a score adds to A**2
 _TERM_SUM, _N = f"{RESERVED}term_sum", f"{RESERVED}class_size"  # of a class in a group
 
 
@@ -286,8 +286,8 @@ def replace_by_binormal_rates(points: pl.LazyFrame, table: ScoreTable) -> pl.Laz
 # The poles of precision are at about d = 0.08 or more, so only rounding errors are left, for any r and
 # at prevalences down to 1e-9.
 
-# A node: its number, sinh of u, z among the positives, and fpr.
-_NODE_NUMBER, _SINH, _Z, _NODE_FPR = (f"{RESERVED}{name}" for name in ("step", "sinh", "z", "x"))
+# A node: its number, sinh of u, and fpr; `_Z` is its z among the positives.
+_NODE_NUMBER, _SINH, _NODE_FPR = (f"{RESERVED}{name}" for name in ("step", "sinh", "x"))
 # The centre c, the z of the mean of the negatives; brought into the range of the positives; and s
 _NEG_CENTRE, _NODE_CENTRE, _NODE_SCALE = (f"{RESERVED}{name}" for name in ("start", "near", "scale"))
 _STEPS_PER_UNIT = 128  # in u: a step is small beside the distance of the poles, see above

@@ -63,7 +63,8 @@ class CurveSegments(NamedTuple):
     facts: CurveFacts
     make_rows: Callable[[Callable[[str], pl.Expr]], SegmentValues]
     """From a function that finds a column by its name, to what formulas read."""
-    design: bool = False  # whether segments have shares of squared weights, SquareSegment.RISE and so on
+    has_square_shares: bool = False
+    """Whether segments have shares of squared weights, SquareSegment.RISE and so on."""
     has_unscored: bool = False
     """Whether the last segment of a curve may be of examples that were never scored: SCORE is null."""
     columns_of_pairs: tuple[str, ...] = ()
@@ -212,7 +213,9 @@ def build_curves(
         is_on_hull: hull_rows.cache()
         for is_on_hull, hull_rows in build_hulls(table, segment_rows, metrics).items()
     }
-    return _assemble_curves(table, sweep.groups, segments_by_hull)._replace(design=sweep.design)
+    return _assemble_curves(table, sweep.groups, segments_by_hull)._replace(
+        has_square_shares=sweep.has_square_shares
+    )
 
 
 def _has_weights(table: ResolvedTable) -> bool:
@@ -320,7 +323,7 @@ def build_segments(
         half_positive = 0.5 / pl.col(Group.N_POS) if is_counted else pl.lit(0.0)
         segment_rows = segment_rows.with_columns(half_positive.alias(Segment.HALF_POSITIVE))
     segment_rows = add_extents(segment_rows, metrics, unscored=has_unscored(table))
-    if not sweep.design:
+    if not sweep.has_square_shares:
         return segment_rows
     # Shares of squared weights; 0 if a group has no negatives.
     return segment_rows.with_columns(

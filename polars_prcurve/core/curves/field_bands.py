@@ -33,7 +33,6 @@ from polars_prcurve.core.confidence import point_intervals
 from polars_prcurve.core.confidence.bands_by_threshold_origin import LIMIT_COLUMNS, FixedBands
 from polars_prcurve.core.confidence.interval_input_columns import (
     UNCERTAIN_ETA_COLUMNS,
-    EffectiveSize,
     EtaError,
 )
 from polars_prcurve.core.confidence.rate_intervals import compute_beta_limits
@@ -55,7 +54,6 @@ from polars_prcurve.core.sweep.sweep_table import PART, PART_COUNTS, build_part_
 _ROW = f"{RESERVED}field_row"  # the number of a row of a field
 _RATES = {"recall": f"{RESERVED}part_recall", "fpr": f"{RESERVED}part_fpr"}  # both rates of a part
 _SIZES = {"recall": PART_COUNTS[1], "fpr": PART_COUNTS[3]}  # examples of a part that a rate is of
-_FIELD_SIZES = {"recall": EffectiveSize.N_POS, "fpr": EffectiveSize.N_NEG}  # what a class counts as
 _SPREAD = f"{RESERVED}spread"  # what the column with the variance of a rate of a field begins with
 _EVEN_SPREAD = f"{RESERVED}even_spread"  # the same, if all parts had the rate of the field
 _FARTHEST = f"{RESERVED}farthest"  # with the distance to the end that one part alone explains
@@ -97,7 +95,7 @@ def add_field_bands(
             square_columns = point_intervals.name_eta_squares(metric)
             part_rows = _add_eta_squares(part_rows, metric, square_columns)
             sum_exprs += [add_squares(pl.col(name)).alias(name) for name in square_columns]
-    numbered_points = numbered_points.drop(*_FIELD_SIZES.values(), strict=False)
+    numbered_points = numbered_points.drop(*point_intervals.SIZE_COLUMNS.values(), strict=False)
     numbered_points = numbered_points.join(
         part_rows.group_by(_ROW).agg(sum_exprs), on=_ROW, how="left", maintain_order="left"
     )
@@ -161,7 +159,7 @@ def _measure_spread() -> list[pl.Expr]:
 def _add_sizes_of_field(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add the number of examples that each class counts as."""
     size_columns = {}
-    for rate, size_column in _FIELD_SIZES.items():
+    for rate, size_column in point_intervals.SIZE_COLUMNS.items():
         rate_value, even_variance = pl.col(rate), pl.col(_EVEN_SPREAD + rate)
         variance_of_one = rate_value * (1 - rate_value)
         # The variance of a rate r is r (1 - r) / m for m examples; no more than if all parts had it.
@@ -175,7 +173,9 @@ def _add_rate_limits_of_field(
     points: pl.LazyFrame, bands: FixedBands, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add LIMIT_COLUMNS of the field, whose classes have their sizes."""
-    columns_of_rate = {rate: (rate, size_column) for rate, size_column in _FIELD_SIZES.items()}
+    columns_of_rate = {
+        rate: (rate, size_column) for rate, size_column in point_intervals.SIZE_COLUMNS.items()
+    }
     points = point_intervals.add_rate_limits(points, columns_of_rate, bands, table)
     end_columns = {}
     for rate, (low_column, high_column) in LIMIT_COLUMNS.items():

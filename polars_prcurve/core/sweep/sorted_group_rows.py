@@ -92,7 +92,7 @@ class SweepTables(NamedTuple):
     groups: pl.LazyFrame
     """By NUMBER: the `by` columns and WEIGHT_UNIT; with scores also POS_BEFORE_GROUP, NEG_BEFORE_GROUP,
     and Group.N_POS and N_NEG, which are null if zero; in published points they are null if not known."""
-    design: bool = False
+    has_square_shares: bool = False
     """Whether rows have what errors of weighted examples are computed from; see `effective_weights`."""
 
 

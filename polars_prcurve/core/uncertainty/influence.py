@@ -80,7 +80,7 @@ def build_influences(
     segments = segments.with_columns(
         (pl.col(Segment.FPR_BEFORE) - fpr_above).alias(Segment.FPR_GAP), place.alias(PLACE)
     )
-    if curves.design:
+    if curves.has_square_shares:
         square_fpr_above = pl.when(is_same_group).then(pl.col(SquareSegment.FPR).shift(1)).otherwise(0.0)
         segments = segments.with_columns(
             (pl.col(SquareSegment.FPR_BEFORE) - square_fpr_above).alias(SquareSegment.FPR_GAP)
@@ -101,7 +101,7 @@ def build_influences(
             segment = curves.make_rows(pl.col)
             influence_rows = add_influences(influence_rows, segment, key, influence_of_name)
             influence_rows = subtract_means(influence_rows, key, influence_of_name)
-            yield InfluenceTable(key, list(influence_of_name), influence_rows, curves.design)
+            yield InfluenceTable(key, list(influence_of_name), influence_rows, curves.has_square_shares)
 
 
 def add_influences(
