@@ -17,7 +17,7 @@ uses multiply.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
@@ -312,61 +312,81 @@ class CurveMetric(Metric):
             return np.full(len(etas), math.nan)
         recipe = self.recipe
         if (average := recipe.averages) is not None:
-            values = average.metric.compute_values(curve, np.array(average.etas))
-            weighted_values = values * (np.array(average.weights) * average.unit)
+            node_values = average.metric.compute_values(curve, np.array(average.etas))
+            weighted_values = node_values * (np.array(average.weights) * average.unit)
             range_low, range_high = average.metric.range
             mean_value = min(
-                max(add_shares([weighted_values]) * (1 / average.unit), range_low), range_high
+                max(math.fsum(split_sum(weighted_values)) * (1 / average.unit), range_low), range_high
             )
-            return np.full(len(etas), math.nan if np.isnan(values).any() else mean_value)
+            return np.full(len(etas), math.nan if np.isnan(node_values).any() else mean_value)
         if recipe.on_hull:
             curve = curve.build_hull()
         if recipe.needs == "rises":
             curve = curve.select_rises()
-        return np.array([self._compute_value(curve, eta) for eta in etas])
-
-    def _compute_value(self, curve: CurveArrays, eta: np.float64) -> float:
-        """Return the value of a curve of the right segments at one prevalence."""
-        recipe, n_rows = self.recipe, len(curve.columns["recall"])
-        if recipe.total == "sum":
-            starts = range(0, n_rows, _BLOCK)
-            blocks = (self._list_terms(curve, eta, slice(start, start + _BLOCK)) for start in starts)
-            total = add_shares(blocks)
-        else:
-            reducer_of_total: dict[str, Callable[[Array], float]]
-            reducer_of_total = {"max": np.fmax.reduce, "min": np.fmin.reduce}
-            reducer_of_total |= {"first": _take(0), "last": _take(-1)}
-            total = reducer_of_total[recipe.total](self._list_terms(curve, eta, slice(None)))
-        has_negatives = np.bool_(curve.has_negatives)
+        totals = self._reduce_rows(curve, etas if self.depends_on_eta else etas[:1])
         facts = CurveFacts(
-            eta,
+            etas,
             has_positives=np.bool_(True),
-            has_negatives=has_negatives,
+            has_negatives=np.bool_(curve.has_negatives),
             least_fpr=curve.least_fpr,
             n_pos=None,
             n_neg=None,
         )
-        return float(recipe.finish(total, facts))
+        values: Array = np.broadcast_to(recipe.finish(totals, facts), etas.shape)
+        return values
 
-    def _list_terms(self, curve: CurveArrays, eta: np.float64, block: slice) -> Array:
-        """Return the terms of the rows of a block of a curve at one prevalence."""
-        recipe, array_of_step = self.recipe, {Segment.ODDS: odds_against(eta)}
+    def _reduce_rows(self, curve: CurveArrays, etas: Array) -> Array:
+        """Return the total of the terms of all rows at each prevalence."""
+        recipe = self.recipe
+        if recipe.total != "sum":
+            reducer_of_total: dict[str, Callable[[Array], float]]
+            reducer_of_total = {"max": np.fmax.reduce, "min": np.fmin.reduce}
+            reducer_of_total |= {"first": _take(0), "last": _take(-1)}
+            reduce, rows = reducer_of_total[recipe.total], self._bind_rows(curve, slice(None))
+            return np.array([reduce(terms) for terms in self._list_terms(curve, rows, etas)])
+        # The rows of a block are read at all prevalences while they are in the cache.
+        parts_of_etas: list[list[float]] = [[] for _ in etas]
+        for start in range(0, len(curve.columns["recall"]), _BLOCK):
+            rows = self._bind_rows(curve, slice(start, start + _BLOCK))
+            terms_of_etas = self._list_terms(curve, rows, etas)
+            for terms, parts in zip(terms_of_etas, parts_of_etas, strict=True):
+                parts.extend(split_sum(terms))
+        return np.array([math.fsum(parts) for parts in parts_of_etas])
+
+    def _bind_rows(self, curve: CurveArrays, block: slice) -> SegmentValues:
+        """Return rows of a curve with what formulas make once for all prevalences."""
+        bound_arrays: dict[str, Array] = {}
 
         def read(name: str) -> Array:
-            return array_of_step[name] if name in array_of_step else curve.columns[name][block]
+            return bound_arrays[name] if name in bound_arrays else curve.columns[name][block]
 
-        segment = SegmentValues(
-            read,
-            eta,
-            partial(curve.compute_metric, read=read, eta=eta),
-            has_added_end=True,
-        )
-        if recipe.has_short_form and segment.grows_little.all():
-            segment = replace(segment, short=True)
-        for step in recipe.all_steps():
-            array_of_step |= step(segment)
-        terms = np.broadcast_to(recipe.term(segment), read("recall").shape)
-        return terms if recipe.is_met is None else terms[recipe.is_met(segment)]
+        no_eta = np.float64(math.nan)
+        read_metric = partial(curve.compute_metric, read=read, eta=no_eta)
+        rows = SegmentValues(read, no_eta, read_metric, has_added_end=True)
+        if self.recipe.has_short_form and rows.grows_little.all():
+            rows = replace(rows, short=True)
+        if self.recipe.once is not None:
+            bound_arrays |= self.recipe.once(rows)
+        return rows
+
+    def _list_terms(self, curve: CurveArrays, rows: SegmentValues, etas: Array) -> Iterator[Array]:
+        """Yield the terms of rows at each prevalence."""
+        recipe = self.recipe
+        array_of_step: dict[str, Array] = {}
+
+        def read(name: str) -> Array:
+            return array_of_step[name] if name in array_of_step else rows.column(name)
+
+        for eta, odds in zip(etas, odds_against(etas), strict=True):
+            array_of_step[Segment.ODDS] = odds
+            read_metric = partial(curve.compute_metric, read=read, eta=eta)
+            segment = SegmentValues(read, eta, read_metric, short=rows.short, has_added_end=True)
+            for step in recipe.steps:
+                array_of_step |= step(segment)
+            terms = recipe.term(segment)
+            if np.ndim(terms) == 0:  # they do not depend on rows
+                terms = np.full(len(read("recall")), terms)
+            yield terms if recipe.is_met is None else terms[recipe.is_met(segment)]
 
     @property
     def is_at_threshold(self) -> bool:
@@ -638,34 +658,38 @@ def _take(place: int) -> Callable[[Array], float]:
 
 _BLOCK = 2**13
 """As many rows are computed at a time: their arrays stay in the cache of a processor."""
+_LEAST_WHOLE_SHARE = 2.0**53 / SHARE_SCALE
+"""Floats that are at least as large are whole multiples of 1 / SHARE_SCALE as they are."""
 
 
-def add_shares(term_blocks: Iterable[Array]) -> float:
-    """Return the sum of terms, of which each counts as a whole multiple of 1 / SHARE_SCALE."""
-    # It is rounded once, as that of a table is, so that the order of the terms does not matter.
-    whole_blocks = (np.trunc(terms * SHARE_SCALE) for terms in term_blocks)
-    return math.fsum(part for block in whole_blocks for part in _add_exactly(block)) * (1 / SHARE_SCALE)
+def split_sum(shares: Array) -> Iterator[float]:
+    """Yield a few numbers, whose sum is that of shares as whole multiples of 1 / SHARE_SCALE.
 
-
-def _add_exactly(whole_numbers: Array) -> Iterator[float]:
-    """Yield a few numbers, whose sum is exactly that of whole numbers; NaN counts as 0."""
-    # Multiples of a unit that add up to at most 2**53 of it lose nothing, in any order. Numbers are cut
-    # into such multiples and rests, until no rest is left: usually after the first cut, since rests of
-    # numbers of about one size are multiples of a unit, too.
-    n_bits = max(2, len(whole_numbers).bit_length())
-    while len(whole_numbers):
-        least, greatest = whole_numbers.min(), whole_numbers.max()
-        if not (math.isfinite(least) and math.isfinite(greatest)):
-            whole_numbers = whole_numbers[np.isfinite(whole_numbers)]
-            continue
+    It is exact, so that no order of the shares changes what `math.fsum` makes of the numbers. NaN counts
+    as 0.
+    """
+    # Multiples of a unit that add up to at most 2**53 of it lose nothing, in any order. Shares are cut
+    # into such multiples and rests, until no rest is left. Rests of shares of about one size are
+    # multiples of a unit, too, so that usually the first cut is the last.
+    n_bits = max(2, len(shares).bit_length())
+    least, greatest = _find_ends(shares)
+    if not (math.isfinite(least) and math.isfinite(greatest)):
+        shares = shares[np.isfinite(shares)]
+        least, greatest = _find_ends(shares)
+    if least < _LEAST_WHOLE_SHARE:
+        shares = np.trunc(shares * SHARE_SCALE) * (1 / SHARE_SCALE)
+    while least < 0 or greatest > 0:
         size_bits = math.frexp(max(-least, greatest))[1]
-        if size_bits + n_bits <= 53:
-            yield float(whole_numbers.sum())
-            return
         shift = math.ldexp(1.5, size_bits + n_bits - 1)  # 2**52 units, and half of it for what is < 0
-        multiples = (whole_numbers + shift) - shift
-        whole_numbers = whole_numbers - multiples
+        multiples = (shares + shift) - shift
+        shares = shares - multiples
         yield float(multiples.sum())
-        if least > 0 and size_bits - math.frexp(least)[1] <= 52 - 2 * n_bits:
-            yield float(whole_numbers.sum())
+        if least > 0 and greatest <= math.ldexp(least, 53 - 2 * n_bits):
+            yield float(shares.sum())
             return
+        least, greatest = _find_ends(shares)
+
+
+def _find_ends(numbers: Array) -> tuple[float, float]:
+    """Return the least and the greatest number; 0 and 0 of none."""
+    return (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 0.0)
