@@ -258,7 +258,7 @@ def test_a_signal_leaves_nothing(slow: Path, case: tuple[str, bool]) -> None:
     assert set(os.listdir(slow)) == before
 
 
-def test_signals_are_as_before_when_a_command_ends(
+def test_who_calls_a_command_in_python_keeps_the_signals(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

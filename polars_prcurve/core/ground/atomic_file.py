@@ -53,39 +53,46 @@ def is_stream(target: Path) -> bool:
     return target.is_symlink() or (target.exists() and not target.is_file())
 
 
+_OPEN_DRAFTS: set[Path] = set()  # those that are written now, by any thread
+
+
+def delete_drafts() -> None:
+    """Delete all drafts, for a program that ends at once."""
+    for draft in list(_OPEN_DRAFTS):
+        draft.unlink(missing_ok=True)
+
+
 @contextmanager
 def write_atomically(target: Path) -> Iterator[Path]:
     """Yield a draft to write to, which replaces `target` at the end; on an error, delete the draft."""
-    if is_stream(target):  # which is never replaced: it gets the bytes of the draft
-        with tempfile.TemporaryDirectory() as folder_name:
-            draft = Path(folder_name) / "draft"
-            yield draft
-            # Opening neither creates nor empties the target.
-            file_descriptor = os.open(target, os.O_WRONLY | os.O_APPEND)
-            with (
-                name_file(target),
-                draft.open("rb") as draft_stream,
-                open(file_descriptor, "wb") as target_stream,
-            ):
-                shutil.copyfileobj(draft_stream, target_stream, 1 << 20)
-        return
-    permission_bits = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    is_replaced = not is_stream(target)  # a stream is never replaced: it gets the bytes of the draft
+    permission_bits = stat.S_IMODE(target.stat().st_mode) if is_replaced and target.exists() else None
     # The name of the draft is unique, since threads and other machines may write the same target,
     # and short, since the name of the target may be as long as names can be.
-    draft = target.with_name(f".{secrets.token_hex(8)}.part")
+    folder = target.parent if is_replaced else Path(tempfile.gettempdir())
+    draft = folder / f".{secrets.token_hex(8)}.part"
+    _OPEN_DRAFTS.add(draft)
     try:
-        try:
-            # A new file has the rights of the umask, and one to be replaced private until then.
-            draft_permissions = 0o666 if permission_bits is None else 0o600
-            os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, draft_permissions))
-            yield draft
-            if permission_bits is not None:
-                draft.chmod(permission_bits)
-            draft.replace(target)
-        finally:
-            draft.unlink(missing_ok=True)
-    finally:  # Polars and Python may both raise for one interrupt, the second time in the line above
+        # A new file has the rights of the umask, and any other draft is private.
+        draft_permissions = 0o666 if is_replaced and permission_bits is None else 0o600
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, draft_permissions))
+        yield draft
+        if not is_replaced:
+            _copy_into(draft, target)
+            return
+        if permission_bits is not None:
+            draft.chmod(permission_bits)
+        draft.replace(target)
+    finally:
         draft.unlink(missing_ok=True)
+        _OPEN_DRAFTS.discard(draft)
+
+
+def _copy_into(draft: Path, target: Path) -> None:
+    """Write the bytes of a draft into a stream."""
+    file_descriptor = os.open(target, os.O_WRONLY | os.O_APPEND)  # neither creates nor empties it
+    with name_file(target), draft.open("rb") as draft_stream, open(file_descriptor, "wb") as stream:
+        shutil.copyfileobj(draft_stream, stream, 1 << 20)
 
 
 @contextmanager

@@ -13,15 +13,14 @@ import errno
 import os
 import signal
 import sys
-import threading
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Sequence
+from threading import Thread
 from typing import TextIO
 
 import polars as pl
 
+from polars_prcurve.core.ground.atomic_file import delete_drafts
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.progress import print_beside
 from polars_prcurve.doors.cli.commands import get_parser
@@ -32,23 +31,24 @@ from polars_prcurve.doors.cli.terminal_table import print_note, print_sentence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; return 0, 1 if --fail-unless fails, 2 after an error, or 128 + a signal."""
+    """Run one command; return 0, 1 if --fail-unless fails, 2 after an error, or 130 if interrupted."""
     open_closed_streams()
-    with catch_stop_signals() as signal_numbers:
-        try:
-            status = _run_command(argv)
-        except KeyboardInterrupt:
-            print_beside(f"{PROGRAM}: interrupted")
-            status = 128 + signal_numbers[-1]  # by which shells recognise that a signal ended a command
+    watcher = None if argv is not None else end_at_signals()  # other callers handle signals themselves
+    try:
+        status = _run_command(sys.argv[1:] if argv is None else argv)
+    except KeyboardInterrupt:  # of Polars, too, which looks out for it during a query
+        if watcher is not None:
+            watcher.join()  # until it ends the program
+        print_beside(f"{PROGRAM}: interrupted")
+        status = 128 + signal.SIGINT
     drop_unwritten_text(sys.stdout)
     drop_unwritten_text(sys.stderr)
     return status
 
 
-def _run_command(argv: Sequence[str] | None) -> int:
+def _run_command(words: Sequence[str]) -> int:
     """Run one command; return its exit status."""
     args, status = argparse.Namespace(), 0
-    words = sys.argv[1:] if argv is None else argv
     try:
         get_parser(words[0] if words else "").parse_args(words, args)
         check_output_paths(args)
@@ -89,60 +89,29 @@ def drop_unwritten_text(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-# Signals that stop a command, turned into one KeyboardInterrupt --------------------------
-
-# Python runs handlers of signals only between its own steps, and a query can run for minutes in between.
-# Polars looks out for SIGINT alone. So a thread, which Python wakes at each signal, sends a SIGINT after
-# each SIGTERM and SIGHUP, of which Windows has not the last.
-
-_WITHOUT_POLARS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+# Signals that stop a command ---------------------------------------------------------------------
 
 
-def _interrupt(signal_numbers: list[int], *_: object, ignores_interrupts: bool) -> None:
-    """Raise, unless Polars has raised already for the same SIGINT, or the user's are ignored."""
-    is_raised = isinstance(sys.exc_info()[1], KeyboardInterrupt)
-    if not is_raised and not (ignores_interrupts and len(signal_numbers) == 1):
-        raise KeyboardInterrupt
-
-
-def _send_interrupts(read_end: int, watched_numbers: list[int], signal_numbers: list[int]) -> None:
-    """Send a SIGINT to the main thread for each of these signals, until the pipe is closed."""
-    main_thread = threading.main_thread().ident
-    while signal_byte := os.read(read_end, 1):
-        if signal_byte[0] in watched_numbers and main_thread is not None:
-            signal_numbers.append(signal_byte[0])
-            signal.pthread_kill(main_thread, signal.SIGINT)
-
-
-@contextmanager
-def catch_stop_signals() -> Iterator[list[int]]:
-    """Raise `KeyboardInterrupt` at each signal to stop, and list it; ignored signals stay ignored."""
-    old_handler = signal.getsignal(signal.SIGINT)  # a shell script ignores it for commands that end in &
-    numbers = [number for number in _WITHOUT_POLARS if signal.getsignal(number) == signal.SIG_DFL]
-    signal_numbers = [int(signal.SIGINT)]
-    is_ours = old_handler in (signal.default_int_handler, signal.SIG_IGN) and numbers
-    has_kill = hasattr(signal, "pthread_kill")  # not on Windows
-    if not (is_ours and has_kill) or threading.current_thread() is not threading.main_thread():
-        yield signal_numbers  # a program that calls `main` handles signals itself
-        return
+def end_at_signals() -> Thread | None:
+    """End the program at SIGINT, SIGTERM and SIGHUP, unless they are ignored; no draft stays."""
+    # Python runs handlers only between its own steps, and a query can run for minutes in between. So a
+    # thread reads the pipe into which Python writes the number of each signal at once.
+    if not hasattr(signal, "SIGHUP"):  # on Windows, where Polars looks out for Ctrl-C
+        return None
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
-    old_write_end = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-    thread_arguments = (read_end, numbers, signal_numbers)
-    thread = threading.Thread(target=_send_interrupts, args=thread_arguments, daemon=True)
+    signal.set_wakeup_fd(write_end)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as SIGINT is in a script, of a command with &
+            signal.signal(number, lambda *_: None)
+    thread = Thread(target=_end_program, args=(read_end,), daemon=True)
     thread.start()
-    ignores_interrupts = old_handler == signal.SIG_IGN
-    try:
-        for number in numbers:
-            signal.signal(number, lambda *_: None)  # the thread acts on it
-        handler = partial(_interrupt, signal_numbers, ignores_interrupts=ignores_interrupts)
-        signal.signal(signal.SIGINT, handler)
-        yield signal_numbers
-    finally:
-        for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, old_handler)
-        signal.set_wakeup_fd(old_write_end)
-        os.close(write_end)  # ends the thread
-        thread.join()
-        os.close(read_end)
+    return thread
+
+
+def _end_program(read_end: int) -> None:
+    """Wait for a signal, and end the program with the status by which shells recognise it."""
+    number = os.read(read_end, 1)[0]
+    delete_drafts()
+    print_beside(f"{PROGRAM}: interrupted")
+    os._exit(128 + number)
