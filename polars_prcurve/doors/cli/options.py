@@ -19,17 +19,17 @@ from polars_prcurve.core.prevalence.eta_table import read_fraction
 from polars_prcurve.doors.cli.table_files import find_format
 from polars_prcurve.doors.namespace.frame import FramePrc, LazyFramePrc
 
+# From words to values ----------------------------------------------------------------------------
+
 
 class TableFile(str):
     """The path of another table, in the place of values."""
 
 
-# From words to values ----------------------------------------------------------------------------
-
-
 def read_names(words: Iterable[str]) -> list[str]:
-    """Return names from words, in which commas part them."""
-    return [name.strip() for word in words for name in word.split(",") if name.strip()]
+    """Return names from words, in which commas part them: `f1,best(f1)`, `integrated(pr_auc, 0, 1)`."""
+    names = re.split(r",(?![^(]*\))", ",".join(words))  # commas inside brackets stay
+    return [name.strip() for name in names if name.strip()]
 
 
 def read_etas(words: Iterable[str]) -> list[str | None]:
@@ -41,12 +41,6 @@ def read_etas(words: Iterable[str]) -> list[str | None]:
 _ETA = re.compile(r"[^,]*\bin\s*[1-9]\d{0,2}(?:,\d{3}(?![\d.:/]|\s+in\b))+|[^,]+")
 """One prevalence: `... in 1,000`, whose commas stand before three digits that end there, or all up to a
 comma."""
-
-
-def read_metrics(words: Iterable[str]) -> list[str]:
-    """Return metrics as tables name them: `f1`, `f_beta(2)`, `integrated(pr_auc, 0, 1)`."""
-    names = re.split(r",(?![^(]*\))", ",".join(words))  # commas inside brackets stay
-    return [name.strip() for name in names if name.strip()]
 
 
 def read_number(word: str) -> Any:
@@ -74,9 +68,8 @@ def read_confidence(words: Iterable[str]) -> list[float | Intervals]:
     arguments: dict[str, Any] = {}
     for word in read_names(words):
         name, has_value, value = word.partition("=")
-        level_or_name = read_number(name)
-        if not has_value and not isinstance(level_or_name, str):
-            arguments["level"] = level_or_name
+        if not has_value and not isinstance(level := read_number(name), str):
+            arguments["level"] = level
         else:
             arguments[name] = read_number(value) if has_value else True  # such as simultaneous
     try:
@@ -87,15 +80,12 @@ def read_confidence(words: Iterable[str]) -> list[float | Intervals]:
 
 def read_other_table(words: Sequence[str]) -> list[Any]:
     """Return a file and what its columns hold, as `test.csv counts=n_pos,n_neg` has it, or a number."""
-    file, *column_words = words
-    if len(words) == 1 and not isinstance(number := read_number(file), str):
+    if len(words) == 1 and not isinstance(number := read_number(words[0]), str):
         return [number]
-    names_of_word = {word.partition("=")[0]: word.partition("=")[2] for word in column_words}
-    if "=" in file or not names_of_word.keys() <= {*TABLE_WORDS}:
+    texts = dict(word.split("=", 1) for word in words[1:] if "=" in word)
+    if "=" in words[0] or len(texts) < len(words) - 1 or not texts.keys() <= {*TABLE_WORDS}:
         raise PrcError(f"expected one file, and then what its columns hold; got {' '.join(words)!r}")
-    return [
-        (TableFile(file), {word: pick_one(read_names([names_of_word[word]])) for word in names_of_word})
-    ]
+    return [(TableFile(words[0]), {word: pick_one(read_names([texts[word]])) for word in texts})]
 
 
 def pick_one(values: list[Any]) -> Any:
@@ -125,27 +115,26 @@ class Kind(NamedTuple):
         return pick_one(self.read_words(words))
 
 
-SWITCH, TEXT, FILE = Kind(""), Kind("TEXT"), Kind("FILE")  # on or off; a word as it is; a path
-THRESHOLDS = Kind("SCORE", takes_several=True, read_words=read_names, may_be_file=True, column="score")
-OTHER_TABLE = Kind("FILE", takes_several=True, read_words=read_other_table, may_be_file=True)
+TEXT, FILE, STATUS = Kind("TEXT"), Kind("FILE"), Kind("STATUS", True, read_names)
+_THRESHOLDS = Kind("SCORE", True, read_names, may_be_file=True, column="score")
+_OTHER_TABLE = Kind("FILE", True, read_other_table, may_be_file=True)
+_PLAN = Kind("FILE", False, lambda words: [TableFile(words[0])], may_be_file=True, column="score")
 KIND_OF_ARGUMENT = {  # whose type is not what a command line takes
-    "eta": Kind("SHARE", takes_several=True, read_words=read_etas, may_be_file=True),
-    "parts": Kind("COLUMN", takes_several=True, read_words=read_names),
+    "eta": Kind("SHARE", True, read_etas, may_be_file=True),
+    "parts": Kind("COLUMN", True, read_names),
     "confidence": Kind("LEVEL", read_words=read_confidence),
-    "threshold": THRESHOLDS,
-    "start": THRESHOLDS,
-    "alerts": Kind("ALERTS/EVENTS", takes_several=True, read_words=read_pairs),
+    "threshold": _THRESHOLDS,
+    "start": _THRESHOLDS,
+    "alerts": Kind("ALERTS/EVENTS", True, read_pairs),
     "pos_label": Kind("VALUE", column="label"),
-    "sizes": Kind("N", takes_several=True, read_words=read_numbers),
+    "sizes": Kind("N", True, read_numbers),
     "below": Kind("N_POS/N_NEG", read_words=read_pairs, may_be_file=True),
-    "plan": Kind(
-        "FILE", read_words=lambda words: [TableFile(words[0])], may_be_file=True, column="score"
-    ),
-    "reference": OTHER_TABLE,
-    "other": OTHER_TABLE,
+    "plan": _PLAN,
+    "reference": _OTHER_TABLE,
+    "other": _OTHER_TABLE,
     **dict.fromkeys(("report", "page", "table", "qrels", "output"), FILE),
-    "unlabelled": SWITCH,
-    "fail_unless": Kind("STATUS", takes_several=True, read_words=read_names),
+    "unlabelled": Kind(""),
+    "fail_unless": STATUS,
 }
 
 
@@ -155,12 +144,12 @@ def find_kind(name: str, annotation: str) -> Kind:
     if name in KIND_OF_ARGUMENT:
         return KIND_OF_ARGUMENT[name]
     if "Metric" in annotation:
-        return Kind("METRIC", takes_several, read_metrics)
+        return Kind("METRIC", takes_several, read_names)
     if re.search(r"\bColumn|Cells|Counts", annotation):
         return Kind("COLUMN", takes_several, read_names if takes_several else list)
     if re.search(r"\b(float|int|TargetValues|Thresholds)\b", annotation):
         return Kind("N", takes_several, read_numbers)
-    return SWITCH if annotation == "bool" else TEXT
+    return Kind("") if annotation == "bool" else TEXT
 
 
 # Help --------------------------------------------------------------------------------------------
@@ -168,14 +157,12 @@ def find_kind(name: str, annotation: str) -> Kind:
 HELP_OF_ARGUMENT = {  # of options that are no arguments, or that a command line takes in another way
     "eta": "prevalences: shares such as 0.001, 0.1% or 1/1000; ratios of positives to negatives such as "
     "1:999; own, the prevalence of each group (the default); or a file with a column eta, or k "
-    "positives among n "
-    "examples, and any of the group columns",
+    "positives among n examples, and any of the group columns",
     "parts": "columns that name subpopulations; --eta is a file with them, eta and share",
     "alerts": "the lowest threshold with at most these alerts among events, such as 500/2000000",
     "per": "show the alerts among this number of events (default: those of --alerts)",
     "threshold": "a fixed threshold; or a file with a column threshold, any of the group columns, and "
-    "eta, "
-    "such as the --output of operating-points",
+    "eta, such as the --output of operating-points",
     "columns": "short, the columns that fit a screen, or all (default: short on a terminal, else all)",
     "paired": "each model, such as a country, has its own examples",
     "reference": "a file or a pattern of other rows with labels, and what its columns hold, if that "

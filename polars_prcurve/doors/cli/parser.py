@@ -84,12 +84,19 @@ class Command:
         return self.method.replace("_", "-")
 
     @property
-    def docstring(self) -> str:
-        return getattr(LazyFramePrc, self.method).__doc__ or ""  # of `python -OO` none
+    def about(self) -> str:
+        """What the method does: the first sentence of its docstring, which `python -OO` has not."""
+        docstring = getattr(LazyFramePrc, self.method).__doc__ or ""
+        return " ".join(docstring.partition("\n\n")[0].split()).partition("; a LazyFrame")[0]
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(getattr(LazyFramePrc, self.method)).parameters
+
+    def find_default(self, name: str) -> Any:
+        """Return what an option is if it is not given; None for one that is no argument."""
+        parameter = self.parameters.get(name)
+        return parameter.default if parameter else self.output if name == "output" else None
 
     @cached_property
     def kind_of_option(self) -> dict[str, Kind]:
@@ -122,16 +129,15 @@ class RaisingParser(argparse.ArgumentParser):
                 raise PrcError(
                     f"{self.prog} takes one INPUT, a file or a pattern in quotes; got {word!r} as well"
                 )
-            name = word.partition("=")[0]
-            flags = [flag for flag in self._option_string_actions if flag[:2] == "--"]
+            flag = word.partition("=")[0]
             hint = suggest_arguments(
-                name.lstrip("-").replace("-", "_").lower(),
-                {flag.lstrip("-").replace("-", "_"): flag for flag in flags},
+                _name_argument(flag).lower(),
+                {_name_argument(flag): flag for flag in self._option_string_actions if flag[:2] == "--"},
                 weight_spelling="--weight",
-                spelling=name,
+                spelling=flag,
                 target_names=TARGET_WORDS,
             )
-            raise PrcError(f"{self.prog} has no option {name!r}; {hint}")
+            raise PrcError(f"{self.prog} has no option {flag!r}; {hint}")
         return namespace, unknown_words
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -144,48 +150,39 @@ class RaisingParser(argparse.ArgumentParser):
             raise PrcError(f"COMMAND cannot be {value!r}; {suggest_names(value, action.choices)}")
 
 
+def _name_argument(flag: str) -> str:
+    return flag.lstrip("-").replace("-", "_")
+
+
 def build_parser(commands: list[Command], asked_name: str | None) -> argparse.ArgumentParser:
     """Return the parser of the program, with the options of the command that is called, or of all."""
-    parser = RaisingParser(
-        prog=PROGRAM,
-        description=_PROGRAM_HELP,
-        epilog=_EXAMPLES_HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    settings: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    settings["allow_abbrev"] = False
+    parser = RaisingParser(PROGRAM, description=_PROGRAM_HELP, epilog=_EXAMPLES_HELP, **settings)
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in commands:
-        about = " ".join(command.docstring.partition("\n\n")[0].split()).partition("; a LazyFrame")[0]
+        about, usage = command.about, f"{PROGRAM} {command.name} INPUT [options]"
+        description = textwrap.fill(about, 79)
+        command_parser = subparsers.add_parser(
+            command.name, help=about, description=description, usage=usage, **settings
+        )
         if asked_name in (None, command.name):
-            _add_command(subparsers, command, about)
-        else:
-            subparsers.add_parser(command.name, help=about)
+            _add_options(command_parser, command)
     return parser
 
 
-def _add_command(subparsers: Any, command: Command, about: str) -> None:
-    """Add a command with an option for each argument of its method."""
-    parameters = command.parameters
-    metric_types = "".join(str(parameters[name].annotation) for name in parameters if "metric" in name)
-    parser: argparse.ArgumentParser = subparsers.add_parser(
-        command.name,
-        usage=f"{PROGRAM} {command.name} INPUT [options]",
-        help=about,
-        description=textwrap.fill(about, 79),
-        epilog="\n".join([_FILES_HELP, *describe_metrics(metric_types)]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+def _add_options(parser: argparse.ArgumentParser, command: Command) -> None:
+    """Add an option for each argument of the method of a command."""
+    types = [str(item.annotation) for name, item in command.parameters.items() if "metric" in name]
+    parser.epilog = "\n".join([_FILES_HELP, *describe_metrics("".join(types))])
     input_help = "a file, a pattern such as 'days/*.parquet', or - for CSV from standard input"
     parser.add_argument("input", metavar="INPUT", help=input_help)
     targets, table = (parser.add_argument_group(title) for title in ("targets", "the table"))
-    group_of_word = dict.fromkeys((*TABLE_WORDS, "table", "qrels"), table) | dict.fromkeys(
-        TARGET_WORDS, targets
-    )
+    group_of_word = dict.fromkeys((*TABLE_WORDS, "table", "qrels"), table)
+    group_of_word |= dict.fromkeys(TARGET_WORDS, targets)
     for name, kind in command.kind_of_option.items():
-        parameter = parameters.get(name)
-        default = parameter.default if parameter else command.output if name == "output" else None
+        default = command.find_default(name)
         description = describe_argument(command.method, name)
         if type(default) in (str, int, float) and "(default" not in description:
             description += f" (default: {default})"

@@ -6,7 +6,7 @@ import glob
 import io
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -20,11 +20,10 @@ from polars_prcurve.core.ground.atomic_file import (
     resolve_target,
     write_atomically,
 )
-from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import translate_errors
 
 STDIO = "-"  # the path that represents CSV from standard input, or to standard output
-_ROWS_TO_INFER = 10_000  # rows that decide dtypes: by the 100 of Polars, 0 may become 0.5 too late
 _BYTES_TO_JUDGE = 1 << 16  # of a file, in which a header ends and bytes that are no text show
 
 
@@ -34,30 +33,24 @@ class FileFormat(NamedTuple):
     scan: Callable[..., pl.LazyFrame]
     sink: Callable[..., Any]
     """Must be called with `engine="streaming"`: another default engine would hold the whole table."""
-    separator: str = ""  # what stands between values, in a text with a header
+    has_header: bool = False  # whether it is a CSV, or one with tabs
     is_text: bool = False  # whether numbers are written as text, which has no dtype
 
 
-# The formats that `_FORMATS` lists under more than one ending, or that others are variants of.
-_CSV = FileFormat(
-    partial(pl.scan_csv, infer_schema_length=_ROWS_TO_INFER), pl.LazyFrame.sink_csv, ",", is_text=True
-)
-_TSV = FileFormat(  # CSV with tabs
-    partial(_CSV.scan, separator="\t"), partial(_CSV.sink, separator="\t"), "\t", is_text=True
-)
-_NDJSON = FileFormat(  # one JSON object per line
-    partial(pl.scan_ndjson, infer_schema_length=_ROWS_TO_INFER), pl.LazyFrame.sink_ndjson, is_text=True
-)
+_ROWS_TO_INFER = 10_000  # rows that decide dtypes: by the 100 of Polars, 0 may become 0.5 too late
+_SCAN_CSV = partial(pl.scan_csv, infer_schema_length=_ROWS_TO_INFER)
+_SINK_CSV = pl.LazyFrame.sink_csv
+_CSV = FileFormat(_SCAN_CSV, _SINK_CSV, has_header=True, is_text=True)
+_TSV = _CSV._replace(scan=partial(_SCAN_CSV, separator="\t"), sink=partial(_SINK_CSV, separator="\t"))
+_SCAN_NDJSON = partial(pl.scan_ndjson, infer_schema_length=_ROWS_TO_INFER)
+_NDJSON = FileFormat(_SCAN_NDJSON, pl.LazyFrame.sink_ndjson, is_text=True)
 _IPC = FileFormat(pl.scan_ipc, pl.LazyFrame.sink_ipc)  # what pyarrow calls Feather, too
 _FORMATS = {  # by the ending of a file's name, in the order in which an error lists them
     ".parquet": FileFormat(pl.scan_parquet, pl.LazyFrame.sink_parquet),
     ".csv": _CSV,
     ".tsv": _TSV,
-    ".ndjson": _NDJSON,
-    ".jsonl": _NDJSON,
-    ".arrow": _IPC,
-    ".feather": _IPC,
-    ".ipc": _IPC,
+    **dict.fromkeys((".ndjson", ".jsonl"), _NDJSON),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), _IPC),
 }
 
 
@@ -73,29 +66,20 @@ def _require_format(path: str) -> FileFormat:
     return file_format
 
 
-def scan_files(
-    path: str, number_columns: Collection[str] | None = None, text_columns: Collection[str] = ()
-) -> pl.LazyFrame:
+def scan_files(path: str, text_columns: Collection[str] = ()) -> pl.LazyFrame:
     """Return the table in a file, in all files that match a pattern, or on standard input.
 
-    In a CSV `text_columns` stay as they are written, so that 007 is no number. If it has no rows, and so
-    has no dtypes, `number_columns`, or all others, are Float64.
+    In a CSV `text_columns` stay as they are written, so that 007 is no number. One without rows, which
+    has no dtypes, has floats.
     """
     sources: list[Any] = _list_sources(path)
     file_format = _CSV if path == STDIO else _require_format(path)
-    is_header = {source: _lacks_rows(source, file_format.separator) for source in sources}
-    sources = [source for source in sources if not is_header[source]] or sources
-    options = dict.fromkeys(text_columns, pl.String) if file_format.separator else None
+    full_sources = [source for source in sources if not file_format.has_header or _has_rows(source)]
     # Polars takes patterns, too, and would read a name with brackets as one.
-    names = [glob.escape(source) if isinstance(source, str) else source for source in sources]
-    table = file_format.scan(names, **({"schema_overrides": options} if options else {}))
-    if not is_header[sources[0]]:
-        return table
-    return table.with_columns(
-        pl.col(name).cast(pl.Float64)
-        for name in table.collect_schema()
-        if name not in text_columns and (number_columns is None or name in number_columns)
-    )
+    names = [glob.escape(name) if isinstance(name, str) else name for name in full_sources or sources]
+    dtypes = dict.fromkeys(text_columns, pl.String) if file_format.has_header else None
+    table = file_format.scan(names, **({"schema_overrides": dtypes} if dtypes else {}))
+    return table if full_sources else table.cast(pl.Float64)
 
 
 def _list_sources(path: str) -> list[str] | list[io.BytesIO]:
@@ -107,36 +91,24 @@ def _list_sources(path: str) -> list[str] | list[io.BytesIO]:
     _require_format(path)
     if Path(path).is_fifo():  # files are opened more than once
         raise PrcError(f"{path!r} is a pipe; pipe it to standard input, and pass - instead")
-    paths = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
-    if not paths:
-        raise PrcError(f"there is no file {path!r}")
-    return paths
+    if paths := [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True)):
+        return paths
+    raise PrcError(f"there is no file {path!r}")
 
 
-def _lacks_rows(source: str | io.BytesIO, separator: str) -> bool:
-    """Return whether a CSV is a header alone; raise if it holds no text, or another kind of it."""
-    if not separator:
-        return False
+def _has_rows(source: str | io.BytesIO) -> bool:
+    """Return whether a CSV has rows below its header; raise if it holds no text."""
     if isinstance(source, str):
+        name = repr(source)
         with open(source, "rb") as file:
             first_bytes = file.read(_BYTES_TO_JUDGE)
     else:
-        first_bytes = source.getvalue()[:_BYTES_TO_JUDGE]
-    name = repr(source) if isinstance(source, str) else "standard input"
+        name, first_bytes = "standard input", source.getvalue()[:_BYTES_TO_JUDGE]
     if b"\0" in first_bytes:
         raise PrcError(f"{name} holds bytes that are not text, so it is not a CSV")
-    header_bytes, line_end, row_bytes = first_bytes.strip().partition(b"\n")
-    if not header_bytes:
+    if not first_bytes.strip():
         raise PrcError(f"{name} is empty; its first line has to name the columns")
-    if not line_end and b"\r" in header_bytes:
-        raise PrcError(f"{name} has lines that end in CR alone; save it with LF or CR LF")
-    other_separators = [sign for sign in ",;\t|" if sign.encode() in header_bytes and sign != separator]
-    if other_separators and separator.encode() not in header_bytes:
-        raise PrcError(
-            f"{name} has {other_separators[0]!r} between its columns, and needs {separator!r}; "
-            "the ending .csv takes commas, and .tsv tabs"
-        )
-    return bool(header_bytes) and not row_bytes and len(first_bytes) < _BYTES_TO_JUDGE
+    return b"\n" in first_bytes.strip() or len(first_bytes) == _BYTES_TO_JUDGE
 
 
 @contextmanager
@@ -149,30 +121,23 @@ def name_bad_files(paths: Iterable[str]) -> Iterator[None]:
         if isinstance(error, OSError) and (error.filename or isinstance(error, BrokenPipeError)):
             raise  # it is of no input, or names it
         for path in paths:
-            if path != STDIO and find_format(path):  # runs of TREC are read line by line
-                _try_files(_list_sources(path), _require_format(path))
+            if path != STDIO and (file_format := find_format(path)):  # runs of TREC are read by line
+                names: list[Any] = _list_sources(path)
+                for name in names:  # beside the first, which others have to be like
+                    _try_to_read(dict.fromkeys([names[0], name]), file_format)
         raise
 
 
-def _try_files(paths: Sequence[Any], file_format: FileFormat) -> None:
-    """Read one file after the other; raise for the first one that cannot be read, or differs."""
-    first_schema: pl.Schema | None = None
-    for path in paths:
-        table = file_format.scan([glob.escape(path)])
-        try:
-            schema = table.collect_schema()
-            if first_schema is not None and schema.names() != first_schema.names():
-                raise PrcError(
-                    f"{path!r} has the columns {list_names(schema)}, unlike {paths[0]!r}, which has "
-                    f"{list_names(first_schema)}"
-                )
-            table.select(pl.all().null_count()).collect(engine="streaming")
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-            reason = str(error).partition("\n")[0]
-            if reason.startswith("could not parse"):
-                reason += "; in text, dtypes are inferred from the first 10,000 rows"
-            raise PrcError(f"cannot read {path!r}: {reason}") from None
-        first_schema = schema if first_schema is None else first_schema
+def _try_to_read(names: Iterable[str], file_format: FileFormat) -> None:
+    """Read files as one table; raise if the last one is none, or is unlike the others."""
+    try:
+        table = file_format.scan([*map(glob.escape, names)])
+        table.select(pl.all().null_count()).collect(engine="streaming")
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = str(error).partition("\n")[0]
+        if reason.startswith("could not parse"):
+            reason += "; in text, dtypes are inferred from the first 10,000 rows"
+        raise PrcError(f"cannot read {[*names][-1]!r}: {reason}") from None
 
 
 def build_writer(path: str) -> Callable[[pl.LazyFrame], None]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
@@ -37,12 +37,13 @@ from polars_prcurve.view.words.number_words import NO_BREAK, format_level, map_e
 
 _MOST_SHOWN_ROWS = 50  # more would scroll away what stands above the table
 _MOST_SORTED_ROWS = 5_000  # results of at most this many rows are put in order before they are cut
+_ETA_COLUMNS = ("eta", "eta_low", "eta_high")
 _MODEL_COLUMNS = ("model", "model_a", "model_b")  # columns that name models, which come after the groups
 _DOUBT = "?"  # behind an interval in doubt; a sentence below the table has the reason
-_NAME_BESIDE, _NAME_ABOVE, _NAME_ALONE = 16, 8, 4
-"""The widths that names are not cut below to make room for the first interval: while it stands beside
-its value, then below it, then without the answers before it."""
 _NAME_LETTERS = 32  # of a name, at most: two such names and an answer fit 80 columns
+_NAME_BESIDE, _NAME_ABOVE, _NAME_ALONE = 16, 8, 4
+"""The letters that names keep at least to make room for the first interval: while it stands beside its
+value, then below it, then without the answers before it."""
 _MAX_DECIMALS = 6  # as many as Polars shows of a float
 NOTHING = "-"  # represents null
 
@@ -62,22 +63,16 @@ def print_note(text: str) -> None:
     print_sentence(f"{PROGRAM}: {text}")
 
 
-def print_progress(text: str) -> None:
-    """Print a line on what is done, if a person watches."""
-    if is_watched():
-        print_beside(text)
-
-
-def print_lines(lines: Iterable[str]) -> None:
-    """Print lines; what the terminal has no character for becomes a question mark."""
+def print_text(text: str) -> None:
+    """Print a text; what the terminal has no character for becomes a question mark."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print("\n".join(lines).encode(encoding, "replace").decode(encoding))
+    print(text.encode(encoding, "replace").decode(encoding))
 
 
 class Layout(NamedTuple):
     """How to show the table of a command."""
 
-    by: Sequence[str]  # the group columns
+    by: Sequence[str]  # the columns that name groups, as far as the table has them
     answers: Sequence[str]  # the columns that answer the question of the command, in order of importance
     level: float | None = None  # the level of intervals
 
@@ -100,11 +95,8 @@ def print_rows(rows: pl.DataFrame, n_rows: int, layout: Layout) -> None:
     has_colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     is_bold, width = has_colours and sys.stdout.isatty(), get_terminal_size().columns
     lines, shown_columns = format_table(rows, layout, width, is_bold=is_bold)
-    print_lines(lines)
-    counts = {
-        "rows": (rows.height, n_rows),
-        "columns": (len(shown_columns), rows.width),
-    }
+    print_text("\n".join(lines))
+    counts = {"rows": (rows.height, n_rows), "columns": (len(shown_columns), rows.width)}
     omissions = [f"{n} of {n_all} {unit}" for unit, (n, n_all) in counts.items() if n < n_all]
     if omissions:
         sys.stdout.flush()
@@ -117,45 +109,44 @@ def format_table(
     """Return the lines of a table of at most this width, and the columns that they show."""
     preface, constant_columns = _describe_constants(result, layout)
     heading_of_row = {} if "eta" in constant_columns else _write_headings(result, layout)
-    hidden_columns = constant_columns | ({"eta", "eta_low", "eta_high"} if heading_of_row else set())
+    hidden_columns = constant_columns | ({*_ETA_COLUMNS} if heading_of_row else set())
     columns = _choose_columns(_build_columns(result, layout, hidden_columns), width)
     head_lines, *rows = ([cut_text(line, width) for line in lines] for lines in lay_out(columns))
     rule_width = max(measure_width(line) for lines in (head_lines, *rows) for line in lines)
-    lines = fill_lines(preface, width)
-    lines += [""] if lines else []
+    lines = [*fill_lines(preface, width), ""] if preface else []
     lines += [*(f"\x1b[1m{line}\x1b[0m" if is_bold else line for line in head_lines), "-" * rule_width]
     for row, row_lines in enumerate(rows):
         if row in heading_of_row:
             lines += [*([""] if row else []), *fill_lines(heading_of_row[row], width)]
         lines += row_lines
-    shown_names = {name for column in columns for name in column.shown_names}
-    if DOUBT in shown_names and any(
-        span.endswith(_DOUBT) for column in columns for span in column.spans
-    ):
+    if any(span.endswith(_DOUBT) for column in columns for span in column.spans):
         reasons = ", ".join(result[DOUBT].drop_nulls().unique(maintain_order=True))
         lines += ["", *fill_lines(f"{_DOUBT} This interval may be wrong: {reasons}.", width)]
-    return lines, (shown_names | hidden_columns) & {*result.columns}
+    shown_columns = {name for column in columns for name in column.shown_names} | hidden_columns
+    return lines, shown_columns & {*result.columns}
 
 
 def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
     """Return the columns that fit; the last ones go first, and never the first interval."""
     n_names = next((place for place, column in enumerate(columns) if not column.is_text), len(columns))
-    first_interval = next((place for place, column in enumerate(columns) if column.spans), n_names)
-    chosen_columns, later_columns = list(columns[: first_interval + 1]), columns[first_interval + 1 :]
-    for least_width in (_NAME_BESIDE, _NAME_ABOVE, _NAME_ALONE):
-        if measure_columns(chosen_columns) > width and least_width == _NAME_ABOVE:
-            chosen_columns[-1] = chosen_columns[-1]._replace(is_stacked=True)
-            later_columns = [column._replace(is_stacked=True) for column in later_columns]
-        if measure_columns(chosen_columns) > width and least_width == _NAME_ALONE:
-            del chosen_columns[n_names:-1]  # answers before the first interval
-        while n_names and measure_columns(chosen_columns) > width:
-            widest = max(range(n_names), key=lambda place: chosen_columns[place].width)
-            if chosen_columns[widest].width <= least_width:
-                break
-            chosen_columns[widest] = chosen_columns[widest].cut(chosen_columns[widest].width - 1)
-    if measure_columns(chosen_columns) > width and n_names:
-        chosen_columns = chosen_columns[:n_names]
-    for column in later_columns:
+    n_before = next((place for place, column in enumerate(columns) if column.spans), n_names)
+    names, answers, others = columns[:n_names], columns[n_names:n_before], columns[n_before:]
+    stacked = [column._replace(is_stacked=True) for column in others]
+
+    def cut_names(least_width: int, *needed: TextColumn) -> Iterator[list[TextColumn]]:
+        for name_width in range(_NAME_LETTERS, least_width - 1, -1):
+            cut = [name.cut(name_width) if name.width > name_width else name for name in names]
+            yield [*cut, *needed]
+
+    *choices, last_choice = chain(
+        cut_names(_NAME_BESIDE, *answers, *others[:1]),
+        cut_names(_NAME_ABOVE, *answers, *stacked[:1]),
+        cut_names(_NAME_ALONE, *stacked[:1]),
+    )
+    choices += [last_choice, last_choice[:n_names] or last_choice]
+    fitting = (choice for choice in choices if measure_columns(choice) <= width)
+    chosen_columns = next(fitting, choices[-1])
+    for column in (stacked if chosen_columns[-1].is_stacked else others)[1:]:
         if measure_columns([*chosen_columns, column]) > width:
             break
         chosen_columns.append(column)
@@ -171,19 +162,19 @@ def _describe_constants(result: pl.DataFrame, layout: Layout) -> tuple[str, set[
     constants = {
         name: result[name][0] for name in names if result.height and result[name].n_unique() == 1
     }
-    eta_columns = [name for name in ("eta", "eta_low", "eta_high") if name in result.columns]
-    say_columns: dict[tuple[str, ...], Callable[..., str]] = {
-        ("metric",): partial(shorten_name, n_letters=_NAME_LETTERS),
+    is_counted = isinstance(constants.get("n_pos"), int)  # and no sum of weights
+    phrase_of_columns: dict[tuple[str, ...], Callable[..., str]] = {
+        ("metric",): lambda name: shorten_name(name, _NAME_LETTERS),
         ("criterion", "target"): _show_target,
-        tuple(eta_columns): _describe_eta,
-        ("n_pos", "n_neg"): _describe_sizes,
+        tuple(name for name in _ETA_COLUMNS if name in result.columns): _describe_eta,
+        ("n_pos", "n_neg") if is_counted else (): _describe_sizes,
         ("guarantee",): lambda level: f"with a guarantee of {level:g}",
     }
     phrases, told_columns = [], {"eta_confidence"} & constants.keys()
-    for words, say in say_columns.items():
-        if words and constants.keys() >= {*words} and constants[words[0]] is not None:
-            phrases.append(say(*(constants[name] for name in words)))
-            told_columns |= {*words}
+    for columns, describe in phrase_of_columns.items():
+        if columns and constants.keys() >= {*columns} and constants[columns[0]] is not None:
+            phrases.append(describe(*(constants[name] for name in columns)))
+            told_columns |= {*columns}
     if constants.get("criterion") == "threshold":  # which has a column anyway
         told_columns |= {"criterion", "target"}
     # Columns without a value are no use, except group columns and the first answer.
@@ -193,20 +184,15 @@ def _describe_constants(result: pl.DataFrame, layout: Layout) -> tuple[str, set[
     return "; ".join(phrases), told_columns & {*result.columns}
 
 
-def _describe_sizes(n_pos: float, n_neg: float) -> str:
-    """Return the numbers of examples; sums of weights are floats."""
-    if isinstance(n_pos, int):
-        return f"tested on {say_sizes(format_count(n_pos), format_count(n_neg))}"
-    pos_text, neg_text = (show_number(n, choose_decimals([n_pos, n_neg])) for n in (n_pos, n_neg))
-    return f"positives add up to {pos_text}, negatives to {neg_text}"
+def _describe_sizes(n_pos: int, n_neg: int) -> str:
+    return f"tested on {say_sizes(format_count(n_pos), format_count(n_neg))}"
 
 
 def _write_headings(result: pl.DataFrame, layout: Layout) -> dict[int, str]:
     """Return a line for the first row of each prevalence, if prevalences have two rows or more each."""
     if "eta" not in result.columns or "eta" in layout.answers:
         return {}
-    names = [name for name in ("eta", "eta_low", "eta_high") if name in result.columns]
-    etas = result.select(names).rows()
+    etas = result.select(name for name in _ETA_COLUMNS if name in result.columns).rows()
     first_rows = [row for row in range(len(etas)) if row == 0 or etas[row] != etas[row - 1]]
     has_headings = 2 * len(first_rows) <= len(etas) and all(eta is not None for eta, *_ in etas)
     return {row: _describe_eta(*etas[row]) for row in first_rows} if has_headings else {}
