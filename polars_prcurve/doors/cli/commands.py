@@ -53,7 +53,7 @@ def write_table(args: argparse.Namespace) -> int:
             write(query)
     if shown_rows is not None:
         is_solved = call.arguments.get("solve_for") == "eta"
-        answers = ("eta", *command.columns) if is_solved else command.columns
+        answers = [*(["eta"] if is_solved else []), *command.columns.split()]
         print_rows(*shown_rows, Layout(call.groups, answers, call.level))
         if command.method in ("ranking", "crossings") and call.level is None:
             print_text("No lead was tested; ranking --confidence 95% shows which models may be best.")
@@ -157,26 +157,29 @@ def _choose_output(path: str | None) -> Callable[[pl.LazyFrame], None] | None:
 
 # The commands -----------------------------------------------------------------------------------
 
-_POINT_COLUMNS = ("threshold", "precision", "value", "recall", "alerts", "true_alerts", "missed")
-_DIFFERENCE_COLUMNS = ("difference", "p_value", "p_adjusted", "significant", "not_worse", "doubt")
-_CROSSING_COLUMNS = ("eta", "value", "fpr", "recall", "model", "dominates", "on_hull")
-_PLAN_COLUMNS = ("stratum", "n_next", "n", "n_labelled", "positive_share")
 _DOCUMENT_OPTIONS = ("report", "page", "title", "date", "notes")  # documents, and texts in them
 COMMANDS = [  # in the order of help, with the columns that a terminal shows first
     Command("decide", write_decision, own_options=("fail_unless", *_DOCUMENT_OPTIONS)),
-    Command("curve", write_table, ("threshold", "value")),
-    Command("summary", write_table, ("value", "doubt")),
-    Command("operating_points", write_table, _POINT_COLUMNS),
-    Command("decision_curve", write_table, ("threshold_probability", "net_benefit", "treat_all")),
-    Command("compare", write_table, _DIFFERENCE_COLUMNS, own_options=("fail_unless",)),
-    Command("ranking", write_table, ("rank", "value", "behind", "may_be_best", "doubt")),
-    Command("crossings", write_table, _CROSSING_COLUMNS),
-    Command("sample_size", write_table, ("n_pos_needed", "n_neg_needed", "threshold")),
-    Command("sampling_plan", write_table, _PLAN_COLUMNS),
-    Command("estimate_prevalence", write_table, ("eta", "n", "shift_p_value", "converged")),
-    Command("monitor", write_table, ("value", "overall", "reference", "evidence", "alarm", "since")),
-    Command("reweight", write_table, ("stratum", "weight")),
-    Command("counts", write_table, ("score", "n_pos", "n_neg", "n"), own_options=("unlabelled",)),
+    Command("curve", write_table, "threshold value"),
+    Command("summary", write_table, "value doubt"),
+    Command(
+        "operating_points", write_table, "threshold precision value recall alerts true_alerts missed"
+    ),
+    Command("decision_curve", write_table, "threshold_probability net_benefit treat_all"),
+    Command(
+        "compare",
+        write_table,
+        "difference p_value p_adjusted significant not_worse doubt",
+        own_options=("fail_unless",),
+    ),
+    Command("ranking", write_table, "rank value behind may_be_best doubt"),
+    Command("crossings", write_table, "eta value fpr recall model dominates on_hull"),
+    Command("sample_size", write_table, "n_pos_needed n_neg_needed threshold"),
+    Command("sampling_plan", write_table, "stratum n_next n n_labelled positive_share"),
+    Command("estimate_prevalence", write_table, "eta n shift_p_value converged"),
+    Command("monitor", write_table, "value overall reference evidence alarm since"),
+    Command("reweight", write_table, "stratum weight"),
+    Command("counts", write_table, "score n_pos n_neg n", own_options=("unlabelled",)),
     Command("report", write_report, output="report.html"),
 ]
 

@@ -115,7 +115,7 @@ class Kind(NamedTuple):
         return pick_one(self.read_words(words))
 
 
-TEXT, FILE, STATUS = Kind("TEXT"), Kind("FILE"), Kind("STATUS", True, read_names)
+FILE = Kind("FILE")  # a path, which is no argument of a method
 _THRESHOLDS = Kind("SCORE", True, read_names, may_be_file=True, column="score")
 _OTHER_TABLE = Kind("FILE", True, read_other_table, may_be_file=True)
 _PLAN = Kind("FILE", False, lambda words: [TableFile(words[0])], may_be_file=True, column="score")
@@ -134,7 +134,7 @@ KIND_OF_ARGUMENT = {  # whose type is not what a command line takes
     "other": _OTHER_TABLE,
     **dict.fromkeys(("report", "page", "table", "qrels", "output"), FILE),
     "unlabelled": Kind(""),
-    "fail_unless": STATUS,
+    "fail_unless": Kind("STATUS", True, read_names),
 }
 
 
@@ -149,7 +149,7 @@ def find_kind(name: str, annotation: str) -> Kind:
         return Kind("COLUMN", takes_several, read_names if takes_several else list)
     if re.search(r"\b(float|int|TargetValues|Thresholds)\b", annotation):
         return Kind("N", takes_several, read_numbers)
-    return Kind("") if annotation == "bool" else TEXT
+    return Kind("") if annotation == "bool" else Kind("TEXT")
 
 
 # Help --------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ class Command:
 
     method: str
     run: Callable[[argparse.Namespace], int | None]
-    columns: tuple[str, ...] = ()  # the columns of the result that a terminal shows first
+    columns: str = ""  # those of the result that a terminal shows first, with blanks between them
     own_options: tuple[str, ...] = ()  # options that are no arguments
     output: str | None = None  # the document that it writes if no other file is named
 

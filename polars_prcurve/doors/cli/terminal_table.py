@@ -37,7 +37,7 @@ from polars_prcurve.view.words.number_words import NO_BREAK, format_level, map_e
 
 _MOST_SHOWN_ROWS = 50  # more would scroll away what stands above the table
 _MOST_SORTED_ROWS = 5_000  # results of at most this many rows are put in order before they are cut
-_ETA_COLUMNS = ("eta", "eta_low", "eta_high")
+_ETA_COLUMNS = ("eta", "eta_low", "eta_high")  # a prevalence, and its interval if it is an estimate
 _MODEL_COLUMNS = ("model", "model_a", "model_b")  # columns that name models, which come after the groups
 _DOUBT = "?"  # behind an interval in doubt; a sentence below the table has the reason
 _NAME_LETTERS = 32  # of a name, at most: two such names and an answer fit 80 columns
