@@ -144,7 +144,7 @@ def test_the_command_line_reads_both_in_one_call(
     text = " ".join(capsys.readouterr().out.split())
     assert "anything from 0 to 0.70." in text  # and not from -0.34
     assert main(["summary", run, "--qrels", run]) == 2
-    assert "--qrels takes lines `query 0 doc relevance`, and line 1 of" in capsys.readouterr().err
+    assert "qrels= takes lines `query 0 doc relevance`, and line 1 of" in capsys.readouterr().err
     assert main(["summary", str(tmp_path / "none*.txt"), "--qrels", qrels]) == 2
     assert "cannot be read: No such file" in capsys.readouterr().err
 
