@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from altair.utils import schemapi
 from hypothesis import settings
 
 import polars_prcurve  # noqa: F401
@@ -66,18 +67,19 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
-@pytest.fixture
-def without_schema(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def without_schema() -> Iterator[Any]:
     """Skip Altair's checks against the schema of Vega-Lite, which take half the time of a chart.
 
-    A test that asks for `with_schema` has them.
+    A test that asks for `with_schema` has them. Yield the function that checks.
     """
-    if "with_schema" not in request.fixturenames:
-        from altair.utils import schemapi
-
-        monkeypatch.setattr(schemapi, "validate_jsonschema", lambda *_given, **_more: None)
+    check = schemapi.validate_jsonschema
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schemapi, "validate_jsonschema", lambda *_given, **_more: None)
+        yield check
 
 
 @pytest.fixture
-def with_schema() -> None:
+def with_schema(without_schema: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ask for the checks that `without_schema` skips."""
+    monkeypatch.setattr(schemapi, "validate_jsonschema", without_schema)

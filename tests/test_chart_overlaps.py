@@ -14,7 +14,7 @@ from polars_prcurve import charts, prc
 from tests.support.chart_overlaps import read_drawing
 from tests.support.tiers import slow_unless
 
-pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("without_schema")]
+pytestmark = pytest.mark.extras
 pytest.importorskip("altair")
 pytest.importorskip("vl_convert")
 

@@ -14,7 +14,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS
 from tests.support.chart_specs import all_records
 
-pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("without_schema")]
+pytestmark = pytest.mark.extras
 pytest.importorskip("altair")
 
 RNG = np.random.default_rng(5)

@@ -75,7 +75,7 @@ from tests.support.chart_specs import (
 )
 from tests.support.drawings import DRAW, GRID, draw_groups, draw_scores, make_posteriors
 
-pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("without_schema")]
+pytestmark = pytest.mark.extras
 vl_convert = pytest.importorskip("vl_convert")
 
 HOSTILE = [

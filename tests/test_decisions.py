@@ -895,7 +895,6 @@ def test_little_is_never_called_chance_nor_the_reverse() -> None:
 # Charts of a decision -------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("without_schema")
 @pytest.mark.parametrize(
     "of",
     slow_unless(

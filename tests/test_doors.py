@@ -248,7 +248,6 @@ def test_eta_is_positional_and_comes_first(name: str, function: Callable[..., An
     assert optional == BEFORE_ETA.get(name, [])
 
 
-@pytest.mark.usefixtures("without_schema")
 def test_charts_take_eta_by_position() -> None:
     df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     plot = df.prc.plot

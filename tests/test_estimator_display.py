@@ -172,7 +172,6 @@ def test_what_is_no_test() -> None:
         PrevalenceDisplay.from_predictions(Y, SCORES, 0.01)  # type: ignore[misc]
 
 
-@pytest.mark.usefixtures("without_schema")
 def test_the_chart_is_the_one_of_the_table() -> None:
     display = PrevalenceDisplay.from_estimator(MODEL, X, Y, eta=0.01, confidence=0.95)
     expected = display.test.plot.pr_curve(0.01, confidence=0.95).to_dict()

@@ -413,7 +413,6 @@ def test_thresholds_of_parts_are_refused_and_shifted_scores_take_their_place() -
     assert_frame_equal(found.select("recall", "fpr"), expected, rel_tol=1e-12)
 
 
-@pytest.mark.usefixtures("without_schema")
 def test_charts_mark_points_of_a_field_and_of_several_targets() -> None:
     pytest.importorskip("altair")
     from polars_prcurve.charts import threshold_curve
@@ -835,7 +834,6 @@ def test_false_alerts_of_a_field_count_by_what_they_tell() -> None:
         assert row["n_pos_effective"] == pytest.approx(0.036**2 / (0.02**2 / 3 + 0.016**2 / 2))
 
 
-@pytest.mark.usefixtures("without_schema")
 def test_charts_of_a_field_tell_examples_and_not_weights() -> None:
     pytest.importorskip("altair")
     from polars_prcurve.charts import decision_curve, pr_curve

@@ -26,7 +26,7 @@ from tests.support.chart_specs import (
 )
 from tests.support.drawings import draw_groups, draw_scores
 
-pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("without_schema")]
+pytestmark = pytest.mark.extras
 pytest.importorskip("vl_convert")
 
 TWO = draw_groups(["forest", "logistic"], neg=2_000, digits=4)

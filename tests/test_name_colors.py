@@ -15,7 +15,7 @@ from polars_prcurve.view.words.name_order import number_names
 from tests.support.arguments import PLOTS
 from tests.support.chart_specs import all_records
 
-pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("without_schema")]
+pytestmark = pytest.mark.extras
 pytest.importorskip("altair")
 
 WORDS: dict[str, dict[str, Any]] = {

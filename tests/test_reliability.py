@@ -25,7 +25,7 @@ from tests.support.chart_specs import (
 )
 from tests.support.drawings import draw_scores, make_posteriors
 
-pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("without_schema")]
+pytestmark = pytest.mark.extras
 pytest.importorskip("vl_convert")
 
 

@@ -49,7 +49,7 @@ from tests.support.chart_specs import (
 )
 from tests.support.drawings import draw_scores
 
-pytestmark = [pytest.mark.extras, pytest.mark.usefixtures("without_schema")]
+pytestmark = pytest.mark.extras
 pytest.importorskip("vl_convert")
 
 CLAIMS = re.compile(r"\b(better|best|leads?|first|ahead|wins?|winner|beats?|worst|worse|surely)\b", re.I)
