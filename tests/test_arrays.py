@@ -199,7 +199,7 @@ def test_a_scorer_is_the_summary_to_the_last_bit(table: Table, eta: float | None
 
 def test_a_scorer_is_the_summary_to_the_last_bit_of_random_tables() -> None:
     rng = np.random.default_rng(4)
-    for number in range(40):
+    for number in range(12):
         n = int(rng.integers(1, 60))
         label, score = rng.random(n) < 0.4, rng.normal(size=n).round(int(rng.integers(0, 3)))
         frame = pl.DataFrame({"score": score, "label": label, "w": rng.lognormal(size=n)})

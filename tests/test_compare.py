@@ -756,22 +756,21 @@ LEADS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("design", LEADS)
 def test_no_flag_contradicts_its_interval(design: str) -> None:
     """A difference is not called insignificant beside an interval that excludes 0, nor the reverse."""
-    flags = set()
+    parts = []
     for n_pos, gain in ((4, 1.0), (4, 3.0), (12, 0.5), (12, 1.5), (60, 1.0)):
         rng = np.random.default_rng(n_pos)
         label = np.arange(10 * n_pos) < n_pos
         scores = {name: rng.normal(size=label.size) + k * gain * label for k, name in enumerate("cba")}
         df = pl.DataFrame({"label": label, "weight": 1.0, "stratum": label, **scores})
-        df = df.with_columns(cluster=pl.int_range(pl.len()) % 30)
-        rows = df.prc.compare(0.05, columns="all", **LEADS[design])
-        low, high = pl.col("low"), pl.col("high")
-        excludes_0 = rows.select((low > 0) | (high < 0)).to_series()
-        for is_outside, flag, doubt in zip(excludes_0, rows["significant"], rows["doubt"], strict=True):
-            assert flag in (
-                [None] if is_outside is None else [is_outside, None] if is_outside else [False]
-            )
-            assert flag is not None or doubt is not None
-            flags.add((is_outside, flag))
+        parts.append(df.with_columns(cluster=pl.int_range(pl.len()) % 30, part=len(parts)))
+    rows = pl.concat(parts).prc.compare(0.05, by="part", columns="all", **LEADS[design])
+    assert rows["part"].n_unique() == 5
+    flags, low, high = set(), pl.col("low"), pl.col("high")
+    excludes_0 = rows.select((low > 0) | (high < 0)).to_series()
+    for is_outside, flag, doubt in zip(excludes_0, rows["significant"], rows["doubt"], strict=True):
+        assert flag in ([None] if is_outside is None else [is_outside, None] if is_outside else [False])
+        assert flag is not None or doubt is not None
+        flags.add((is_outside, flag))
     assert (True, True) in flags
 
 
@@ -1166,17 +1165,17 @@ def test_not_worse_is_read_off_the_interval(name: str) -> None:
     plain = test.compare(0.05, **asked)
     rows = plain.select("metric", "low", "high").iter_rows()
     ends = [-high if metric in LESS_IS_BETTER else low for metric, low, high in rows]
-    for margin in (0, 0.01, max(0.0, -min(ends)), 0.99):
+    for margin in (0, 0.01, 0.99, max(0.0, -min(ends))):
         found = test.compare(0.05, margin=margin, **asked)
         assert found["not_worse"].to_list() == [end >= -margin for end in ends]
         assert_frame_equal(found.drop("not_worse"), plain)
         place = found.columns.index("not_worse")
         assert found.columns[place - 1] == "significant"
-        whole = test.compare(0.05, margin=margin, columns="all", **asked)
-        assert whole["not_worse"].to_list() == found["not_worse"].to_list()
-        if name != "by bootstrap":
-            lazy = prc(VERSIONS.lazy(), score=["new", "old"]).compare(0.05, margin=margin, **asked)
-            assert_frame_equal(lazy.collect(), found, check_exact=True)
+    whole = test.compare(0.05, margin=margin, columns="all", **asked)
+    assert whole["not_worse"].to_list() == found["not_worse"].to_list()
+    if name != "by bootstrap":
+        lazy = prc(VERSIONS.lazy(), score=["new", "old"]).compare(0.05, margin=margin, **asked)
+        assert_frame_equal(lazy.collect(), found, check_exact=True)
 
 
 def test_a_model_is_held_against_the_point_of_a_reader() -> None:

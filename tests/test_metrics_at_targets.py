@@ -124,7 +124,7 @@ def test_models_are_compared_by_them_as_at_the_target() -> None:
     found = prc(DF).compare(metrics=metrics_asked, columns="all", **asked)
     names = [metric if isinstance(metric, str) else metric.name for metric in metrics_asked]
     assert found["metric"].to_list() == names * 2
-    for metric in AT_TARGETS:
+    for metric in AT_TARGETS[1::3]:  # one of each kind
         at_target = metric.recipe.at_target
         target = {at_target.word: at_target.value}
         target |= {"per": at_target.per} if at_target.word == "alerts" else {}

@@ -12,7 +12,6 @@ from hypothesis import given
 from polars_prcurve import PrcError, eta_from_sample, field, intervals, metrics, prc, scorer
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
-from polars_prcurve.metrics import CurveMetric
 from tests.support.all_metrics import ALL_POINT_METRICS
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
@@ -33,15 +32,12 @@ THRESHOLDS = (5, 2.5, ABOVE_ALL, BELOW_ALL)
 COLUMNS = ("value", "low", "high", "doubt")
 
 
-def ask_points(table: Any, eta: Any, metric: CurveMetric, **words: Any) -> pl.DataFrame:
-    """Return the operating points of the threshold of a metric, in the columns of a summary."""
-    at_target = metric.recipe.at_target
-    assert at_target is not None
+def ask_points(table: Any, eta: Any, thresholds: Any, **words: Any) -> pl.DataFrame:
+    """Return the operating points of all thresholds, with a row per metric."""
     points = prc(table).operating_points(
-        eta, threshold=at_target.value, metrics=at_target.metric, long=True, columns="all", **words
+        eta, threshold=[*thresholds], metrics=METRICS, long=True, columns="all", **words
     )
-    long = points.lazy().collect()
-    return long.select(name for name in COLUMNS if name in long.columns)
+    return points.lazy().collect()  # type: ignore[no-any-return]
 
 
 def assert_equals_points(table: Any, eta: Any, thresholds: Any = THRESHOLDS, **words: Any) -> None:
@@ -51,10 +47,14 @@ def assert_equals_points(table: Any, eta: Any, thresholds: Any = THRESHOLDS, **w
     summary = prc(table).summary(eta, metrics=mixed, **words).lazy().collect()
     mixed_names = [metric if isinstance(metric, str) else metric.name for metric in mixed]
     assert summary["metric"].to_list() == mixed_names * (summary.height // len(mixed))
+    points = ask_points(table, eta, thresholds, **words)
+    columns = [name for name in COLUMNS if name in points.columns]
     for metric in chosen:
-        rows = summary.filter(metric=metric.name)
-        points = ask_points(table, eta, metric, **words)
-        assert_same(rows.select(points.columns), points)
+        at_target = metric.recipe.at_target
+        assert at_target is not None
+        found = summary.filter(metric=metric.name)
+        expected = points.filter(metric=at_target.metric.name, target=float(at_target.value))
+        assert_same(found.select(columns), expected.select(columns))
     areas = prc(table).summary(eta, metrics=[mixed[1], mixed[-1]], **words)
     names = [mixed[1], mixed[-1]]
     assert_same(summary.filter(pl.col("metric").is_in(names)), areas.lazy().collect())

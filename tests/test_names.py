@@ -104,6 +104,7 @@ def test_names_that_are_cut_differ_where_they_differ() -> None:
 # Wherever names are shown ---------------------------------------------------------------------
 
 TEST = draw_models({"first": 2.5, "second": 1.0}, 60, 600)
+WIDTHS = (50, 80, 120)  # of terminals
 
 
 def build_rows(pair: tuple[str, str]) -> pl.DataFrame:
@@ -135,10 +136,15 @@ def test_a_decision_tells_models_and_groups_apart(pair: tuple[str, str], tmp_pat
         card = re.sub(r"\\(?=[^\w\s])", "", decision.model_card())
         for text in (" ".join(str(decision).split()), card, *documents):
             assert_shown(text, pair)
+        for width in WIDTHS:
+            said = decision.say(width)
+            table_lines = said.split("\n\n")[1].splitlines()[1:]
+            assert len({re.split(r" {2,}", line)[0] for line in table_lines}) == 2, said
 
 
 @pytest.mark.parametrize("pair", slow_unless(lambda pair: pair == ("forest", "forest "), PAIRS.values()))
 @pytest.mark.parametrize("chart", PLOTS)
+@pytest.mark.usefixtures("with_schema")
 def test_a_chart_tells_models_apart(chart: str, pair: tuple[str, str]) -> None:
     options: dict[str, Any] = {**PLOTS[chart], "model": "model"}
     if chart in ("monitor", "alerts"):
@@ -150,14 +156,11 @@ def test_a_chart_tells_models_apart(chart: str, pair: tuple[str, str]) -> None:
     assert_shown(text.replace('\\"', '"'), pair)
 
 
-@pytest.mark.parametrize("width", [50, 80, 120])
 @pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
-def test_tables_of_the_terminal_tell_models_apart(pair: tuple[str, str], width: int) -> None:
-    rows = build_rows(pair)
-    result = rows.prc.summary(0.1, by="model", metrics="roc_auc", confidence=0.9)
-    lines, _ = format_table(result, Layout(["model"], ["value"]), width)
-    table_lines = lines[next(i for i, line in enumerate(lines) if line.startswith("---")) + 1 :]
-    assert len({re.split(r" {2,}", line)[0] for line in table_lines}) == len(table_lines) == 2, lines
-    said = rows.prc(model="model", id="id").decide(0.1, recall=0.5).say(width)
-    table_lines = said.split("\n\n")[1].splitlines()[1:]
-    assert len({re.split(r" {2,}", line)[0] for line in table_lines}) == 2, said
+def test_tables_of_the_terminal_tell_models_apart(pair: tuple[str, str]) -> None:
+    result = build_rows(pair).prc.summary(0.1, by="model", metrics="roc_auc", confidence=0.9)
+    for width in WIDTHS:
+        lines, _ = format_table(result, Layout(["model"], ["value"]), width)
+        table_lines = lines[next(i for i, line in enumerate(lines) if line.startswith("---")) + 1 :]
+        first_words = {re.split(r" {2,}", line)[0] for line in table_lines}
+        assert len(first_words) == len(table_lines) == 2, lines
