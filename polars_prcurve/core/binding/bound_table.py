@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -424,24 +421,9 @@ def _list_shared_words(function: Callable[..., Any]) -> Mapping[str, Any]:
     words_name = inspect.getargs(function.__code__).varkw
     if words_name is None:
         return {}
-    return _find_group(function.__annotations__[words_name], function.__module__).__annotations__
-
-
-@cache
-def _find_group(annotation: str, module: str) -> type:
-    """Return the TypedDict that `Unpack[...]` is of, by the names of a module."""
-    # Only this annotation is looked up: other types are imported for type checkers alone.
-    annotated_words = SimpleNamespace(__annotations__={"words": annotation})
-    module_names = vars(sys.modules[module])
-    word_group: type = get_type_hints(annotated_words, module_names, {"Unpack": _Unpacked})["words"]
-    return word_group
-
-
-class _Unpacked:
-    """Stands for `Unpack`, which Python has from 3.11 on: what it is of is all that counts."""
-
-    def __class_getitem__(cls, group: type) -> type:
-        return group
+    group_name = function.__annotations__[words_name].removeprefix("Unpack[").removesuffix("]")
+    word_types: Mapping[str, Any] = getattr(shared_arguments, group_name).__annotations__
+    return word_types
 
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
