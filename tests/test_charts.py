@@ -45,12 +45,14 @@ from polars_prcurve.view.charts.parts.label_placement import (
 from polars_prcurve.view.charts.parts.label_text import say_eta_range
 from polars_prcurve.view.report.html_and_svg import DARK_COLORS
 from polars_prcurve.view.words.number_words import (
+    join_value,
     say_count,
     say_estimate,
     say_eta,
     say_share,
     say_shares,
     say_signed,
+    say_target,
 )
 from tests.support.chart_overlaps import read_drawing
 from tests.support.chart_specs import (
@@ -374,10 +376,9 @@ def test_the_pointer_reads_what_the_curve_says():
     )
     [half] = [row for row in read if row["recall"] == 0.5]
     for slot, row in enumerate(exact.iter_rows(named=True)):
-        said = [say_share(row[name]) for name in ("precision", "precision_low", "precision_high")]
-        assert (
-            half[f"s{slot}"] == f"{said[0]} ({said[1]} to {said[2]}), threshold {row['threshold']:.6g}"
-        )
+        estimate = (row[name] for name in ("precision", "precision_low", "precision_high"))
+        said = join_value(*say_estimate(*estimate))
+        assert half[f"s{slot}"] == f"{said}, threshold {row['threshold']:.6g}"
     tooltip = layer(chart, "rule", "read")["encoding"]["tooltip"]
     assert [(one["field"], one["title"]) for one in tooltip] == [
         ("place", "Recall"),
@@ -626,11 +627,11 @@ def test_sums_of_weights_do_not_tell_few_false_alerts_and_whole_numbers_do():
 @pytest.mark.parametrize(
     ("numbers", "words"),
     [
-        ((1 / 1037, 1 / 2000, 1 / 1500), ("1 in 1,000", "1 in 2,000 to 1 in 1,500")),
-        ((1 / 1037, 1 / 2000, 0.001), ("0.096%", "0.050% to 0.10%")),
-        ((0.03, 2e-7, 0.9), ("3.0%", "0.00002% to 90%")),
-        ((1e-5, 0.0, 1e-4), ("1 in 100,000", "0 to 1 in 10,000")),
-        ((0.0, 0.0, 0.03), ("0%", "0% to 3%")),
+        ((1 / 1037, 1 / 2000, 1 / 1500), ("0.096%", "0.050 to 0.067")),
+        ((0.2288, 0.2254, 0.2321), ("22.9%", "22.5 to 23.2")),
+        ((0.03, 2e-7, 0.9), ("3.0%", "0.000020 to 90")),
+        ((0.9996, 0.99, 1.0), ("99.96%", "99.00 to 100")),
+        ((0.0, 0.0, 0.03), ("0%", "0 to 3.0")),
         ((0.5, None, 0.6), ("50%", "")),
     ],
 )
@@ -648,11 +649,11 @@ def test_a_share_and_its_interval_have_one_unit(numbers, words):
         ([0.999992, 0.999987], ["99.9992%", "99.9987%"]),
         ([0.999967, 0.999967], ["99.997%", "99.997%"]),
         ([0.04, 0.035, 0.12], ["4.0%", "3.5%", "12%"]),
-        ([0.95, 0.05], ["95%", "5%"]),
-        ([0.005, 0.015], ["0.5%", "1.5%"]),
-        ([0.086, 0.18], ["9%", "18%"]),
+        ([0.95, 0.05], ["95%", "5.0%"]),
+        ([0.005, 0.015], ["0.50%", "1.5%"]),
+        ([0.086, 0.18], ["8.6%", "18%"]),
         ([0.037, 0.67], ["3.7%", "67%"]),
-        ([0.00039, 0.037], ["0.04%", "3.7%"]),
+        ([0.00039, 0.037], ["0.039%", "3.7%"]),
         ([1.0, 0.98, 0.0], ["100%", "98%", "0%"]),
     ],
 )
@@ -1844,9 +1845,9 @@ def test_decision_curve_says_where_acting_is_surely_better():
     low, high = (sure["threshold_probability"][k] for k in (0, -1))
     assert sure.height == round(100 * (high - low)) + 1
     said = (
-        f"Net benefit is significantly above treat-all and treat-none at risks from {say_share(low)} to"
+        f"Net benefit is significantly above treat-all and treat-none at risks from {say_target(low)} to"
     )
-    assert heading(charts.decision_curve(table)) == plain(f"{said} {say_share(high)}")
+    assert heading(charts.decision_curve(table)) == plain(f"{said} {say_target(high)}")
     without = charts.decision_curve(table.drop("net_benefit_low", "net_benefit_high"))
     at_eta = table.filter(pl.col("threshold_probability") == 0.2)["net_benefit"].item()
     benefit = f"{say_count(1_000 * at_eta, 2)} true positives per 1,000"
@@ -1880,7 +1881,7 @@ def test_decision_curves_of_groups_say_where_acting_is_better_in_all(n_groups):
     sure = risks.filter("net_benefit")["threshold_probability"].to_list()
     assert len(sure) == round(100 * (sure[-1] - sure[0])) + 1, "one stretch"
     groups = "both groups" if n_groups == 2 else f"all {n_groups} groups"
-    ends = f"at risks from {say_share(sure[0])} to {say_share(sure[-1])}"
+    ends = f"at risks from {say_target(sure[0])} to {say_target(sure[-1])}"
     said = f"Net benefit is above treat-all and treat-none for {groups} {ends}"
     assert heading(charts.decision_curve(table)) == plain(said)
     useless = frame.with_columns(score=pl.when(site="s1").then(0.01).otherwise("score"))

@@ -13,20 +13,26 @@ import polars as pl
 import pytest
 
 from polars_prcurve import charts, eta_grid, prc
+from polars_prcurve.core.confidence.rate_intervals import Estimate
 from polars_prcurve.core.ground.message_text import make_visible
 from polars_prcurve.doors.cli.terminal_table import show_number
 from polars_prcurve.view.charts.model_difference import IntervalRow
 from polars_prcurve.view.charts.model_difference import _say_row as say_difference
-from polars_prcurve.view.charts.net_benefit import _say_value as say_value
+from polars_prcurve.view.charts.net_benefit import _say_benefit as say_benefit
 from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.chart_titles import find_limits
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS
 from polars_prcurve.view.charts.parts.label_placement import LabelSpace
+from polars_prcurve.view.charts.period_series import _say_period as say_period
+from polars_prcurve.view.charts.pr import _say_row as read_precision
+from polars_prcurve.view.verdicts.value_phrases import format_ends, format_value, write_value
 from polars_prcurve.view.words.display_names import count_letters, isolate_name, wrap_words
 from polars_prcurve.view.words.number_words import (
     count_of_100,
+    join_value,
     say_count,
+    say_estimate,
     say_eta,
     say_etas,
     say_share,
@@ -348,14 +354,38 @@ def test_nothing_that_reads_as_0_has_a_sign(size):
         low, high = -0.3 * size, 0.25
         row = IntervalRow("a over b", 0.2, value, high, is_settled=False)
         texts = [row.say(), IntervalRow("", value, low, high, is_settled=False).say()]
-        texts += [say_signed(value, "{:.1f}".format, "+"), say_value(value, 1_000)]
+        texts += [say_signed(value, "{:.1f}".format, "+"), *say_benefit({"net_benefit": value}, 1_000)]
         told = {"difference": value, "low": low, "high": high, "significant": False, "eta": 0.1}
         texts.append(say_difference(told)[1])
         for text in texts:
             assert not re.search(r"[-+\u2212]0(\.0+)?(?![.\d])", text), text
             assert "-" not in text, "a minus is no hyphen"
-    assert IntervalRow("", 0.12, 0.003, 0.2, is_settled=True).say() == "12.0 (0.3 to 20.0)"
+    assert IntervalRow("", 0.12, 0.003, 0.2, is_settled=True).say() == "12 (0.30 to 20)"
     assert show_number(-0.0, 2) == "0.00"
+
+
+def test_charts_and_documents_write_an_interval_in_the_same_digits():
+    rng = np.random.default_rng(7)
+    for _ in range(2_000):
+        value = float(rng.beta(*rng.choice([0.3, 1.0, 30.0], 2)))
+        low, high = value * rng.random() ** 0.2, value + (1 - value) * rng.random() ** 5
+        estimate = Estimate(value, low, high)
+        texts = write_value("precision", estimate)
+        assert join_value(*say_estimate(value, low, high)) == texts
+        ends = format_ends("precision", estimate)
+        assert texts == f"{format_value('precision', estimate)[0]} ({ends[0][:-1]} to {ends[1][:-1]})"
+        row = {"precision": value, "low": low, "high": high, "at": 0.5}
+        assert read_precision(("precision", "low", "high"), row)[1] == texts
+        row = {"overall": value, "overall_low": low, "overall_high": high, "value": None}
+        assert say_period(row | {"alarm": False, "time": 1})[1] == f"all so far {texts}"
+        benefit = {"net_benefit": value, "net_benefit_low": low, "net_benefit_high": high}
+        points = texts.replace("%", "")
+        if low > 0.01 and high < 0.9:  # a share that is not 100% does not read so, which a count may
+            assert join_value(*say_benefit(benefit, 100)) == points
+            assert IntervalRow("", value, low, high, is_settled=True).say() == points
+        alone = say_estimate(value, None, None)[0]
+        assert write_value("precision", Estimate(value, None, None)) == alone
+        assert say_share(value) == alone or value < 0.001
 
 
 # Names -----------------------------------------------------------------------------------------

@@ -50,6 +50,7 @@ from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     FEW_POSITIVES,
+    join_value,
     say_estimate,
     say_eta,
     say_etas,
@@ -285,11 +286,10 @@ class _LineChart:
 
     def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
         """Return what the pointer reads at each prevalence of the table."""
-        number, low, high = row["value"], row.get("low"), row.get("high")
-        value, span = f"{number:.4g}", "" if None in (low, high) else f"{low:.4g} to {high:.4g}"
-        if self.canvas.spec.y.words == "percent":
-            value, span = say_estimate(number, low, high)
-        value += f" ({span})" if span else ""
+        is_share = self.canvas.spec.y.words == "percent"
+        value = join_value(
+            *say_estimate(row["value"], row.get("low"), row.get("high"), is_share=is_share)
+        )
         value += f", {row[REASON]}" if row.get(REASON) else ""
         return say_eta(row["eta"]), f"{value}{label_text.add_threshold(row)}"
 

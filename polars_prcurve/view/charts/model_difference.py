@@ -24,7 +24,7 @@ from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.view.words.name_order import number_names
-from polars_prcurve.view.words.number_words import say_eta, say_signed
+from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta
 
 _HOLDS_0 = 2  # the place of the colour of a band that holds 0, after those above and below it
 _HEIGHT = 0.55  # of a panel, as a share of its width: differences are small, and lines run across
@@ -236,14 +236,16 @@ def _name_sides(names: tuple[str, str], canvas: Canvas) -> list[Word]:
 
 def _say_row(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each prevalence of the table."""
-
-    def write(value: float) -> str:
-        return say_signed(100 * round(value, 12), "{:.3g}".format, "+")
-
-    ends = (row["low"], row["high"])
-    interval_text = "" if None in ends else f" ({write(ends[0])} to {write(ends[1])})"
     certainty = {True: "significant", False: "not significant", None: "in doubt"}[row["significant"]]
-    return say_eta(row["eta"]), f"{write(row['difference'])}{interval_text}, {certainty}"
+    return say_eta(row["eta"]), f"{_say_points(row['difference'], row['low'], row['high'])}, {certainty}"
+
+
+def _say_points(difference: float, low: float | None, high: float | None) -> str:
+    """Return a difference and its interval in points: `81 (62 to 95)`."""
+    points: list[Any] = [
+        None if share is None else 100 * round(share, 12) for share in (difference, low, high)
+    ]
+    return join_value(*say_estimate(*points, is_share=False))
 
 
 def _draw_table(
@@ -299,13 +301,7 @@ class IntervalRow(NamedTuple):
     is_settled: bool
 
     def say(self) -> str:
-        """Return the value and its interval in points: `81 (62 to 95)`."""
-        numbers = [x for x in (self.value, self.low, self.high) if x is not None]
-        # No end reads as 0 that is not 0, or the side of it on which the interval ends would be lost.
-        is_whole = abs(self.value) >= 0.0995 and all(x == 0 or abs(x) >= 0.005 for x in numbers)
-        write = f"{{:.{0 if is_whole else 1}f}}".format
-        value_text, *end_texts = (say_signed(100 * x, write) for x in numbers)
-        return f"{value_text} ({' to '.join(end_texts)})" if len(end_texts) == 2 else value_text
+        return _say_points(self.value, self.low, self.high)
 
 
 def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bool) -> IntervalRow:

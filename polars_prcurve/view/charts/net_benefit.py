@@ -24,9 +24,9 @@ from polars_prcurve.view.charts.parts.label_text import add_threshold, describe_
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,
     NO_BREAK,
-    say_count,
-    say_share,
-    say_signed,
+    join_value,
+    say_estimate,
+    say_target,
 )
 
 _RISK = "threshold_probability"  # the column across
@@ -203,10 +203,10 @@ def _mark_risk(canvas: Canvas, n_events: int) -> list[dict[str, Any]]:
     if len(risk_points) < len(curves.curve_rows) or abs(risk / etas[0] - 1) > _FAR_SHARE:
         return []
     for point in risk_points.sort("curve").to_dicts():
-        label_text, interval_text = _say_estimate(point, n_events)
-        mark_text = f"at a risk of {say_share(risk)} {label_text}{interval_text}"
+        label_text, interval_text = _say_benefit(point, n_events)
+        mark_text = f"at a risk of {say_target(risk)} {join_value(label_text, interval_text)}"
         canvas.mark(point["curve"], risk, point[_VALUE], mark_text, label_text)
-    canvas.draw_rules([risk], f"risk {say_share(risk)}")
+    canvas.draw_rules([risk], f"risk {say_target(risk)}")
     return [record for record in canvas.records if record["part"] == "mark"]
 
 
@@ -281,20 +281,16 @@ def _draw_alternatives(canvas: Canvas) -> None:
         canvas.name_line("treat all", looks)
 
 
-def _say_value(benefit: float, n_events: int) -> str:
-    """Return a net benefit among this number of cases, in two digits: `36`, or `-4.2`."""
-    cases = float(f"{round(n_events * benefit, 9):.2g}")  # what sums leave of 0 is 0
-    return say_signed(cases, say_count)
-
-
-def _say_estimate(point: dict[str, Any], n_events: int) -> tuple[str, str]:
-    """Return the net benefit of a row, and its interval in brackets, if it has one."""
-    columns = (_VALUE, *_BAND_COLUMNS)
-    benefits = [point[column] for column in columns if point.get(column) is not None]
-    value_text, *end_texts = (_say_value(benefit, n_events) for benefit in benefits)
-    return value_text, f" ({' to '.join(end_texts)})" if len(end_texts) == 2 else ""
+def _say_benefit(point: dict[str, Any], n_events: int) -> tuple[str, str]:
+    """Return the net benefit of a row among this number of cases, and its interval or empty."""
+    benefits = (point.get(column) for column in (_VALUE, *_BAND_COLUMNS))
+    # What sums leave of 0 is 0.
+    cases: list[Any] = [
+        None if benefit is None else round(n_events * benefit, 9) for benefit in benefits
+    ]
+    return say_estimate(*cases, is_share=False)
 
 
 def _say_row(n_events: int, point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each risk of the table, among this number of cases."""
-    return say_share(point[_RISK]), "".join([*_say_estimate(point, n_events), add_threshold(point)])
+    return say_target(point[_RISK]), join_value(*_say_benefit(point, n_events)) + add_threshold(point)

@@ -31,7 +31,7 @@ from polars_prcurve.view.charts.parts.label_text import (
     round_digits,
 )
 from polars_prcurve.view.words.display_names import show_on_one_line
-from polars_prcurve.view.words.number_words import say_estimate, say_eta, say_share
+from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta, say_share
 
 # The columns of `monitor` that are drawn or written; `_SHARES` are shares.
 _SHARES = ("value", "overall", "overall_low", "overall_high", *SINCE_COLUMNS, "reference", "bound")
@@ -152,10 +152,10 @@ def _name_ticks(axis: ChartAxis, period_rows: pl.DataFrame, pixels: int) -> Char
 
 def _say_period(row: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each period."""
-    value, span = say_estimate(row["overall"], row["overall_low"], row["overall_high"])
+    mean_text = join_value(*say_estimate(row["overall"], row["overall_low"], row["overall_high"]))
     own_text = "" if row["value"] is None else f"{say_share(row['value'])}, "
     alarm_text = ", alarm" if row["alarm"] else ""
-    return str(row["time"]), f"{own_text}all so far {value} ({span}){alarm_text}"
+    return str(row["time"]), f"{own_text}all so far {mean_text}{alarm_text}"
 
 
 def _read_periods(table: object) -> tuple[ChartCurves, str]:

@@ -19,7 +19,13 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_text import add_threshold, describe_level
-from polars_prcurve.view.words.number_words import say_estimate, say_precisions, say_share, say_shares
+from polars_prcurve.view.words.number_words import (
+    join_value,
+    say_estimate,
+    say_precisions,
+    say_share,
+    say_shares,
+)
 
 # Titles of the axis, by `y`.
 _AXIS_TITLE_OF_Y = {"precision": "Precision", "fdr": "False discovery rate"}
@@ -159,9 +165,8 @@ def _free_panels(axis: ChartAxis, channels: Channels, curves: ChartCurves) -> Ch
 def _say_row(columns: Sequence[str], point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each recall the highest threshold that reaches it."""
     share, *interval_ends = (point[name] for name in columns)
-    share_text, interval_text = say_estimate(share, *(interval_ends or (None, None)))
-    bracket_text = f" ({interval_text})" if interval_text else ""
-    return f"at least {say_share(point['at'])}", f"{share_text}{bracket_text}{add_threshold(point)}"
+    text = join_value(*say_estimate(share, *(interval_ends or (None, None))))
+    return f"at least {say_share(point['at'])}", f"{text}{add_threshold(point)}"
 
 
 def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, curves: ChartCurves) -> str:

@@ -25,7 +25,13 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_pa
 from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_text import format_level, round_digits
 from polars_prcurve.view.charts.parts.point_thinning import has_counts
-from polars_prcurve.view.words.number_words import say_count, say_eta, say_shares
+from polars_prcurve.view.words.number_words import (
+    join_value,
+    say_count,
+    say_estimate,
+    say_eta,
+    say_share,
+)
 
 # The mean score of a range, the fraction of positives, and both ends of its interval.
 _SHARES = ("x", "y", "low", "high")
@@ -209,10 +215,9 @@ def _draw_ranges(
     for row in ranges.iter_rows(named=True):
         place = {name: round_digits(max(row[name], x_axis.low)) for name in _SHARES if name in row}
         # What the pointer reads at a point.
-        mean_text, share, *end_texts = say_shares([row[name] for name in _SHARES if name in row])
+        share_text = join_value(*say_estimate(row["y"], row.get("low"), row.get("high")))
         count_text = f"{format_count(row['positives'])} of {format_count(row['n'])}"
-        interval_text = f" ({' to '.join(end_texts)})" if end_texts else ""
-        text = f"predicted {mean_text}, observed {share}{interval_text}: {count_text}"
+        text = f"predicted {say_share(row['x'])}, observed {share_text}: {count_text}"
         fields = {"off": abs(row["off"]), "said": text, **channels.curve_fields(row["curve"])}
         canvas.records.append({"part": "range", **place, **fields})
     x_place, y_place = canvas.place

@@ -33,7 +33,7 @@ from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.label_text import add_threshold
-from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share
+from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share, say_target
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY_CURVES = 24  # curves, beyond which such lines have fewer points
@@ -234,7 +234,7 @@ def _draw_references(
             for _, panel_fields in panels:
                 canvas.draw_line([(fpr, fpr * slope) for fpr in fprs], f"{precision:.6g}", panel_fields)
             look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | quiet_look()
-            words.append(Word(text=f"precision {say_share(precision)}", x=fprs[-1], y=1.0, **look))
+            words.append(Word(text=f"precision {say_target(precision)}", x=fprs[-1], y=1.0, **look))
     # A word that would hide another one is left out; all stand on the upper edge.
     word_pixels: list[float] = []
     for word in reversed(words if panels and channels.facet is None else []):  # the farthest one first
@@ -252,18 +252,18 @@ def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[
         return []
     is_drawn = {share: slope > 1 for share, slope in slope_of_precision.items()}
     is_drawn |= dict.fromkeys(lost_precisions, False)
-    text_of_share = {share: say_share(share) for share in is_drawn if is_drawn[share]}
+    text_of_share = {share: say_target(share) for share in is_drawn if is_drawn[share]}
     sentences = []
     if text_of_share:
-        texts = join_words([*text_of_share.values(), f"{say_share(eta)} (chance)"])
+        texts = join_words([*text_of_share.values(), f"{say_target(eta)} (chance)"])
         place_text = f"at a prevalence of {say_eta(eta)}"
         sentences.append(f"Grey lines, from left to right: a precision of {texts}, {place_text}")
     if lost_precisions:
-        lost_texts = join_words(map(say_share, lost_precisions))
+        lost_texts = join_words(map(say_target, lost_precisions))
         ending, verb = ("", "is") if len(lost_precisions) == 1 else ("s", "are")
         sentences.append(f"The line{ending} for {lost_texts} {verb} too far left to draw")
     worse_precisions = [precision for precision, slope in slope_of_precision.items() if slope < 1]
     if worse_precisions:
-        lost_texts = ", ".join(map(say_share, worse_precisions))
+        lost_texts = ", ".join(map(say_target, worse_precisions))
         sentences.append(f"Not drawn: {lost_texts}, which is below chance")
     return sentences

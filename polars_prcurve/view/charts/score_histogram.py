@@ -22,7 +22,7 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_pa
 from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.label_text import LOWER, round_digits
-from polars_prcurve.view.words.number_words import say_shares, say_threshold
+from polars_prcurve.view.words.number_words import say_share, say_threshold
 
 _PIXELS_OF_BIN = 9  # across: as narrow as a reader can point at
 _CLASSES = {"negatives": "fpr", "positives": "recall"}
@@ -126,7 +126,7 @@ def _draw_bins(canvas: Canvas, bins: list[dict[str, Any]]) -> None:
     channels, (x, y) = canvas.channels, canvas.place
     for row in bins:
         numbers = {name: round_digits(row[name]) for name in ("x", "to", "y")}
-        text = f"{say_shares([row['y']])[0]} of the {row['class']}"
+        text = f"{say_share(row['y'])} of the {row['class']}"
         fields = {"part": row["class"], "said": text, **channels.curve_fields(row["curve"])}
         canvas.records.append(fields | numbers)
     own: dict[str, Any] = {} if channels.encodings else {"color": channels.plain_color}
@@ -174,10 +174,10 @@ def _say_flagged(
     values = {curve: rate for curve, rate in rates if rate is not None}
     if not 0 < len(values) == len(curve_numbers) or len(rules) > len(fpr_of_curve):
         return ""
-    recalls = {say_shares([rule["recall"]])[0] for rule in rules}
+    recalls = {say_share(rule["recall"]) for rule in rules}
     start = f"At {min(recalls)} recall," if len(recalls) == 1 else "At the thresholds,"
     start = "At 50% recall," if are_halves else start
     if len(values) == 1:
-        return f"{start} {say_shares([*values.values()])[0]} of the negatives are flagged"
+        return f"{start} {say_share(*values.values())} of the negatives are flagged"
     names = channels.facet.label_of_curve if channels.facet else {}
     return say_each(f"{start} the share of negatives flagged is", "", values, names)

@@ -18,7 +18,8 @@ const sayEta = (eta) => {
 // None below the whole reads as that.
 const magnitude = (n) => n ? Number(n.toExponential(1).split("e")[1]) : 1;
 function sayNumbers(numbers, whole = Infinity) {
-  const least = numbers.map((n) => 1 - magnitude(n)), finest = 5 - magnitude(Math.max(...numbers.map(Math.abs)));
+  const least = numbers.map((n) => 1 - magnitude(n)), largest = Math.max(...numbers.map(Math.abs));
+  const finest = 5 - magnitude(Math.min(largest, whole - largest || largest));
   const round = (n, decimals) => decimals >= 0 ? n.toFixed(decimals) : String(Math.round(n * 10 ** decimals) / 10 ** decimals);
   const write = (n, decimals) => n === 0 || n === whole ? String(n)
     : round(n, decimals).replace("-", "\u2212").replace(/^\d+/, group);

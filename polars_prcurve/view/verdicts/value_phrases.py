@@ -21,20 +21,20 @@ from polars_prcurve.view.words.display_names import name_metric, name_value
 from polars_prcurve.view.words.number_words import (
     RARELY_RIGHT,
     add_noun,
+    find_magnitude,
     format_level,
+    join_value,
     say_cases,
     say_count,
     say_exactly,
-    say_signed,
     say_target,
     say_threshold,
+    write_apart,
 )
 
 NO_VALUE = "–"  # of what is undefined, or of a model that does not meet the targets
 MOST_NAMES = 3  # names, at most, that a sentence lists, and values beside them
-_MOST_DIGITS = 6  # significant digits, at most, that distinguish a value from the ends
 _MOST_DIGITS_OF_COUNT = 4  # of an expected number that is not whole, at most, as in `say_count`
-_MOST_DECIMALS = 14  # beyond two digits, at most, that keep a value from reading as 100
 _STANDINGS: Mapping[str, str] = {
     "worse": "worse",
     "open": "not significant",
@@ -70,13 +70,8 @@ def _write_numbers(metric_name: str, estimate: Estimate, *others: float) -> tupl
     """Return a value, the ends of its interval and the others in digits, and the sign of all."""
     numbers = [float(estimate.value), *map(float, estimate.span or ()), *others]
     if metric_name not in _SHARES:
-        return _write_apart(numbers, math.inf), ""
-    return _write_apart([100 * number for number in numbers], 100.0), "%"
-
-
-def join_value(value_text: str, span_text: str) -> str:
-    """Return a value with its interval in brackets behind it."""
-    return f"{value_text} ({span_text})" if span_text else value_text
+        return write_apart(numbers), ""
+    return write_apart([100 * number for number in numbers], 100.0), "%"
 
 
 def write_value(metric_name: str, estimate: Estimate, *others: float) -> str:
@@ -103,39 +98,6 @@ def format_metric(candidate: Candidate, name: str) -> tuple[str, str]:
     """Return a value of the row of a model, and its interval or an empty text."""
     limits = candidate.goal.limit_of_column
     return format_value(name, candidate.read(name), *([limits[name]] if name in limits else []))
-
-
-def _write_apart(numbers: Sequence[float], whole: float) -> list[str]:
-    """Return numbers of one interval in digits: `1.000`, `0.989` and `1.001`, or `12`, `7.1` and `19`.
-
-    Each has two digits that count, and all have as few decimals beyond these as distinguish those
-    that differ. None that is below `whole` reads as that.
-    """
-    finest = _MOST_DIGITS - 1 - _find_magnitude(max(map(abs, numbers)))
-    n_different = len({round(number, finest) for number in numbers})
-    least_decimals = [1 - _find_magnitude(number) for number in numbers]
-    texts: list[str] = []
-    for n_decimals in range(min(least_decimals), max(least_decimals) + _MOST_DECIMALS):
-        texts = [
-            _write_decimals(number, max(n_decimals, least), whole)
-            for number, least in zip(numbers, least_decimals, strict=True)
-        ]
-        is_apart = n_decimals > finest or len(set(texts)) >= n_different
-        if is_apart and not any(number < whole <= round(number, n_decimals) for number in numbers):
-            break
-    return texts
-
-
-def _find_magnitude(number: float) -> int:
-    """Return the power of ten of a number in two digits; of 0 and of what is not finite it is 1."""
-    return int(f"{number:.1e}".partition("e")[2]) if number and math.isfinite(number) else 1
-
-
-def _write_decimals(number: float, n_decimals: int, whole: float) -> str:
-    """Return a number in so many decimals, or rounded to tens, hundreds and so on if below 0."""
-    if number in (0, whole) or not math.isfinite(number):
-        return f"{number + 0.0:g}"
-    return say_signed(round(number, n_decimals), f"{{:,.{max(n_decimals, 0)}f}}".format)
 
 
 def format_size(size: float, *, is_rate: bool, has_unit: bool = True) -> str:
@@ -186,8 +148,8 @@ def count_hits(case: Case, candidate: Candidate) -> PositivesOfBudget | None:
 
 def _count_decimals(total: float, recall: float) -> int:
     """Return as few decimals as leave two digits of the larger part of a total and one of the other."""
-    smaller, larger = map(_find_magnitude, sorted((total * recall, total * (1 - recall))))
-    most_decimals = _MOST_DIGITS_OF_COUNT - 1 - _find_magnitude(total)
+    smaller, larger = map(find_magnitude, sorted((total * recall, total * (1 - recall))))
+    most_decimals = _MOST_DIGITS_OF_COUNT - 1 - find_magnitude(total)
     return max(min(max(1 - larger, -smaller), most_decimals), 0)
 
 

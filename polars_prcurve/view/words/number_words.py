@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, TypeAlias
 
@@ -27,11 +27,9 @@ _LEAST_IN_WORDS = 1e-21
 """Shares below this are written as `1e-300`. No case has a prevalence, or a precision, so near to 0."""
 _ONE_IN_UP_TO = 0.1
 """Prevalences of which the least is above this are written in percent: 50% and not `1 in 2`."""
-_TWO_DIGITS_BELOW = 0.0995
-"""Shares from this up are whole numbers of percent in two digits."""
 _MOST_TYPED = 10  # digits of a number that somebody may have typed; longer ones were computed
 _DIGITS_OF_LONG = 7  # digits of a target that was computed, such as a third
-_MOST_DECIMALS = 14  # a percent in so many is as exact as a double near 1
+_MOST_DECIMALS = 14  # beyond two digits, at most, that keep a value from reading as 100
 
 _INSIDE_NUMBER = re.compile(r"(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)")
 """The blanks in `1 in 80`, at which no line may end."""
@@ -101,11 +99,7 @@ def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> 
 
 def say_share(share: float) -> str:
     """Return a share in percent, as `3.7%`, and below a tenth of a percent as `1 in 2,600`."""
-    if 0 < share < _LEAST_IN_WORDS:
-        return f"{float(f'{share:.2g}')!r}"
-    if 0 < share < _ONE_IN_BELOW:
-        return _say_one_in(count_one_in(share))
-    return _say_percent(share)
+    return say_shares([share])[0]
 
 
 def say_exactly(number: float) -> str:
@@ -137,15 +131,6 @@ def _count_digits(number: Decimal) -> int:
     return len(number.normalize().as_tuple().digits)
 
 
-def _say_percent(share: float) -> str:
-    """Return a share in percent in two digits, or in as many as do not read as 100%."""
-    if 0.95 <= share < 1:  # 99.96% is not 100%
-        n_zeros = -math.floor(math.log10(100 * (1 - share)))
-        text = f"{100 * share:.{n_zeros if n_zeros > 1 else n_zeros + 1}f}"
-        return f"{text.rstrip('0').rstrip('.')}%"
-    return f"{Decimal(f'{100 * share:.2g}').normalize():f}%"
-
-
 def _say_one_in(one_in_n: float) -> str:
     return glue_numbers(f"1 in {format_count(one_in_n)}")
 
@@ -153,30 +138,20 @@ def _say_one_in(one_in_n: float) -> str:
 def say_shares(shares: Sequence[float]) -> list[str]:
     """Return the shares of one comparison in one unit, and in as many digits as distinguish them.
 
-    From 10% up all have the fewest decimals in which those that differ in `say_share` still do and none
-    reads as 100%. Smaller ones have the fewest in which none moves by a twentieth, two digits at most.
+    Those count as different that are so in two digits, of the largest one or of what it lacks to 100%.
     """
-    texts = [say_share(share) for share in shares]
     if 0 < max(shares, default=0) < _ONE_IN_BELOW:
-        return [text if share > 0 else "0" for share, text in zip(shares, texts, strict=True)]
-    if len(set(texts)) < 2:
-        return texts
-    large_shares = {share for share in shares if _TWO_DIGITS_BELOW <= share < 1}
-    small_shares = {share for share in shares if 0 < share < _TWO_DIGITS_BELOW}
-    n_large_decimals = _count_decimals(
-        large_shares, lambda _share, percent_text: float(percent_text) < 100
-    )
-    n_small_decimals = _count_decimals(
-        small_shares, lambda share, percent_text: abs(float(percent_text) / 100 - share) <= 0.05 * share
-    )
-    for position, share in enumerate(shares):
-        if share in large_shares:
-            texts[position] = f"{100 * share:.{n_large_decimals}f}%"
-        elif share in small_shares:
-            two_digit_text = f"{Decimal(f'{100 * share:#.2g}'):f}"
-            n_decimals = min(n_small_decimals, len(two_digit_text.partition(".")[2]))
-            texts[position] = f"{100 * share:.{n_decimals}f}%"
-    return texts
+        return [_say_tiny(share) if share > 0 else "0" for share in shares]
+    return [f"{text}%" for text in write_apart([100 * share for share in shares], 100.0, most_digits=2)]
+
+
+def _say_tiny(share: float) -> str:
+    return f"{share:.2g}" if share < _LEAST_IN_WORDS else _say_one_in(count_one_in(share))
+
+
+def say_areas(areas: Sequence[float]) -> list[str]:
+    """Return areas in two digits, or in more if one would read as 1."""
+    return [write_apart([area], 1.0)[0] for area in areas]
 
 
 def say_precisions(shares: Sequence[float]) -> list[str]:
@@ -186,23 +161,58 @@ def say_precisions(shares: Sequence[float]) -> list[str]:
     return say_shares(shares)
 
 
-def _count_decimals(shares: Collection[float], is_right_text: Callable[[float, str], bool]) -> int:
-    """Return the fewest decimals of percents in which shares stay different and each is right."""
-    n_different = len(set(map(say_share, shares)))
+def say_estimate(
+    value: float, low: float | None, high: float | None, *, is_share: bool = True
+) -> tuple[str, str]:
+    """Return a value, and its interval as `3.3 to 4.3` or empty; a share has its sign at the value."""
+    numbers = [value] if low is None or high is None else [value, low, high]
+    if is_share:
+        value_text, *end_texts = write_apart([100 * number for number in numbers], 100.0)
+        return f"{value_text}%", " to ".join(end_texts)
+    value_text, *end_texts = write_apart(numbers)
+    return value_text, " to ".join(end_texts)
 
-    def are_enough(n_decimals: int) -> bool:
-        texts = [f"{100 * share:.{n_decimals}f}" for share in shares]
-        return len(set(texts)) >= n_different and all(map(is_right_text, shares, texts))
 
-    return next(filter(are_enough, range(_MOST_DECIMALS)), _MOST_DECIMALS)
+def join_value(value_text: str, span_text: str) -> str:
+    """Return a value with its interval in brackets behind it."""
+    return f"{value_text} ({span_text})" if span_text else value_text
 
 
-def say_estimate(share: float, low: float | None, high: float | None) -> tuple[str, str]:
-    """Return a share, and its interval as `3.3% to 4.3%` or empty, all in one unit."""
-    if low is None or high is None:
-        return say_share(share), ""
-    share_text, *end_texts = say_shares([share, low, high])
-    return share_text, f"{end_texts[0]} to {end_texts[1]}"
+def write_apart(numbers: Sequence[float], whole: float = math.inf, most_digits: int = 6) -> list[str]:
+    """Return numbers of one interval in digits: `1.000`, `0.989` and `1.001`, or `12`, `7.1` and `19`.
+
+    Each has two digits that count, and all have as few decimals beyond these as distinguish those
+    that differ, in so many digits of the largest or of what it lacks to `whole`. None that is below
+    `whole` reads as that.
+    """
+    if not numbers:
+        return []
+    largest = max(map(abs, numbers))
+    finest = most_digits - 1 - find_magnitude(min(largest, (whole - largest) or largest))
+    n_different = len({round(number, finest) for number in numbers})
+    least_decimals = [1 - find_magnitude(number) for number in numbers]
+    texts: list[str] = []
+    for n_decimals in range(min(least_decimals), max(least_decimals) + _MOST_DECIMALS):
+        texts = [
+            _write_decimals(number, max(n_decimals, least), whole)
+            for number, least in zip(numbers, least_decimals, strict=True)
+        ]
+        is_apart = n_decimals > finest or len(set(texts)) >= n_different
+        if is_apart and not any(number < whole <= round(number, n_decimals) for number in numbers):
+            break
+    return texts
+
+
+def find_magnitude(number: float) -> int:
+    """Return the power of ten of a number in two digits; of 0 and of what is not finite it is 1."""
+    return int(f"{number:.1e}".partition("e")[2]) if number and math.isfinite(number) else 1
+
+
+def _write_decimals(number: float, n_decimals: int, whole: float) -> str:
+    """Return a number in so many decimals, or rounded to tens, hundreds and so on if below 0."""
+    if number in (0, whole) or not math.isfinite(number):
+        return f"{number + 0.0:g}"
+    return say_signed(round(number, n_decimals), f"{{:,.{max(n_decimals, 0)}f}}".format)
 
 
 def say_eta(eta: float) -> str:
@@ -214,7 +224,7 @@ def say_etas(etas: Sequence[float]) -> list[str]:
     """Return prevalences in one unit: `1 in n` if one is at most 10% and `1 in n` is right for all."""
     whole_numbers = [_find_one_in(eta) for eta in etas]
     if min(etas, default=1) > _ONE_IN_UP_TO or None in whole_numbers:
-        return [_say_percent(eta) for eta in etas]
+        return [f"{Decimal(write_apart([100 * eta], 100.0)[0]).normalize():f}%" for eta in etas]
     return [_say_one_in(whole_number) for whole_number in whole_numbers if whole_number is not None]
 
 

@@ -357,7 +357,7 @@ def say_net_benefit(
             return f"Net benefit is above treat-all and treat-none for {lines_text} {stretch_text}"
     if not mark_records:
         return ""
-    risk_text = number_words.say_share(mark_records[0]["threshold_probability"])
+    risk_text = number_words.say_target(mark_records[0]["threshold_probability"])
     is_one = len({mark["net_benefit_label"] for mark in mark_records}) == 1
     unit_place = "" if is_one else f" in {unit_text}"
     sentence_start = f"At a risk threshold of {risk_text}, net benefit{unit_place} is"
@@ -390,7 +390,7 @@ def _say_longest_stretch(risk_rows: pl.DataFrame) -> str:
     if longest_run["run"].n_unique() != 1 or len(longest_run) == 1 or not is_most:
         return ""
     risks = longest_run["threshold_probability"]
-    low, high = number_words.say_shares([risks[0], risks[-1]])
+    low, high = map(number_words.say_target, (risks[0], risks[-1]))
     return f"at risks from {low} to {high}"
 
 
@@ -645,19 +645,7 @@ def say_areas(
     if "eta" in curves.column_of_field and curve_rows["eta"].n_unique() > 1:
         return ""  # areas at different prevalences
     name_of_curve = name_curves(curves, channels)
-    return say_each(f"{area_name} is", "", known_area_of_curve, name_of_curve, _say_areas)
-
-
-def _say_areas(areas: Sequence[float]) -> list[str]:
-    """Return areas in two decimals, or in more if one would read as 1."""
-    return [
-        next(
-            area_text
-            for area_text in (f"{area:.{n_decimals}f}" for n_decimals in range(2, 18))
-            if float(area_text) < 1 or area >= 1
-        )
-        for area in areas
-    ]
+    return say_each(f"{area_name} is", "", known_area_of_curve, name_of_curve, number_words.say_areas)
 
 
 def say_alarms(curves: ChartCurves, channels: Channels, rate_name: str, time_name: str) -> str:

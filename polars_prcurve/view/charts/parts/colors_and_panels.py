@@ -15,7 +15,7 @@ from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
 from polars_prcurve.view.charts.parts.chart_curves import NUMBER, ChartCurves
 from polars_prcurve.view.charts.parts.label_text import build_labels, escape_name
-from polars_prcurve.view.words.number_words import map_etas
+from polars_prcurve.view.words.number_words import map_etas, say_areas
 
 MAX_COLORS = 8  # as many as `colors_and_sizes.COLORS` has
 # Panels in which colours are groups. Beyond that, groups are panels if another field can be colour.
@@ -178,7 +178,7 @@ def choose_channels(
         panel_channel = sort_panels(panel_channel, value_of_curve)
         if has_heads and channels.color is None:
             head_of_label = {
-                label: f"{value:.2f}" if value >= 0.005 else f"{value:.1g}"
+                label: say_areas([value])[0]
                 for curve, label in panel_channel.label_of_curve.items()
                 if (value := value_of_curve.get(curve)) is not None
             }
