@@ -37,7 +37,6 @@ from polars_prcurve.view.words.number_words import NO_BREAK, format_level, map_e
 
 _MOST_SHOWN_ROWS = 50  # more would scroll away what stands above the table
 _MOST_SORTED_ROWS = 5_000  # results of at most this many rows are put in order before they are cut
-_ETA_COLUMNS = ("eta", "eta_low", "eta_high")  # a prevalence, and its interval if it is an estimate
 _MODEL_COLUMNS = ("model", "model_a", "model_b")  # columns that name models, which come after the groups
 _DOUBT = "?"  # behind an interval in doubt; a sentence below the table has the reason
 _NAME_LETTERS = 32  # of a name, at most: two such names and an answer fit 80 columns
@@ -107,23 +106,20 @@ def format_table(
     result: pl.DataFrame, layout: Layout, width: int, *, is_bold: bool = False
 ) -> tuple[list[str], set[str]]:
     """Return the lines of a table of at most this width, and the columns that they show."""
-    preface, constant_columns = _describe_constants(result, layout)
-    heading_of_row = {} if "eta" in constant_columns else _write_headings(result, layout)
-    hidden_columns = constant_columns | ({*_ETA_COLUMNS} if heading_of_row else set())
-    columns = _choose_columns(_build_columns(result, layout, hidden_columns), width)
+    subjects = _describe_subjects(result, layout)
+    columns = _choose_columns([*subjects.columns, *_build_columns(result, layout, subjects)], width)
     head_lines, *rows = ([cut_text(line, width) for line in lines] for lines in lay_out(columns))
     rule_width = max(measure_width(line) for lines in (head_lines, *rows) for line in lines)
-    lines = [*fill_lines(preface, width), ""] if preface else []
+    lines = [*fill_lines("; ".join(subjects.phrases), width), ""] if subjects.phrases else []
     lines += [*(f"\x1b[1m{line}\x1b[0m" if is_bold else line for line in head_lines), "-" * rule_width]
     for row, row_lines in enumerate(rows):
-        if row in heading_of_row:
-            lines += [*([""] if row else []), *fill_lines(heading_of_row[row], width)]
+        if row in subjects.heading_of_row:
+            lines += [*([""] if row else []), *fill_lines(subjects.heading_of_row[row], width)]
         lines += row_lines
     if any(span.endswith(_DOUBT) for column in columns for span in column.spans):
         reasons = ", ".join(result[DOUBT].drop_nulls().unique(maintain_order=True))
         lines += ["", *fill_lines(f"{_DOUBT} This interval may be wrong: {reasons}.", width)]
-    shown_columns = {name for column in columns for name in column.shown_names} | hidden_columns
-    return lines, shown_columns & {*result.columns}
+    return lines, subjects.told_names.union(*(column.shown_names for column in columns))
 
 
 def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
@@ -153,52 +149,19 @@ def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColum
     return chosen_columns
 
 
-# What is the same in all rows --------------------------------------------------------------------
+# What rows are about -----------------------------------------------------------------------------
 
 
-def _describe_constants(result: pl.DataFrame, layout: Layout) -> tuple[str, set[str]]:
-    """Return what is the same in all rows, in words, and their columns."""
-    names = [name for name in result.columns if name not in (*layout.by, *layout.answers)]
-    constants = {
-        name: result[name][0] for name in names if result.height and result[name].n_unique() == 1
-    }
-    is_counted = isinstance(constants.get("n_pos"), int)  # and no sum of weights
-    phrase_of_columns: dict[tuple[str, ...], Callable[..., str]] = {
-        ("metric",): lambda name: shorten_name(name, _NAME_LETTERS),
-        ("criterion", "target"): _show_target,
-        tuple(name for name in _ETA_COLUMNS if name in result.columns): _describe_eta,
-        ("n_pos", "n_neg") if is_counted else (): _describe_sizes,
-        ("guarantee",): lambda level: f"with a guarantee of {level:g}",
-    }
-    phrases, told_columns = [], {"eta_confidence"} & constants.keys()
-    for columns, describe in phrase_of_columns.items():
-        if columns and constants.keys() >= {*columns} and constants[columns[0]] is not None:
-            phrases.append(describe(*(constants[name] for name in columns)))
-            told_columns |= {*columns}
-    if constants.get("criterion") == "threshold":  # which has a column anyway
-        told_columns |= {"criterion", "target"}
-    # Columns without a value are no use, except group columns and the first answer.
-    first_answer = [name for name in layout.answers if name in result.columns][:1]
-    empty_columns = {column.name for column in result if column.null_count() == len(column) > 0}
-    told_columns |= empty_columns - {*layout.by, *_MODEL_COLUMNS, *first_answer}
-    return "; ".join(phrases), told_columns & {*result.columns}
+class _Subjects(NamedTuple):
+    """What the rows of a table are about, in words."""
+
+    phrases: list[str]  # of all rows
+    heading_of_row: dict[int, str]  # above the first row that it is of
+    columns: list[TextColumn]
+    told_names: set[str]  # the columns that phrases and headings tell, or that hold nothing
 
 
-def _describe_sizes(n_pos: int, n_neg: int) -> str:
-    return f"tested on {say_sizes(format_count(n_pos), format_count(n_neg))}"
-
-
-def _write_headings(result: pl.DataFrame, layout: Layout) -> dict[int, str]:
-    """Return a line for the first row of each prevalence, if prevalences have two rows or more each."""
-    if "eta" not in result.columns or "eta" in layout.answers:
-        return {}
-    etas = result.select(name for name in _ETA_COLUMNS if name in result.columns).rows()
-    first_rows = [row for row in range(len(etas)) if row == 0 or etas[row] != etas[row - 1]]
-    has_headings = 2 * len(first_rows) <= len(etas) and all(eta is not None for eta, *_ in etas)
-    return {row: _describe_eta(*etas[row]) for row in first_rows} if has_headings else {}
-
-
-def _show_target(criterion: str, target: float | None) -> str:
+def _show_target(criterion: str, target: float | None = None) -> str:
     return criterion if target is None else f"{criterion} {target:.6g}"
 
 
@@ -208,46 +171,82 @@ def _describe_eta(eta: float, low: float | None = None, high: float | None = Non
     return f"{say_eta(eta).replace(NO_BREAK, ' ')} positive (eta {eta:.4g}{span_text})"
 
 
+def _describe_sizes(n_pos: int, n_neg: int) -> str:
+    return f"tested on {say_sizes(format_count(n_pos), format_count(n_neg))}"
+
+
+_DESCRIPTIONS: dict[tuple[str, ...], Callable[..., str]] = {
+    ("metric",): str,
+    ("criterion", "target"): _show_target,
+    ("eta", "eta_low", "eta_high"): _describe_eta,
+    ("n_pos", "n_neg"): _describe_sizes,
+    ("guarantee",): lambda level: f"with a guarantee of {level:g}",
+}
+"""The words for columns that need no column on a terminal where all rows have the same values."""
+
+
+def _describe_subjects(result: pl.DataFrame, layout: Layout) -> _Subjects:
+    """Return what all rows are about, what those of each prevalence are, and what each row is."""
+    # Columns without a value are no use, except group columns and the first answer.
+    first_answer = next((name for name in layout.answers if name in result.columns), "")
+    empty_names = {column.name for column in result if column.null_count() == len(column) > 0}
+    told_names = {"eta_confidence"} & {*result.columns} | empty_names
+    subjects = _Subjects([], {}, [], told_names - {*layout.by, *_MODEL_COLUMNS, first_answer})
+    untold_names = {*result.columns} - subjects.told_names - {*layout.by, *layout.answers}
+    etas = result["eta"] if "eta" in result.columns else [None] * result.height
+    for columns, describe in _DESCRIPTIONS.items():
+        names = [name for name in columns if name in untold_names]
+        rows = result.select(names).rows()
+        is_counted = columns[0] != "n_pos" or (len(names) == 2 and result.schema["n_pos"].is_integer())
+        if columns[0] not in names or not is_counted or any(first is None for first, *_ in rows):
+            continue
+        texts = [describe(*row) for row in rows]
+        starts = [row for row in range(len(rows)) if row == 0 or rows[row] != rows[row - 1]]
+        if len({*rows}) == 1:
+            subjects.phrases.append(shorten_name(texts[0]))
+        elif columns[0] == "eta" and 2 * len(starts) <= len(rows):
+            subjects.heading_of_row.update({row: texts[row] for row in starts})
+        elif columns[0] in ("metric", "criterion") and {row[0] for row in rows} != {"threshold"}:
+            cells = shorten_names(texts, _NAME_LETTERS)
+            if not subjects.columns:  # the first leaves out a text that is repeated
+                pairs = list(zip(cells, etas, strict=True))
+                cells = ["" if n and pair == pairs[n - 1] else pair[0] for n, pair in enumerate(pairs)]
+            head = "metric" if columns[0] == "metric" else "target"
+            subjects.columns.append(TextColumn(head, cells, is_text=True, shown_names=names))
+        elif columns[0] != "criterion":  # thresholds have a column of their own
+            continue
+        subjects.told_names.update(names)
+    return subjects
+
+
 # Columns of text ---------------------------------------------------------------------------------
 
 
-def _build_columns(result: pl.DataFrame, layout: Layout, hidden_columns: set[str]) -> list[TextColumn]:
-    """Return all columns as text, those that distinguish rows first, by falling importance."""
-    columns: list[TextColumn] = []
-    shown_names = [name for name in result.columns if name not in hidden_columns]
-    if "metric" in shown_names:
-        metric_names = shorten_names(result["metric"].to_list(), _NAME_LETTERS)
-        columns.append(TextColumn("metric", metric_names, is_text=True, shown_names=["metric"]))
-    if {"criterion", "target"} <= {*shown_names}:
-        cells = [_show_target(*pair) for pair in result.select("criterion", "target").iter_rows()]
-        columns.append(TextColumn("target", cells, is_text=True, shown_names=["criterion", "target"]))
-    if columns:  # the first leaves out a text that is repeated
-        etas = result["eta"].to_list() if "eta" in result.columns else [None] * result.height
-        pairs = list(zip(columns[0].cells, etas, strict=True))
-        cells = ["" if row and pair == pairs[row - 1] else pair[0] for row, pair in enumerate(pairs)]
-        columns[0] = columns[0]._replace(cells=cells)
-    for name in dict.fromkeys((*layout.by, *_MODEL_COLUMNS)):
-        if name in result.columns:
-            cells = show_names(result[name].to_list())
-            columns.append(TextColumn(make_harmless(name), cells, is_text=True, shown_names=[name]))
+def _build_columns(result: pl.DataFrame, layout: Layout, subjects: _Subjects) -> list[TextColumn]:
+    """Return the columns of groups and models, then those of values by falling importance."""
+    names = [name for name in dict.fromkeys((*layout.by, *_MODEL_COLUMNS)) if name in result.columns]
+    columns = [
+        TextColumn(make_harmless(name), show_names(result[name].to_list()), True, [name])
+        for name in names
+    ]
     criteria = result["criterion"].unique().to_list() if "criterion" in result.columns else []
     # What was requested is no news, and comes last.
     asked_columns = criteria if criteria in (["recall"], ["alerts"]) else []
     answers = sorted(layout.answers, key=lambda name: name in asked_columns)
-    first_names = [*([] if "eta" in answers else ["eta"]), *answers]
-    shown = {name for column in columns for name in column.shown_names}
-    for name in (*first_names, *result.columns):
-        if name in shown_names and name not in shown:
+    shown_names = {*names, *subjects.told_names}
+    for name in (*([] if "eta" in answers else ["eta"]), *answers, *result.columns):
+        if name in result.columns and name not in shown_names:
             columns.append(_build_column(result, name, layout))
-            shown |= {*columns[-1].shown_names}
+            shown_names |= {*columns[-1].shown_names}
     return columns
 
 
 def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     """Return a column of values, with their intervals if the table has them."""
     estimate, values = find_estimate(result.columns, name), result[name].to_list()
-    end_columns = [] if estimate.span is None else [estimate.low, estimate.high]
-    ends = [result[end_column].to_list() for end_column in end_columns]
+    has_span = estimate.span is not None and (name != "eta" or name in layout.answers)
+    end_names = [estimate.low, estimate.high] if has_span else []
+    ends = [result[end_name].to_list() for end_name in end_names]
     show = _choose_format(result.schema[name], name, values, [end for column in ends for end in column])
     cells = [NOTHING if value is None else show(value) for value in values]
     spans = [
@@ -255,23 +254,22 @@ def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn
         for low, high in zip(*ends, strict=True)
     ]
     if name == "eta" and "shift_p_value" in result.columns:
-        is_refuted = result.select(IS_REFUTED.fill_null(False)).to_series()
-        cells = ["worthless" if is_bad else cell for cell, is_bad in zip(cells, is_refuted, strict=True)]
-        spans = ["" if is_bad else span for span, is_bad in zip(spans, is_refuted, strict=False)]
-    is_text = not result.schema[name].is_numeric()
-    if not end_columns or (name == "eta" and name not in layout.answers):
-        return TextColumn(make_harmless(name), cells, is_text, shown_names=[name])
-    covers = {name, *end_columns}
-    if "low" in end_columns and DOUBT in result.columns:
-        has_doubt = [span and doubt for span, doubt in zip(spans, result[DOUBT], strict=True)]
+        for row in result.select(pl.arg_where(IS_REFUTED)).to_series():
+            cells[row], spans[row : row + 1] = "worthless", [""] * has_span
+    shown_names, level_text = [name, *end_names], ""
+    if has_span:
+        level_text = "interval" if layout.level is None else format_level(layout.level)
+        if name == "value" and layout.level is None:  # of coarse scores, which have no level
+            level_text = "limits"
+    if "low" in end_names and DOUBT in result.columns:
+        has_doubt = [bool(span and doubt) for span, doubt in zip(spans, result[DOUBT], strict=True)]
         blank = " " if any(has_doubt) else ""
-        marks = (_DOUBT if doubt else blank for doubt in has_doubt)
+        marks = [_DOUBT if is_doubtful else blank for is_doubtful in has_doubt]
         spans = [span and span + mark for span, mark in zip(spans, marks, strict=True)]
-        covers |= {DOUBT}
-    level_text = "interval" if layout.level is None else format_level(layout.level)
-    if name == "value" and layout.level is None:  # of coarse scores, which have no level
-        level_text = "limits"
-    return TextColumn(make_harmless(name), cells, is_text, covers, spans, f"({level_text})")
+        shown_names.append(DOUBT)
+    is_text = not result.schema[name].is_numeric()
+    level = level_text and f"({level_text})"
+    return TextColumn(make_harmless(name), cells, is_text, shown_names, spans, level)
 
 
 def _choose_format(
