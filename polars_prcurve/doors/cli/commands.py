@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -184,7 +184,4 @@ COMMANDS = [  # in the order of help, with the columns that a terminal shows fir
 ]
 
 
-@cache
-def get_parser(asked_name: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of all commands, with the options of the one that is called, or of all."""
-    return build_parser(COMMANDS, asked_name)
+get_parser = cache(partial(build_parser, COMMANDS))  # of the command that is called, or of all

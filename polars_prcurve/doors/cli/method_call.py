@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import Question
-from polars_prcurve.core.confidence.rate_intervals import Intervals
 from polars_prcurve.core.ground.atomic_file import is_stream
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.judging.decision_request import count_rows_left_out
@@ -65,8 +64,7 @@ def read_command(args: argparse.Namespace) -> MethodCall:
     }
     table = _open_table(args)
     words = {"confidence": args.command.find_default("confidence"), **table._words, **arguments}
-    confidence = words["confidence"]
-    level = confidence.level if isinstance(confidence, Intervals) else confidence
+    level = getattr(words["confidence"], "level", words["confidence"])
     group_names = (words.get("by"), words.get("model", "model"), words.get("time"))
     groups = list(dict.fromkeys(name for names in group_names for name in as_list(names)))
     if budgets := as_list(arguments.get("alerts")):
@@ -75,15 +73,13 @@ def read_command(args: argparse.Namespace) -> MethodCall:
     dtypes = {name: schema[name] for name in (*groups, *as_list(words.get("parts"))) if name in schema}
     if isinstance(words.get("score"), list):
         dtypes["model"] = pl.String()  # the names of score columns
-    for name in ("reference", "other"):
+    point_words = {"cells": ("tp", "fp", "fn", "tn"), "by": words.get("by")}
+    for name, table_words in {"reference": {}, "other": point_words}.items():
         if isinstance(value := arguments.get(name), tuple | TableFile):
-            default_words = (
-                {"cells": ("tp", "fp", "fn", "tn"), "by": words.get("by")} if name == "other" else {}
-            )
             file, file_words = value if isinstance(value, tuple) else (value, {})
             rows = _scan_fitted(file, dtypes)
             schema = {**rows.collect_schema(), **schema}  # the table may have no labels
-            arguments[name] = prc(rows, **{**default_words, **file_words})
+            arguments[name] = prc(rows, **{**table_words, **file_words})
     for name, value in arguments.items():
         if word := kind_of_option[name].column:
             column = (as_list(words.get(word)) or [word])[0]
@@ -101,8 +97,8 @@ def read_command(args: argparse.Namespace) -> MethodCall:
 def _open_table(args: argparse.Namespace) -> FilePrc:
     """Return the table of INPUT, with the stored arguments of --qrels and --table."""
     if qrels := vars(args).get("qrels"):
-        paths = [args.input] if os.path.exists(args.input) else sorted(glob.glob(args.input))
-        runs = from_trec(paths or [args.input], qrels)
+        paths = [args.input] if os.path.exists(args.input) else glob.glob(args.input, recursive=True)
+        runs = from_trec(sorted(paths) or [args.input], qrels)
         table = FilePrc(pl.DataFrame(runs).lazy(), runs._words)
     else:
         table = FilePrc(scan_files(args.input))
@@ -150,12 +146,10 @@ def as_list(value: Any) -> list[Any]:
 
 def list_inputs(args: argparse.Namespace) -> list[str]:
     """Return the files and patterns that a command reads."""
-    paths = [args.input, *as_list(vars(args).get("qrels"))]
-    for name, kind in args.command.kind_of_option.items():
-        if kind.may_be_file and (words := vars(args)[name]):
-            path = words if isinstance(words, str) else words[0]
-            paths += [path] if find_format(path) else []
-    return paths
+    kinds = args.command.kind_of_option.items()
+    first_words = [as_list(vars(args)[name])[:1] for name, kind in kinds if kind.may_be_file]
+    files = [word for words in first_words for word in words if find_format(word)]
+    return [args.input, *as_list(vars(args).get("qrels")), *files]
 
 
 def check_output_paths(args: argparse.Namespace) -> None:

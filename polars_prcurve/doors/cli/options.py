@@ -156,25 +156,23 @@ def find_kind(name: str, annotation: str) -> Kind:
 
 HELP_OF_ARGUMENT = {  # of options that are no arguments, or that a command line takes in another way
     "eta": "prevalences: shares such as 0.001, 0.1% or 1/1000; ratios of positives to negatives such as "
-    "1:999; own, the prevalence of each group (the default); or a file with a column eta, or k "
-    "positives among n examples, and any of the group columns",
+    "1:999; own, that of each group (the default); or a file with a column eta, or k positives among n "
+    "examples, and any of the group columns",
     "parts": "columns that name subpopulations; --eta is a file with them, eta and share",
     "alerts": "the lowest threshold with at most these alerts among events, such as 500/2000000",
     "per": "show the alerts among this number of events (default: those of --alerts)",
-    "threshold": "a fixed threshold; or a file with a column threshold, any of the group columns, and "
-    "eta, such as the --output of operating-points",
+    "threshold": "a fixed threshold; or a file with a column threshold, and any of eta and the groups",
     "columns": "short, the columns that fit a screen, or all (default: short on a terminal, else all)",
     "paired": "each model, such as a country, has its own examples",
-    "reference": "a file or a pattern of other rows with labels, and what its columns hold, if that "
-    "differs: counts=n_pos,n_neg, score=p or label=sick; for monitor also a rate such as 80%",
+    "reference": "a file of other rows with labels, and what its columns hold, if that differs, such as "
+    "counts=n_pos,n_neg or label=sick; for monitor also a rate such as 80%",
     "other": "a file with one point from other examples, such as a human reader, in the columns tp, fp, "
     "fn and tn, or in cells=a,b,c,d; with --match",
     "plan": "the table of sampling-plan, a file: the rows that each labelled row represents",
     "unlabelled": "count rows without labels",
-    "table": "a TOML file of arguments that describe the table, such as score = 'p' and by = "
-    "['country']; an option overrides it",
-    "qrels": "judgements, a file of lines 'query 0 document relevance'; INPUT is then a run, or a "
-    "pattern of several, of lines 'query Q0 document rank score name' (TREC)",
+    "table": "a TOML file of arguments that describe the table; an option overrides it",
+    "qrels": "judgements, lines 'query 0 document relevance' (TREC); INPUT is then a run, or a pattern "
+    "of several, of lines 'query Q0 document rank score name'",
     "report": "write the decision as one HTML file to send",
     "page": "write a page to move the score, the prevalence and the costs",
     "title": "the title of the document",
@@ -182,8 +180,8 @@ HELP_OF_ARGUMENT = {  # of options that are no arguments, or that a command line
     "notes": "a text to add to the report",
     "fail_unless": "exit with 1 unless the verdict is one of these: met, or statuses such as winner; "
     "for compare, unless not_worse or significant is true in every row; errors exit with 2",
-    "output": "stream rows to this file, so that tables may exceed memory; - is CSV to standard output. "
-    "Without it a terminal shows the first 50 rows, and a pipe gets all as CSV",
+    "output": "write all rows to this file, or as CSV to standard output if it is -. Without it a "
+    "terminal shows the first 50 rows, and a pipe gets all as CSV",
 }
 
 

@@ -35,22 +35,16 @@ positive to 5,000 negatives, and 1/5000 is 1 positive in 5,000 events.
 # What `polars-prcurve --help` prints last: questions, each with the command that answers it.
 _EXAMPLES_HELP = """\
 examples:
-  Which model is better at a prevalence of 1 in 1,000? Areas of each:
+  Which model is better at a prevalence of 1 in 1,000?
     polars-prcurve summary scores.parquet --by model --eta 0.001
-
-  Which threshold has a precision of 0.9? Which one gives 500 alerts a day,
-  among 2 million events?
+  Which threshold has a precision of 0.9? Which gives 500 alerts in 2 million?
     polars-prcurve operating-points scores.csv --eta 1:5000 --precision 0.9 \\
       --alerts 500/2000000
-
   Which model to use, at which threshold? One verdict, and a report to send:
-    polars-prcurve decide scores.csv --score forest,logistic --eta 0.1% \\
-      --recall 60% --report r.html
-
-  Precision and F1 at all thresholds, at a prevalence of 1% and at that of the
-  table, into a file:
-    polars-prcurve curve scores.parquet --eta 1% own --metrics precision f1 \\
-      -o curve.parquet
+    polars-prcurve decide scores.csv --score a,b --eta 0.1% --recall 60% \\
+      --report r.html
+  Precision and F1 at all thresholds, at two prevalences, into a file:
+    polars-prcurve curve s.csv --eta 1% own --metrics precision f1 -o c.csv
 
 polars-prcurve COMMAND --help lists the options of a command.
 """
@@ -61,11 +55,10 @@ Options are the arguments of the method; errors use their Python names: eta= is
 comes before such options. The file extension sets the format: .parquet, .csv,
 .tsv, .ndjson, .jsonl, .arrow, .feather or .ipc.
 
---confidence takes options after the level, separated by commas:
-method=bootstrap gives intervals of all metrics, with resamples=1000 and seed=1;
-method=rectangle has at least the level, not the level on average; rate=jeffreys
-(or wilson, clopper_pearson, hoeffding) is the interval of recall and fpr; and
-simultaneous makes intervals hold at all thresholds at once.
+--confidence takes options after the level, as in 95%,method=bootstrap,seed=1:
+method=bootstrap has intervals of all metrics (resamples=1000); rectangle has at
+least the level, not the level on average; rate=jeffreys, clopper_pearson or
+hoeffding is the interval of rates; simultaneous holds at all thresholds.
 """
 
 
@@ -154,7 +147,7 @@ def _name_argument(flag: str) -> str:
     return flag.lstrip("-").replace("-", "_")
 
 
-def build_parser(commands: list[Command], asked_name: str | None) -> argparse.ArgumentParser:
+def build_parser(commands: list[Command], asked_name: str | None = None) -> argparse.ArgumentParser:
     """Return the parser of the program, with the options of the command that is called, or of all."""
     settings: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
     settings["allow_abbrev"] = False

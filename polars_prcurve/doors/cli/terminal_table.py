@@ -7,7 +7,6 @@ and its interval are one column; if the first one has no room, its interval stan
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -91,9 +90,7 @@ def collect_shown_rows(query: pl.LazyFrame) -> tuple[pl.DataFrame, int]:
 
 def print_rows(rows: pl.DataFrame, n_rows: int, layout: Layout) -> None:
     """Print a table that fits the terminal, and how much is left out."""
-    has_colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    is_bold, width = has_colours and sys.stdout.isatty(), get_terminal_size().columns
-    lines, shown_columns = format_table(rows, layout, width, is_bold=is_bold)
+    lines, shown_columns = format_table(rows, layout, get_terminal_size().columns)
     print_text("\n".join(lines))
     counts = {"rows": (rows.height, n_rows), "columns": (len(shown_columns), rows.width)}
     omissions = [f"{n} of {n_all} {unit}" for unit, (n, n_all) in counts.items() if n < n_all]
@@ -102,16 +99,14 @@ def print_rows(rows: pl.DataFrame, n_rows: int, layout: Layout) -> None:
         print_sentence(f"{', '.join(omissions)}; -o FILE writes all, such as -o table.csv")
 
 
-def format_table(
-    result: pl.DataFrame, layout: Layout, width: int, *, is_bold: bool = False
-) -> tuple[list[str], set[str]]:
+def format_table(result: pl.DataFrame, layout: Layout, width: int) -> tuple[list[str], set[str]]:
     """Return the lines of a table of at most this width, and the columns that they show."""
     subjects = _describe_subjects(result, layout)
     columns = _choose_columns([*subjects.columns, *_build_columns(result, layout, subjects)], width)
     head_lines, *rows = ([cut_text(line, width) for line in lines] for lines in lay_out(columns))
     rule_width = max(measure_width(line) for lines in (head_lines, *rows) for line in lines)
     lines = [*fill_lines("; ".join(subjects.phrases), width), ""] if subjects.phrases else []
-    lines += [*(f"\x1b[1m{line}\x1b[0m" if is_bold else line for line in head_lines), "-" * rule_width]
+    lines += [*head_lines, "-" * rule_width]
     for row, row_lines in enumerate(rows):
         if row in subjects.heading_of_row:
             lines += [*([""] if row else []), *fill_lines(subjects.heading_of_row[row], width)]
@@ -229,12 +224,9 @@ def _build_columns(result: pl.DataFrame, layout: Layout, subjects: _Subjects) ->
         TextColumn(make_harmless(name), show_names(result[name].to_list()), True, [name])
         for name in names
     ]
-    criteria = result["criterion"].unique().to_list() if "criterion" in result.columns else []
-    # What was requested is no news, and comes last.
-    asked_columns = criteria if criteria in (["recall"], ["alerts"]) else []
-    answers = sorted(layout.answers, key=lambda name: name in asked_columns)
     shown_names = {*names, *subjects.told_names}
-    for name in (*([] if "eta" in answers else ["eta"]), *answers, *result.columns):
+    first_names = layout.answers if "eta" in layout.answers else ("eta", *layout.answers)
+    for name in (*first_names, *result.columns):
         if name in result.columns and name not in shown_names:
             columns.append(_build_column(result, name, layout))
             shown_names |= {*columns[-1].shown_names}
@@ -256,11 +248,9 @@ def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn
     if name == "eta" and "shift_p_value" in result.columns:
         for row in result.select(pl.arg_where(IS_REFUTED)).to_series():
             cells[row], spans[row : row + 1] = "worthless", [""] * has_span
-    shown_names, level_text = [name, *end_names], ""
-    if has_span:
-        level_text = "interval" if layout.level is None else format_level(layout.level)
-        if name == "value" and layout.level is None:  # of coarse scores, which have no level
-            level_text = "limits"
+    # Without a level they are what coarse scores leave open.
+    level_text = "limits" if layout.level is None else format_level(layout.level)
+    shown_names = [name, *end_names]
     if "low" in end_names and DOUBT in result.columns:
         has_doubt = [bool(span and doubt) for span, doubt in zip(spans, result[DOUBT], strict=True)]
         blank = " " if any(has_doubt) else ""
@@ -268,7 +258,7 @@ def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn
         spans = [span and span + mark for span, mark in zip(spans, marks, strict=True)]
         shown_names.append(DOUBT)
     is_text = not result.schema[name].is_numeric()
-    level = level_text and f"({level_text})"
+    level = f"({level_text})" if has_span else ""
     return TextColumn(make_harmless(name), cells, is_text, shown_names, spans, level)
 
 
