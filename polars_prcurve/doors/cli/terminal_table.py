@@ -114,7 +114,7 @@ def format_table(result: pl.DataFrame, layout: Layout, width: int) -> tuple[list
     if any(span.endswith(_DOUBT) for column in columns for span in column.spans):
         reasons = ", ".join(result[DOUBT].drop_nulls().unique(maintain_order=True))
         lines += ["", *fill_lines(f"{_DOUBT} This interval may be wrong: {reasons}.", width)]
-    return lines, subjects.told_names.union(*(column.shown_names for column in columns))
+    return lines, subjects.replaced_names.union(*(column.shown_names for column in columns))
 
 
 def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
@@ -153,7 +153,7 @@ class _Subjects(NamedTuple):
     phrases: list[str]  # of all rows
     heading_of_row: dict[int, str]  # above the first row that it is of
     columns: list[TextColumn]
-    told_names: set[str]  # the columns that phrases and headings tell, or that hold nothing
+    replaced_names: set[str]  # the columns that phrases and headings replace, or that are empty
 
 
 def _show_target(criterion: str, target: float | None = None) -> str:
@@ -185,12 +185,12 @@ def _describe_subjects(result: pl.DataFrame, layout: Layout) -> _Subjects:
     # Columns without a value are no use, except group columns and the first answer.
     first_answer = next((name for name in layout.answers if name in result.columns), "")
     empty_names = {column.name for column in result if column.null_count() == len(column) > 0}
-    told_names = {"eta_confidence"} & {*result.columns} | empty_names
-    subjects = _Subjects([], {}, [], told_names - {*layout.by, *_MODEL_COLUMNS, first_answer})
-    untold_names = {*result.columns} - subjects.told_names - {*layout.by, *layout.answers}
+    replaced_names = {"eta_confidence"} & {*result.columns} | empty_names
+    subjects = _Subjects([], {}, [], replaced_names - {*layout.by, *_MODEL_COLUMNS, first_answer})
+    other_names = {*result.columns} - subjects.replaced_names - {*layout.by, *layout.answers}
     etas = result["eta"] if "eta" in result.columns else [None] * result.height
     for columns, describe in _DESCRIPTIONS.items():
-        names = [name for name in columns if name in untold_names]
+        names = [name for name in columns if name in other_names]
         rows = result.select(names).rows()
         is_counted = columns[0] != "n_pos" or (len(names) == 2 and result.schema["n_pos"].is_integer())
         if columns[0] not in names or not is_counted or any(first is None for first, *_ in rows):
@@ -210,7 +210,7 @@ def _describe_subjects(result: pl.DataFrame, layout: Layout) -> _Subjects:
             subjects.columns.append(TextColumn(head, cells, is_text=True, shown_names=names))
         elif columns[0] != "criterion":  # thresholds have a column of their own
             continue
-        subjects.told_names.update(names)
+        subjects.replaced_names.update(names)
     return subjects
 
 
@@ -224,7 +224,7 @@ def _build_columns(result: pl.DataFrame, layout: Layout, subjects: _Subjects) ->
         TextColumn(make_harmless(name), show_names(result[name].to_list()), True, [name])
         for name in names
     ]
-    shown_names = {*names, *subjects.told_names}
+    shown_names = {*names, *subjects.replaced_names}
     first_names = layout.answers if "eta" in layout.answers else ("eta", *layout.answers)
     for name in (*first_names, *result.columns):
         if name in result.columns and name not in shown_names:
