@@ -20,9 +20,9 @@ nox.options.download_python = "never"
 
 # What these say or write rests on tables that others hold to definitions; doctests decide and report.
 FILES_OF_WORDS = """
-    architecture binding cli code columns coverage_book decisions declared_metrics documents files
-    metrics nci_eval_parity reference refused_arguments refused_combinations refused_tables
-    registries sklearn_parity
+    architecture binding cli code columns coverage_book decisions declared_metrics demands documents
+    files metrics names nci_eval_parity new_entries read_back reference refused_arguments
+    refused_combinations refused_tables registries sklearn_parity what_settles
 """
 
 # What a process may meet. `apt install locales-all` brings the locales; `-OO` strips docstrings.

@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks.docs_figures import FIGURES, PAGES, write_page
 from benchmarks.docs_figures.held import TABLES, Figure, Sentence, least, most, read_table
+from benchmarks.docs_figures.of_coverage import FRESH
 
 DOCS = Path(__file__).parent.parent / "docs"
 STORED = sorted(path.stem for path in TABLES.glob("*.csv"))
@@ -129,6 +130,14 @@ def is_near(found: float | None, stored: float | None, n: float, n_stored: float
     middle = (found * n + stored * n_stored + 2) / (n + n_stored + 4)
     spread = abs(middle * (1 - middle)) * (1 / max(n, 1) + 1 / max(n_stored, 1))
     return abs(found - stored) <= 4.5 * spread**0.5 + 0.002
+
+
+@pytest.mark.slow
+def test_populations_that_no_formula_was_tuned_on_are_those_of_the_simulations() -> None:
+    pytest.importorskip("scipy")
+    from benchmarks.experiments import populations
+
+    assert [population.name for population in populations.FRESH] == [*FRESH]
 
 
 @pytest.mark.slow

@@ -942,9 +942,8 @@ def test_hard_labels_passed_as_scores_are_named(goal: dict[str, float], design: 
     reasons = table.decide(0.02, **goal).verdict.reasons
     owner = " of new" if design == "two models" else ""
     assert f"the scores{owner} are 0 or 1: pass scores or probabilities, not predicted labels" in reasons
-    assert not any(
-        "not predicted labels" in reason for reason in decide(SETTLED, **goal).verdict.reasons
-    )
+    of_scores = decide_known("winner", "recall" if goal else "curve").verdict.reasons
+    assert not any("not predicted labels" in reason for reason in of_scores)
 
 
 def test_a_constant_model_ranks_nothing_and_a_2x2_table_has_no_scores() -> None:
@@ -981,16 +980,18 @@ def test_chance_at_half_recall_quotes_the_interval_of_its_table() -> None:
 @pytest.mark.parametrize(
     "target", [{"recall": 0.5}, {"precision": 0.3}, {"alerts": 50, "per": 1_000}, {}]
 )
-@pytest.mark.parametrize("label", [0, 1])
-def test_a_group_of_one_class_leaves_the_others_decided(target: dict[str, float], label: int) -> None:
+def test_a_group_of_one_class_leaves_the_others_decided(target: dict[str, float]) -> None:
     """It has no row of thin curves, and a threshold for it is found elsewhere."""
     table = draw_models({"a": 2.0, "b": 0.5}, 200, 2_000).with_columns(site=pl.int_range(pl.len()) % 2)
-    others = table.filter(label=label).head(20).with_columns(site=pl.lit(2, pl.Int64))
-    sites = pl.concat([table, others])
+    others = [
+        table.filter(label=label).head(20).with_columns(site=pl.lit(2 + label, pl.Int64))
+        for label in (0, 1)
+    ]
+    sites = pl.concat([table, *others])
     for score in (["a", "b"], "a"):
         decision = sites.prc(score=score, by="site").decide(0.05, **target)
         status_of_site = dict(decision.verdicts.select("site", "status").rows())
-        assert status_of_site[2] == "too_little_data"
+        assert status_of_site[2] == status_of_site[3] == "too_little_data"
         assert "too_little_data" not in (status_of_site[0], status_of_site[1])
 
 

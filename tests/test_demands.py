@@ -87,9 +87,15 @@ def test_several_targets_share_the_error_and_one_miss_decides() -> None:
 VERB_OF_RESULT = {False: "misses", None: "may or may not meet", True: "meets"}
 
 
-@pytest.mark.parametrize("recall", LIMITS["recall"])
-@pytest.mark.parametrize("precision", LIMITS["precision"])
-@pytest.mark.parametrize("fpr", LIMITS["fpr"][::3])
+@pytest.mark.parametrize(
+    ("recall", "precision", "fpr"),
+    [
+        (*limits, LIMITS["fpr"][3 * (sum(places) % 2)])  # either limit of fpr, in turns
+        for places, limits in zip(
+            product(range(4), repeat=2), product(LIMITS["recall"], LIMITS["precision"]), strict=True
+        )
+    ],
+)
 def test_each_limit_stands_beside_what_the_threshold_does_of_it(
     recall: float, precision: float, fpr: float
 ) -> None:

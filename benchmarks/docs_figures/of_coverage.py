@@ -7,13 +7,16 @@ from __future__ import annotations
 import polars as pl
 from polars import col
 
-from benchmarks.experiments.populations import FRESH
-
 from .held import Sentence, Stored, count, find_ends, least, mean, most, standard_error
 
 PAGE = "coverage"
 IS_AP, IS_ROC = col("metric") == "average_precision", col("metric") == "roc_auc"
-IS_FRESH = col("model").is_in([model.name for model in FRESH])
+FRESH = (
+    *("forest's votes", "boosting", "logistic regression", "naive Bayes on digits", "neighbours"),
+    *("isolation forest", "lognormals", "five other levels", "zeros", "contaminated"),
+)
+"""Names of the populations that no formula was tuned on."""
+IS_FRESH = col("model").is_in(FRESH)
 HALF_MARKED = col("marked") >= 0.5
 ANY, KNOWN = col("cell") >= 0, col("coverage").is_not_null()
 FEW_MARKED = col("marked") < 0.5
