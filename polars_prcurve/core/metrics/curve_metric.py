@@ -656,7 +656,7 @@ def _take(place: int) -> Callable[[Array], float]:
     return lambda values: values[place] if len(values) else math.nan
 
 
-_BLOCK = 2**13
+_BLOCK = 2**14
 """As many rows are computed at a time: their arrays stay in the cache of a processor."""
 _LEAST_WHOLE_SHARE = 2.0**53 / SHARE_SCALE
 """Floats that are at least as large are whole multiples of 1 / SHARE_SCALE as they are."""
