@@ -264,19 +264,35 @@ def test_few_rows_hold_what_targets_find(table: pl.DataFrame, seed: int) -> None
     assert_same(*find_points(table, 0.2, **{name: values for name, values in shares.items() if values}))
 
 
+@pytest.mark.parametrize("word", ["precision", "fdr"])
+def test_few_rows_hold_the_last_one_of_a_precision(word: str) -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(30):
+        n, share, decimals = (rng.choice(values) for values in ([9, 90], [0.1, 0.5, 0.9], [0, 1, 6]))
+        label = rng.random(int(n)) < share
+        score = np.round(rng.normal(size=len(label)) + label, int(decimals))
+        table = pl.DataFrame({"score": score, "label": label})
+        eta = rng.choice([0.0, 1e-12, 0.1, 0.5, 0.9999, 1.0])
+        # One value at a time, so that no other one brings the row.
+        met = table.prc.curve(eta, metrics=word)[word].drop_nulls().to_list()
+        for value in [*rng.choice([*met, 0.5], 3), rng.choice(met or [1.0]) * (1 - 1e-12), *SHARES[::6]]:
+            assert_same(*find_points(table, eta, **{word: value}))
+
+
 def test_targets_that_few_rows_do_not_tell_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     table = pl.DataFrame({"score": rng.normal(size=60), "label": rng.random(60) < 0.5})
     monkeypatch.setattr(sorted_classes, "SortedClasses", None)
     for targets in (
-        {"precision": 0.5},
+        {"npv": 0.5},
         {"maximize": "f1"},
         {"recall": 0.5, "guarantee": 0.9},
         {"recall": 0.5, "fpr": 0.9, "together": True},
-        {"recall": 0.5, "precision": 0.9},
+        {"recall": 0.5, "npv": 0.9},
         {"threshold": pl.DataFrame({"threshold": [0.1]})},
         {"recall": 0.5, "confidence": 0.95},
     ):
         table.prc.operating_points(0.1, **targets)
-    with pytest.raises(TypeError):  # which sorted classes would do
-        table.prc.operating_points(0.1, recall=0.5)
+    for word in ("recall", "precision", "fdr"):
+        with pytest.raises(TypeError):  # which sorted classes would do
+            table.prc.operating_points(0.1, **{word: 0.5})

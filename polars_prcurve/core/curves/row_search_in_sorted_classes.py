@@ -2,7 +2,8 @@
 
 A recall, an fpr, a share of alerts and a threshold change in one direction along the sweep. So a target
 of one of them is met from some row on, or up to it, and binary search finds the rows beside that place.
-With these rows alone a search has the answer that it has with all.
+Precision goes up and down, but the best precision of a row and all rows below it only falls. With these
+rows alone a search has the answer that it has with all.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from polars_prcurve.core.curves.curve_table import join_values
 from polars_prcurve.core.curves.targets import Target
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
+from polars_prcurve.core.metrics.curve_metric import odds_against
+from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.sweep.sorted_classes import SortedClasses, sort_classes
 
@@ -40,11 +43,11 @@ def find_few_rows(
     table: ResolvedTable, grid: EtaTable, targets: Sequence[Target]
 ) -> pl.LazyFrame | None:
     """Return the running sums of the rows that targets may find; None where that takes a sweep."""
-    is_monotone = all(
+    is_known = all(
         target.promise is None and target.thresholds is None and target.criterion in _LIST_SCORES
         for target in targets
     )
-    if grid.numbers is None or not is_monotone:
+    if grid.numbers is None or not is_known:
         return None
     classes = sort_classes(table)
     if classes is None:
@@ -61,7 +64,8 @@ def find_few_rows(
     score_arrays: list[Scores] = []
     for word, word_targets in targets_of_word.items():
         limits = join_values([*map(_read_limit, word_targets)]).drop_nulls()
-        near_scores = _LIST_SCORES[word](classes, limits.to_numpy(), np.array(etas))
+        with np.errstate(all="ignore"):  # an infinite ratio is one that all rows keep to
+            near_scores = _LIST_SCORES[word](classes, limits.to_numpy(), np.array(etas))
         if near_scores is None:
             return None
         score_arrays.append(np.unique(near_scores))
@@ -78,7 +82,7 @@ def _read_limit(target: Target) -> Any:
 
 def _list_for_recall(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
     """Return the scores of the positives with which each recall is reached, or nearly."""
-    numbers = _list_numbers_near(shares, len(classes.pos_scores))
+    numbers = _list_numbers(*_widen(shares), len(classes.pos_scores))
     if numbers is None:
         return None
     # A recall of 0 is reached at the highest score of all.
@@ -87,18 +91,69 @@ def _list_for_recall(classes: SortedClasses, shares: Floats, etas: Floats) -> Sc
 
 def _list_for_fpr(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
     """Return the lowest scores with no more false positives than each fpr allows, or nearly."""
-    n_neg = len(classes.neg_scores)
-    numbers = _list_numbers_near(shares, n_neg)
-    if numbers is None:
+    numbers = _list_numbers(*_widen(shares), len(classes.neg_scores))
+    return None if numbers is None else np.append(_list_above(classes, numbers), classes.lowest)
+
+
+def _list_for_precision(classes: SortedClasses, precisions: Floats, etas: Floats) -> Scores | None:
+    """Return the scores from the lowest that may have each precision to the lowest that does."""
+    least, greatest = _widen(precisions)
+    return _list_for_false_positives(classes, (1 - greatest) / greatest, (1 - least) / least, etas)
+
+
+def _list_for_fdr(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
+    """Return the scores from the lowest that may keep to each fdr to the lowest that does."""
+    least, greatest = _widen(shares)
+    any_number = np.where(greatest < 1, greatest / (1 - greatest), np.inf)
+    return _list_for_false_positives(classes, least / (1 - least), any_number, etas)
+
+
+def _list_for_false_positives(
+    classes: SortedClasses, sure: Floats, greatest: Floats, etas: Floats
+) -> Scores | None:
+    """Return the scores from the lowest with `greatest` false positives per true one to `sure` ones."""
+    curve, n_neg = classes.curve, len(classes.neg_scores)
+    if curve is None or n_neg == 0:
         return None
+    odds = np.repeat(odds_against(etas), len(sure))
+    sure_ratios, greatest_ratios = (
+        np.where((odds == 0) | np.isinf(limits), np.inf, np.maximum(limits, 0) / odds)
+        for limits in (np.tile(sure, len(etas)), np.tile(greatest, len(etas)))
+    )
+    # The least ratio of a row and of those below rises with every score, so it falls in `ratios`.
+    ratios = curve.columns[Segment.ENVELOPE]
+    starts, sure_places = (
+        np.searchsorted(-ratios, -limits) for limits in (greatest_ratios, sure_ratios)
+    )
+    ends = np.minimum(sure_places + 1, len(ratios))
+    places = _list_integers(starts, ends)
+    if places is None:
+        return None
+    # The rows below a positive, up to the next one, have its recall, and ever more false positives.
+    recall, pairs = curve.columns["recall"][places], np.repeat(np.arange(len(starts)), ends - starts)
+    numbers = _list_numbers(sure_ratios[pairs] * recall, greatest_ratios[pairs] * recall, n_neg)
+    return None if numbers is None else np.append(_list_above(classes, numbers), classes.lowest)
+
+
+def _list_above(classes: SortedClasses, numbers: Integers) -> Scores:
+    """Return the lowest scores with at most each number of false positives; none if all are allowed."""
     # One more than is allowed is at the next lower negative; any score above it has no more.
-    next_scores = classes.list_next(classes.neg_scores[-1 - numbers[numbers < n_neg]], above=True)
-    return np.append(next_scores, classes.lowest)
+    return classes.list_next(
+        classes.neg_scores[-1 - numbers[numbers < len(classes.neg_scores)]], above=True
+    )
 
 
-def _list_numbers_near(shares: Floats, n: int) -> Integers | None:
-    """Return the numbers of `n` below and above each share of it."""
-    starts, ends = (np.floor(shares * (1 + side * _ROOM) * n).astype(np.intp) for side in (-1, 1))
+def _widen(limits: Floats) -> tuple[Floats, Floats]:
+    """Return the limits between which a rate is left to the search."""
+    return limits * (1 - _ROOM), limits * (1 + _ROOM)
+
+
+def _list_numbers(least_shares: Floats, greatest_shares: Floats, n: int) -> Integers | None:
+    """Return the numbers of `n` from below each least share of it to above each greatest one."""
+    starts, ends = (
+        np.floor(np.minimum(shares, 1.0) * n).astype(np.intp)
+        for shares in (least_shares, greatest_shares)
+    )
     return _list_integers(starts, np.minimum(ends + 1, n) + 1)
 
 
@@ -146,7 +201,9 @@ _LIST_SCORES: dict[str, Callable[[SortedClasses, Any, Floats], Scores | None]] =
     "threshold": _list_for_threshold,
     "recall": _list_for_recall,
     "fpr": _list_for_fpr,
+    "precision": _list_for_precision,
+    "fdr": _list_for_fdr,
     "alerts": _list_for_alerts,
     "predicted_positive_rate": _list_for_alerts,
 }
-"""The targets that change in one direction along the sweep, and the scores that each may find."""
+"""The targets of which few rows can be the answer, and the scores that each may find."""
