@@ -1190,6 +1190,13 @@ def test_a_terminal_gets_a_table_that_fits(here: Path) -> None:
     assert beside == ""
 
 
+def test_a_range_of_prevalences_has_both_ends(here: Path) -> None:
+    """One row of ranges is not about one prevalence, the low end."""
+    shown, _ = on_a_terminal("crossings scores.csv --leaders --metric pr_auc --eta-range 0.01 0.9")
+    assert shown.splitlines()[0].split() == ["model", "eta_low", "eta_high"]
+    assert shown.splitlines()[2].split() == ["a", "1", "in", "100", "90%"]
+
+
 def test_one_target_stands_above_and_answers_first(here: Path) -> None:
     asked = "operating-points scores.csv --by model --eta 0.01 --confidence 0.95"
     for target in (

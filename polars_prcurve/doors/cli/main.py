@@ -51,8 +51,9 @@ def _run_command(words: Sequence[str]) -> int:
     args, status = argparse.Namespace(), 0
     try:
         get_parser(words[0] if words else "").parse_args(words, args)
-        check_output_paths(args)
-        with name_bad_files(list_inputs(args)), warnings.catch_warnings():
+        inputs = list_inputs(args)
+        check_output_paths(args, inputs)
+        with name_bad_files(inputs), warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: print_note(f"warning: {message}")
             status = args.run(args) or 0
         sys.stdout.flush()

@@ -152,10 +152,10 @@ def list_inputs(args: argparse.Namespace) -> list[str]:
     return [args.input, *as_list(vars(args).get("qrels")), *files]
 
 
-def check_output_paths(args: argparse.Namespace) -> None:
+def check_output_paths(args: argparse.Namespace, inputs: Sequence[str]) -> None:
     """Raise if an output would be written over one of the inputs, or over another output."""
-    paths = [*list_inputs(args), *as_list(args.table)]
-    input_paths = (name for path in paths for name in (path, *glob.glob(path, recursive=True)))
+    patterns = [*inputs, *as_list(args.table)]
+    input_paths = (name for path in patterns for name in (path, *glob.glob(path, recursive=True)))
     use_of_path = dict.fromkeys(map(os.path.realpath, filter(os.path.isfile, input_paths)), "an input")
     for name in ("output", "report", "page"):
         if path := vars(args).get(name):

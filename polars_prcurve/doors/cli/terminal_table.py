@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
@@ -129,12 +128,12 @@ def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColum
             cut = [name.cut(name_width) if name.width > name_width else name for name in names]
             yield [*cut, *needed]
 
-    *choices, last_choice = chain(
-        cut_names(_NAME_BESIDE, *answers, *others[:1]),
-        cut_names(_NAME_ABOVE, *answers, *stacked[:1]),
-        cut_names(_NAME_ALONE, *stacked[:1]),
-    )
-    choices += [last_choice, last_choice[:n_names] or last_choice]
+    choices = [
+        *cut_names(_NAME_BESIDE, *answers, *others[:1]),
+        *cut_names(_NAME_ABOVE, *answers, *stacked[:1]),
+        *cut_names(_NAME_ALONE, *stacked[:1]),
+    ]
+    choices += [choices[-1][:n_names]] if n_names else []
     fitting = (choice for choice in choices if measure_columns(choice) <= width)
     chosen_columns = next(fitting, choices[-1])
     for column in (stacked if chosen_columns[-1].is_stacked else others)[1:]:
