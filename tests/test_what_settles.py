@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
@@ -13,6 +15,8 @@ import pytest
 
 from polars_prcurve import Decision, prc
 from polars_prcurve.core.confidence.rate_intervals import z_value
+from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.sample_needs import (
     SampleNeed,
     count_examples_needed,
@@ -44,6 +48,14 @@ POPULATIONS = {
     "two models without a target": Population((2.0, 2.0), 60, 1_500, 0.05, {}),
 }
 _MOST_ROWS = 400_000  # rows of a new test set, at most
+LEVEL = 0.95
+
+
+class Judged(NamedTuple):
+    """What is decided of one of many test sets, and whether it meets its demand."""
+
+    case: Case
+    met: bool | None
 
 
 def draw(population: Population, n_pos: int, n_neg: int, seed: int) -> Decision:
@@ -53,18 +65,38 @@ def draw(population: Population, n_pos: int, n_neg: int, seed: int) -> Decision:
     return table.prc(score=score).decide(population.eta, **population.arguments)  # type: ignore[no-any-return]
 
 
+def decide_sets(population: Population, drawn: Sequence[tuple[int, int, int]]) -> Iterator[Judged]:
+    """Yield what is decided of test sets by their positives, negatives and seed, each as if alone.
+
+    Several are groups of one table, except where the steps of Holm would tie their demands together.
+    """
+    models = {f"m{number}": distance for number, distance in enumerate(population.distances)}
+    score: Any = [*models] if len(models) > 1 else "m0"
+    n_at_once = 1 if "threshold" in population.arguments else 6
+    for start in range(0, len(drawn), n_at_once):
+        part = drawn[start : start + n_at_once]
+        table = pl.concat(
+            draw_models(models, *sizes_and_seed).with_columns(set=pl.lit(number))
+            for number, sizes_and_seed in enumerate(part)
+        )
+        with patch.object(DecisionRequest, "test_level", LEVEL):  # no set shares its error with others
+            decision = table.prc(score=score, by="set").decide(population.eta, **population.arguments)
+        assert decision.verdicts["set"].to_list() == [*range(len(part))]
+        yield from map(Judged, decision._findings.cases, decision.verdicts["met"])
+
+
 def find_need(decision: Decision) -> SampleNeed | None:
     [case] = decision._findings.cases
     return count_examples_needed(case, decision._findings.evidence.test_level)
 
 
-def is_as_named(plan: Decision, need: SampleNeed, new: Decision) -> bool:
-    """Return whether a new test set has the interval, or the power, that the plan named."""
-    [case], [new_case] = plan._findings.cases, new._findings.cases
+def is_as_named(case: Case, need: SampleNeed, new: Judged) -> bool:
+    """Return whether a new test set has the interval, or the power, that the plan of a case named."""
+    new_case = new.case
     if case.status == "unsure":
-        return new.verdict.met is not None
+        return new.met is not None
     if case.status == "no_winner":
-        row, z = new_case.candidates[1].row, z_value(0.95)
+        row, z = new_case.candidates[1].row, z_value(LEVEL)
         error = (row["behind_high"] - row["behind_low"]) / 2 / z
         return bool(error <= need.size / (z + 0.8416))
     estimate = (new_case.rivals or new_case.candidates)[0].merit
@@ -74,18 +106,19 @@ def is_as_named(plan: Decision, need: SampleNeed, new: Decision) -> bool:
 
 
 def share_as_named(population: Population, seeds: range) -> float:
-    met = []
-    for seed in seeds:
-        plan = draw(population, population.n_pos, population.n_neg, seed)
-        need = find_need(plan)
+    plans = decide_sets(population, [(population.n_pos, population.n_neg, seed) for seed in seeds])
+    named = []
+    for seed, (case, _) in zip(seeds, plans, strict=True):
+        need = count_examples_needed(case, LEVEL)
         if need is None or need.is_met or need.is_least:
             continue
         sizes = {"positives": population.n_pos, "negatives": population.n_neg}
         sizes |= {size.class_name: math.ceil(size.number) for size in need.classes}
         if sum(sizes.values()) <= _MOST_ROWS:
-            new = draw(population, sizes["positives"], sizes["negatives"], seed + 10_000)
-            met.append(is_as_named(plan, need, new))
-    assert len(met) >= 0.7 * len(seeds)
+            named.append((case, need, (sizes["positives"], sizes["negatives"], seed + 10_000)))
+    assert len(named) >= 0.7 * len(seeds)
+    new_sets = decide_sets(population, [drawn for _, _, drawn in named])
+    met = [is_as_named(*plan, new) for (*plan, _), new in zip(named, new_sets, strict=True)]
     return sum(met) / len(met)
 
 
