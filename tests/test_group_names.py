@@ -193,15 +193,14 @@ def record_names() -> Iterator[set[str]]:
         yield names
 
 
-def list_names(name: str) -> tuple[Any, list[str]]:
-    """Return the result of a query, and the names of the columns that tables have meanwhile."""
+def list_names(name: str) -> tuple[list[pl.DataFrame], list[str]]:
+    """Return the tables of a result, and the names of the columns that tables have meanwhile."""
     table, ask = (ASKED | QUERIES)[name]
     with record_names() as names:
-        result = ask(table.prc)
-        tables = list_tables(result)
+        tables = list_tables(ask(table.prc))
     if name not in COMPARISONS:  # each name of a result is refused by itself, which takes long
         names -= {name for part in tables for name in part.columns}
-    return result, sorted(name for name in names - {GROUP, ""} if not name.startswith(RESERVED))
+    return tables, sorted(name for name in names - {GROUP, ""} if not name.startswith(RESERVED))
 
 
 def list_tables(result: Any) -> list[pl.DataFrame]:
@@ -235,24 +234,18 @@ every_query = pytest.mark.parametrize(
 
 
 @every_query
-def test_groups_may_have_the_name_of_any_column(name: str) -> None:
+def test_groups_and_unused_columns_may_have_the_name_of_any_column(name: str) -> None:
     table, ask = (ASKED | QUERIES)[name]
-    plain_result, names = list_names(name)
+    plain_tables, names = list_names(name)
     result, allowed_names = ask_with_names(table, ask, names)
     if result is not None:
         renamed = Renamed(table, allowed_names)
-        for got, plain in zip(list_tables(result), list_tables(plain_result), strict=True):
+        for got, plain in zip(list_tables(result), plain_tables, strict=True):
             assert_frame_equal(got, renamed.rename(plain))
-
-
-@every_query
-def test_unused_columns_may_have_any_name(name: str) -> None:
-    table, ask = (ASKED | QUERIES)[name]
-    plain_result, names = list_names(name)
     # A table of models has their names in a column of this name, where no other is named.
     new_names = [name for name in names if name not in (*table.columns, "model")]
     result, allowed_names = ask_beside(table, ask, new_names)
-    for got, plain in zip(list_tables(result), list_tables(plain_result), strict=True):
+    for got, plain in zip(list_tables(result), plain_tables, strict=True):
         unused_names = {*allowed_names} - {*plain.columns}
         assert_frame_equal(got.drop(unused_names, strict=False), plain)
 
