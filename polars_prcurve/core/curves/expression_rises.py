@@ -30,27 +30,29 @@ def list_rises(score: pl.Expr, is_positive: pl.Expr, *, reads_fpr_before: bool) 
     pos_scores, neg_scores = (
         score.filter(is_of_class).implode().list.sort() for is_of_class in (is_positive, ~is_positive)
     )
-    classes = pl.concat_list(pos_scores.list.reverse(), pl.lit(None), neg_scores)
-    element, n_pos = pl.element(), pl.element().is_null().arg_max()
-    pos, neg = element.slice(0, n_pos), element.slice(n_pos + 1)
+    # A null stands before and after the positives. So slices have the score and the count that stand
+    # before or after each one, which takes a tenth of the time of a shift.
+    classes = pl.concat_list(pl.lit(None), pos_scores.list.reverse(), pl.lit(None), neg_scores)
+    element, n_pos = pl.element(), pl.element().slice(1).is_null().arg_max()
+    start_and_pos, next_pos = element.slice(0, n_pos + 1), element.slice(1, n_pos + 1)
+    neg = element.slice(n_pos + 2)
     # Negatives below a score, those at it, too, all negatives and all positives
-    digits = [neg.search_sorted(pos), pl.lit(0), element.len() - n_pos - 1, n_pos]
+    digits = [neg.search_sorted(start_and_pos), pl.lit(0), element.len() - n_pos - 2, n_pos]
     if reads_fpr_before:
-        digits[1] = neg.search_sorted(pos, side="right")
+        digits[1] = neg.search_sorted(start_and_pos, side="right")
     scored_pos = pl.struct(
         counts=_pack(digits),
-        tp=pl.int_range(1, n_pos + 1, dtype=pl.Int64),
-        is_last=pos.ne_missing(pos.shift(-1)),
+        tp=pl.int_range(0, n_pos + 1, dtype=pl.Int64),
+        is_last=start_and_pos.ne_missing(next_pos),
     )
-    field = element.struct.field
-    rises = classes.list.eval(scored_pos).list.filter(field("is_last"))
-    tn, tn_before, n_neg, n_pos = (_read_digit(field("counts"), place) for place in range(4))
-    tp = field("tp")
-    fields = {"tp": tp, "fp": n_neg - tn, "fn": n_pos - tp, "tn": tn}
-    fields["tp_before"] = tp.shift(1, fill_value=0)
+    start_and_rises = classes.list.eval(scored_pos).list.filter(element.struct.field("is_last"))
+    rises = element.slice(1)
+    tn, tn_before, n_neg, n_pos = (_read_digit(rises.struct.field("counts"), n) for n in range(4))
+    tp, tp_before = rises.struct.field("tp"), element.struct.field("tp").slice(0, rises.len())
+    fields = {"tp": tp, "fp": n_neg - tn, "fn": n_pos - tp, "tn": tn, "tp_before": tp_before}
     if reads_fpr_before:
         fields["fp_before"] = n_neg - tn_before
-    return rises.list.eval(pl.struct(value.alias(name) for name, value in fields.items()))
+    return start_and_rises.list.eval(pl.struct(value.alias(name) for name, value in fields.items()))
 
 
 def _pack(digits: list[pl.Expr]) -> pl.Expr:
