@@ -580,20 +580,18 @@ def test_points_of_one_target_have_the_title():
         assert re.fullmatch(said, heading(test.plot.pr_curve(0.2, points=marked)))
 
 
-def test_a_difference_at_one_prevalence_is_a_point_with_its_interval():
-    for table, said in (("clear", ""), ("alike", "Dotted: not significant")):
+def test_a_difference_at_one_prevalence_is_a_row_with_its_interval():
+    for table, settled in (("clear", True), ("alike", False)):
         test = prc(TABLES[table], **MODELS)
         chart = test.plot.difference(0.01)
-        [bar] = [row for row in all_records(chart) if row.get("part") in ("bar 0", "bar 1")]
+        [row] = records(chart, "interval")
         compared = test.compare(0.01, metrics="average_precision").row(0, named=True)
-        assert (bar["low"], bar["high"]) == pytest.approx((compared["low"], compared["high"]), rel=1e-5)
-        assert bar["part"] == ("bar 1" if said else "bar 0")
-        assert (
-            "average precision, in percentage points, at a prevalence of 1 in 100. Line: "
-            in subtitle(chart)
-        )
-        assert said in subtitle(chart)
-        assert "Shaded" not in subtitle(chart)
+        low, high = sorted(np.sign(compared["difference"]) * compared[end] for end in ("low", "high"))
+        assert (row["low"], row["high"]) == pytest.approx((low, high), rel=1e-5)
+        assert row["difference"] == pytest.approx(abs(compared["difference"]), rel=1e-5)
+        assert ("settled" in row) == settled
+        assert "in percentage points, at a prevalence of 1 in 100. Line: " in subtitle(chart)
+        assert heading(chart).startswith("Significant: " if settled else "No clear winner between ")
         assert png(chart)
 
 

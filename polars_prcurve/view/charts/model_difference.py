@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -28,12 +26,11 @@ from polars_prcurve.view.words.number_words import join_value, say_estimate, say
 
 _HOLDS_0 = 2  # the place of the colour of a band that holds 0, after those above and below it
 _HEIGHT = 0.55  # of a panel, as a share of its width: differences are small, and lines run across
-_FEWEST_ROWS = 3  # pairs of models from which on they are a table, since curves would lie on each other
+_FEWEST_ROWS = 3  # pairs of models from which on they are a table: curves would lie on each other
 _MOST_ROWS = 12  # rows of the table, at most, so that it fits a screen
 _WIDTH = 300  # pixels that the axis of the table is wide, between names and numbers
 _ROW_HEIGHT = 25  # pixels that a row of it is high
 _MOST_LETTERS = 60  # letters of the two names of a pair in a table
-_PAIR_FIELDS = ("group_a", "group_b")  # the fields of the columns `model_a` and `model_b`
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high", "significant")
 """The columns of `compare` that are drawn."""
 
@@ -63,8 +60,9 @@ def difference(
     colour above 0, another below it, and is grey where it contains 0. Above 0 model a is better, and
     below it model b; if lower is better, it is the other way round, and the chart names no
     winner. The line is dotted where the sign is not certain (`significant`). Two pairs, and several
-    metrics or groups, are panels. From three pairs on, each row of `compare` is a row of a table: the
-    largest significant differences first, at most 12, and how many more there are.
+    metrics or groups, are panels. From three pairs on, and at one prevalence, each row of `compare` is
+    a row of a table: the largest significant differences first, at most 12, and how many more there
+    are.
 
     Parameters
     ----------
@@ -88,10 +86,11 @@ def difference(
     frame = chart_curves.check_table("difference", table, "compare", ["eta", *_COLUMNS])
     group_columns = frame.columns[: frame.columns.index("eta")]
     column_of_field = chart_curves.name_group_fields(group_columns) | {"metric": "metric"}
-    column_of_field |= {"group_a": "model_a", "group_b": "model_b"}
-    pair_frame = chart_curves.pick_columns(frame, column_of_field, ["eta", *_COLUMNS[3:]])
+    pair_frame = chart_curves.pick_columns(frame, column_of_field, ["eta", *_COLUMNS])
+    pair_frame = pair_frame.with_columns(pair=pl.struct("model_a", "model_b"))
+    column_of_field |= {"pair": "two models"}
     curves = chart_curves.build_lines(pair_frame, column_of_field, "difference")
-    if curves.count_distinct(_PAIR_FIELDS) >= _FEWEST_ROWS:
+    if curves.count_distinct(["pair"]) >= _FEWEST_ROWS or curves.points["eta"].n_unique() == 1:
         return _draw_table(table, curves, confidence, title, size)
     rows, is_one = curves.points, len(curves.curve_rows) == 1
     y_axis = _build_axis(rows.select("difference", "low", "high").unpivot()["value"])
@@ -103,11 +102,6 @@ def difference(
     lines = _add_sides(rows.with_columns(doubt=pl.col("significant").not_().fill_null(True)))
     grey_note = ", grey where they cover 0" if _HOLDS_0 in lines["side"] else ""
     level_note = f"{label_text.describe_level(True, confidence)}{grey_note}"
-    place_text, name_ending = "by prevalence", " by prevalence"
-    if rows["eta"].n_unique() == 1:  # which has no line and no shade
-        _draw_bars(canvas, lines)
-        level_note = f"Line: {label_text.say_level(confidence)}"
-        place_text, name_ending = label_text.describe_etas([rows["eta"][0]]), ""
     chart = CurveChart(
         canvas,
         lines=lines,
@@ -115,8 +109,8 @@ def difference(
         height=pl.col("difference"),
         reads="nearest",
         say_row=_say_row,
-        subtitle=f"{subtitle}, in percentage points, {place_text}",
-        title=f"Differences of models{name_ending}",
+        subtitle=f"{subtitle}, in percentage points, by prevalence",
+        title="Differences of models by prevalence",
         finding=finding,
         note=[level_note],
         describe_doubt=_describe_open,
@@ -130,25 +124,12 @@ def _say_pair(canvas: Canvas) -> tuple[str, str]:
     # Which model is better above 0 stands in the chart.
     curves = canvas.curves
     pair = curves.curve_rows.row(0, named=True)
-    metric, names = label_text.format_metric(pair["metric"]), _name_models(pair)
+    metric, names = label_text.format_metric(pair["metric"]), _name_models(pair["pair"])
     subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
     if not is_higher_better(pair["metric"]):
         return subtitle, ""
     canvas.words += _name_sides(names, canvas)
     return subtitle, say_better(curves.points, names)
-
-
-def _draw_bars(canvas: Canvas, rows: pl.DataFrame) -> None:
-    """Draw the interval of each row as an upright rule, dotted where nothing is settled."""
-    for row in rows.drop_nulls(["low", "high"]).to_dicts():
-        place = {name: label_text.round_digits(row[name]) for name in ("eta", "low", "high")}
-        fields = canvas.channels.curve_fields(row["curve"])
-        canvas.records.append({"part": f"bar {int(row['doubt'])}", **place, **fields})
-    x, _ = canvas.place
-    for part, (color, look, _) in zip(("bar 0", "bar 1"), _LOOKS.values(), strict=True):
-        layer = alt.Chart().mark_rule(aria=False, color=color, **look)
-        layer = layer.encode(x, alt.Y("low:Q"), alt.Y2("high"))
-        canvas.under.append(keep_part(layer, part))
 
 
 def _describe_open(lines: pl.DataFrame) -> list[str]:
@@ -169,8 +150,8 @@ def _build_axis(values: Iterable[float | None]) -> ChartAxis:
 
 def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
     """Return the names of both models of a pair."""
-    say_name = partial(label_text.name_with_column, "group", "model")
-    return say_name(pair["group_a"]), say_name(pair["group_b"])
+    name_a, name_b = (label_text.name_with_column("group", "model", name) for name in pair.values())
+    return name_a, name_b
 
 
 def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
@@ -185,30 +166,15 @@ def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _build_panels(curves: ChartCurves) -> Channels:
     """Return the channels: all that differs among the lines is in the name of their panel."""
-    if len(curves.curve_rows) < 2:
-        return Channels(None, None)
     fields = [name for name in curves.column_of_field if curves.count_distinct([name]) > 1]
-    others = [name for name in fields if name not in _PAIR_FIELDS]
-    if len(others) == len(fields):
-        return Channels(None, build_channel(curves, fields, is_eta_added=False))
-    pair_channel = build_channel(curves, [*others, *_PAIR_FIELDS], is_eta_added=False)
-    pair_texts = {}
-    for row in curves.curve_rows.to_dicts():
-        (name_a, name_b), label = _name_models(row), pair_channel.label_of_curve[row["curve"]]
-        pair_texts[label] = f"{label.removesuffix(f'{name_a} · {name_b}')}{name_a} minus {name_b}"
-    labels = [pair_texts[label] for label in pair_channel.labels]
-    title = " · ".join([*(curves.column_of_field[name] for name in others), "two models"])
-    label_of_curve = {curve: pair_texts[label] for curve, label in pair_channel.label_of_curve.items()}
-    numbers = {pair_texts[label]: number for label, number in pair_channel.number_of_label.items()}
-    texts: dict[str, Any] = {"title": title, "labels": labels, "label_of_curve": label_of_curve}
-    return Channels(None, replace(pair_channel, **texts, number_of_label=numbers))
+    return Channels(None, build_channel(curves, fields, is_eta_added=False) if fields else None)
 
 
 def _choose_side_colors(pair_frame: pl.DataFrame) -> tuple[str, str, str]:
     """Return the colours above 0 and below it, those of both models of a single pair, and that of 0."""
-    models = pl.concat([pair_frame["group_a"], pair_frame["group_b"].rename("group_a")])
+    models = pl.concat([pair_frame["model_a"], pair_frame["model_b"].rename("model_a")])
     numbers = number_names(models)
-    if pair_frame.n_unique(_PAIR_FIELDS) != 1:
+    if pair_frame.n_unique("pair") != 1:
         return style.INK, style.INK, style.QUIET
     return read_colors()[numbers[0]], read_colors()[numbers[-1]], style.QUIET
 
@@ -257,7 +223,7 @@ def _draw_table(
     )
     metrics, etas = curves.curve_rows["metric"].unique().to_list(), rows["eta"].unique().to_list()
     is_better = all(map(is_higher_better, metrics))
-    fields = [name for name in curves.column_of_field if name not in _PAIR_FIELDS]
+    fields = [name for name in curves.column_of_field if name != "pair"]
     varied = {name: curves.column_of_field[name] for name in fields if curves.count_distinct([name]) > 1}
     varied |= {"eta": "eta"} if len(etas) > 1 else {}
     lines = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
@@ -280,7 +246,8 @@ def _draw_table(
     if is_better and 1 <= n_settled <= 3 and sum(map(len, settled_names)) <= 2 * _MOST_LETTERS:
         finding = f"Significant: {join_words(settled_names)}"
     elif n_settled == 0 and lines:
-        finding = f"No clear winner in any of {len(lines)} {'comparisons' if varied else 'pairs'}"
+        several = f"in any of {len(lines)} {'comparisons' if varied else 'pairs'}"
+        finding = f"No clear winner {several if len(lines) > 1 else f'between {lines[0].name}'}"
     elif len(open_lines) == 1:
         finding += f"; that of {open_lines[0].name} is not"
     elif n_settled >= (n_shown := _count_rows(given)) < len(lines):
@@ -306,7 +273,7 @@ class IntervalRow(NamedTuple):
 
 def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bool) -> IntervalRow:
     """Return a row of the table, of the better model minus the other one if more is better."""
-    names, is_settled = _name_models(row), bool(row["significant"])
+    names, is_settled = _name_models(row["pair"]), bool(row["significant"])
     value, low, high = row["difference"], row["low"], row["high"]
     if value < 0 and is_better:
         names, value = names[::-1], -value

@@ -111,6 +111,8 @@ def format_value(field: str, value: Any) -> str:
     """Return a value of the field as text, on one line."""
     if field == "metric":
         return format_metric(value)
+    if field == "pair":
+        return " minus ".join(name_with_column("group", "model", name) for name in value.values())
     if field == "target":
         return " ".join(format_value("", part) for part in value.values() if part is not None)
     return escape_name(name_value(value))
