@@ -27,7 +27,7 @@ from polars_prcurve.view.charts.parts.colors_and_panels import (
 from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.label_text import format_level, format_value
+from polars_prcurve.view.charts.parts.label_text import describe_target, format_level
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_target
 
 _NAME = "True positives among the alerts"
@@ -115,15 +115,10 @@ def alerts(
 
 def _say_purpose(curves: ChartCurves) -> str:
     """Return what thresholds were chosen for, such as `50% recall`."""
-    purpose = _NAME
     targets = curves.curve_rows.get_column("target", default=None)
-    if targets is not None and targets.n_unique() == 1:
-        target = targets[0]
-        purpose = f"Target: {format_value('target', target)}"
-        if target["criterion"] == "recall" and target["target"] is not None:
-            purpose = f"{say_target(target['target'])} recall"
-        elif target["criterion"] == "threshold":  # which was passed, and aims at nothing
-            purpose = f"T{format_value('target', target)[1:]}"
+    purpose = describe_target(targets) or _NAME
+    if purpose.startswith("Target: recall ") and targets is not None and targets[0]["target"]:
+        return f"{say_target(targets[0]['target'])} recall"
     return purpose
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby, pairwise
 from typing import Any
 
 import altair as alt
@@ -28,6 +27,7 @@ from polars_prcurve.view.charts.parts.chart_axes import (
     build_eta_axis,
     fit_shares,
     fix_y,
+    list_stretches,
 )
 from polars_prcurve.view.charts.parts.chart_curves import (
     REASON,
@@ -37,6 +37,7 @@ from polars_prcurve.view.charts.parts.chart_curves import (
     read_lines,
 )
 from polars_prcurve.view.charts.parts.chart_titles import (
+    go_on,
     list_firsts,
     name_curves,
     say_each,
@@ -250,13 +251,9 @@ class _LineChart:
             looks = (place | {"dy": dy} | side for dy in (-12, 12) for side in sides)
             text = f"equal at {trades[0]['place']}"
             canvas.words.append(choose_way(Word(text=text, **look) for look in looks))
-        if "target" in curve_rows.columns and curve_rows["target"].n_unique() == 1:
-            target = curve_rows["target"][0]
-            target_text = f"target: {label_text.format_value('target', target)}"
-            if target["criterion"] == "threshold":  # which was passed, and aims at nothing
-                target_text = f"at {label_text.format_value('target', target)}"
-            joint = ", " if target_text.startswith("at ") else "; "
-            subtitle = f"{subtitle}{joint}{target_text}" if subtitle else target_text.capitalize()
+        if target_text := label_text.describe_target(curve_rows.get_column("target", default=None)):
+            joint = ", at " if target_text.startswith("Threshold") else "; "
+            subtitle = f"{subtitle}{joint}{go_on(target_text)}" if subtitle else target_text
         chart = CurveChart(
             canvas,
             lines=self.doubt,
@@ -400,22 +397,17 @@ def _read_firsts(ranking: pl.DataFrame) -> list[tuple[float, str]]:
     rows = check_table("ranking= of metric_by_eta", ranking, "ranking", columns)
     if rows.columns.index("eta") > 0 or not rows["may_be_best"].count():  # groups are ranked apart
         return []
-    names_of_eta: dict[float, list[str]] = {eta: [] for eta in rows["eta"].unique().sort()}
-    for eta, model in rows.filter("may_be_best").sort("rank").select("eta", "model").rows():
-        names_of_eta[eta].append(label_text.name_with_column("group", "model", model))
-    return list_firsts(names_of_eta, rows["model"].n_unique())
+    name_one = partial(label_text.name_with_column, "group", "model")
+    return list_firsts(rows, pl.col("may_be_best"), "model", name_one)
 
 
 def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:
     """Draw a strip above the lines: who is significantly first where, and grey where that is open."""
-    x, etas = canvas.spec.x, [eta for eta, _ in firsts]
-    edges = [x.low, *(math.sqrt(low * high) for low, high in pairwise(etas)), x.high]
+    x, (etas, names) = canvas.spec.x, zip(*firsts, strict=True)
     is_pair = canvas.channels.color is not None and len(canvas.channels.color.labels) == 2
-    numbered_firsts = [(number, name) for number, (_, name) in enumerate(firsts)]
-    for name, run in groupby(numbered_firsts, key=lambda pair: pair[1]):
-        numbers = [number for number, _ in run]
-        low, high = edges[numbers[0]], edges[numbers[-1] + 1]
-        fields = {"eta": label_text.round_digits(low), "to": label_text.round_digits(high)}
+    for name, stretch in list_stretches(x, etas, names):
+        low, high = stretch.values()
+        fields = {end: label_text.round_digits(eta) for end, eta in stretch.items()}
         has_color = canvas.channels.color is not None and name in canvas.channels.color.labels
         canvas.records.append({"part": "first", **fields} | ({"color": name} if has_color else {}))
         room = (x.place(high) - x.place(low)) * canvas.size.width - 8

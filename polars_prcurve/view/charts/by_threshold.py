@@ -30,6 +30,7 @@ from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
 from polars_prcurve.view.charts.parts.label_text import LOWER, round_digits
+from polars_prcurve.view.charts.parts.point_thinning import ALERT_RATE
 from polars_prcurve.view.words.number_words import say_count, say_share, say_threshold
 
 _MOST_COLUMNS = 4  # columns of charts in a row, at most: more would be too narrow to read
@@ -38,8 +39,6 @@ _MOST_RULES = 8  # marked thresholds, at most, that have a rule: more would hide
 _GAP = 26  # pixels between the charts of a column, which rules at thresholds cross
 # Columns of groups at prevalences, at most; more groups share one column per prevalence.
 _MOST_APART = 9
-_RATE = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
-"""The share of events that are alerts."""
 
 
 @hint_at_arguments
@@ -183,7 +182,7 @@ class _Column:
         self.channels = replace(channels, facet=None, plain_color=channels.find_panel_color(label))
         n_events = _choose_events(curves.curve_rows["eta"], points)
         # No log axis shows 0.
-        rows = curves.points.with_columns(alerts=pl.when(_RATE > 0).then(n_events * _RATE))
+        rows = curves.points.with_columns(alerts=pl.when(ALERT_RATE > 0).then(n_events * ALERT_RATE))
         self.spec = _build_spec(chart.canvas.spec.x, rows, curves.curve_rows["eta"], n_events)
         self.canvas = Canvas(curves, self.channels, self.spec, (size.width, size.height))
         self.size = size
@@ -308,8 +307,8 @@ def _say_row(alerts_title: str, row: dict[str, Any]) -> tuple[str, str]:
 def _choose_events(etas: pl.Series, points: pl.DataFrame | None) -> float:
     """Return the number of events that alerts are counted among: that of the points, if all have one."""
     if points is not None and {"alerts", "eta", "recall", "fpr"} <= set(points.columns):
-        alerts_by_rate = (pl.col("alerts") / _RATE).round_sig_figs(9)
-        n_events = points.filter(_RATE > 0).select(alerts_by_rate).to_series().drop_nulls().unique()
+        alerts_by_rate = (pl.col("alerts") / ALERT_RATE).round_sig_figs(9)
+        n_events = points.filter(ALERT_RATE > 0).select(alerts_by_rate).to_series().drop_nulls().unique()
         if len(n_events) == 1 and n_events[0] > 1:
             return float(n_events[0])
     return chart_axes.choose_events(etas)

@@ -70,10 +70,10 @@ def gain_curve(
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_sweep("gain_curve", table)
     etas = curves.curve_rows.select("curve", "eta")
-    # Alerts are the recall of the positives and the fpr of the negatives, in the shares of both.
-    alerted = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
     table_points, points = (
-        kind_rows.join(etas, on="curve", maintain_order="left").with_columns(alerted=alerted)
+        kind_rows.join(etas, on="curve", maintain_order="left").with_columns(
+            alerted=point_thinning.ALERT_RATE
+        )
         for kind_rows in (curves.points, point_thinning.start_at_origin(curves.points))
     )
     recall_of_curve = _read_tenths(points)

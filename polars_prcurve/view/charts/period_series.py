@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,7 +17,7 @@ from polars_prcurve.view.charts.parts import chart_curves
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_colors
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
-from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import say_alarms
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
@@ -83,7 +82,7 @@ def monitor(
     period_rows = curves.points
     shares = pl.concat([period_rows[name].cast(pl.Float64).rename("share") for name in _SHARES])
     rate_text = format_metric(period_rows["metric"][0] if len(period_rows) else "precision")
-    y_axis = ChartAxis("overall", rate_text, *_fit_tenths(shares))
+    y_axis = ChartAxis("overall", rate_text, *fit_shares(shares, is_level=True))
     channels = read_panels_of_one(curves, color, facet)
     channels = channels if color else Channels(None, channels.facet)  # heads name the series
     spec = ChartSpec(_build_time_axis(period_rows, time), y_axis, "linear", height=0.5)
@@ -118,15 +117,6 @@ def monitor(
     subtitle = f"{rate_text}{place_text} by {time}; {mean_text}"
     finding = say_alarms(curves, channels, y_axis.title, time)
     return canvas.finish(canvas.write(title, finding, name=rate_text, subtitle=subtitle, note=note))
-
-
-def _fit_tenths(all_shares: pl.Series) -> tuple[float, float]:
-    """Return the tenths around all shares: the level is seen at dots and lines, which need no 0."""
-    shares = all_shares.drop_nulls()
-    if shares.is_empty():
-        return 0.0, 1.0
-    low, high = float(shares.min()), float(shares.max())  # type: ignore[arg-type]
-    return max(math.floor(10 * low - 0.2) / 10, 0.0), min(math.ceil(10 * high + 0.2) / 10, 1.0)
 
 
 def _build_time_axis(period_rows: pl.DataFrame, time: str) -> ChartAxis:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import altair as alt
@@ -19,7 +18,13 @@ from polars_prcurve.view.charts.parts import chart_curves, colors_and_panels
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart, keep_part
-from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
+from polars_prcurve.view.charts.parts.chart_axes import (
+    ChartAxis,
+    ChartSpec,
+    GivenSize,
+    build_eta_axis,
+    list_stretches,
+)
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import list_firsts, say_firsts, say_swaps
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
@@ -211,42 +216,32 @@ def _say_firsts(curves: ChartCurves, channels: Channels) -> str:
     if channels.facet is not None or color_channel is None or not is_tested:
         return ""
     label_of_curve = color_channel.label_of_curve
-    names_of_eta: dict[float, list[str]] = {eta: [] for eta in points["eta"].unique().sort()}
-    first_points = points.filter(pl.col("top") == 1).sort("rank")
-    for eta, curve_number in first_points.select("eta", "curve").rows():
-        names_of_eta[eta].append(label_of_curve[curve_number])
-    return say_firsts(list_firsts(names_of_eta, len(label_of_curve)), [*label_of_curve.values()])
+    firsts = list_firsts(points, pl.col("top") == 1, "curve", label_of_curve.__getitem__)
+    return say_firsts(firsts, [*label_of_curve.values()])
 
 
 def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:
     """Draw a zone for each stretch of prevalences at which the same neighbours are not settled."""
     x_axis, curves, channels = canvas.spec.x, canvas.curves, canvas.channels
     etas = curves.points["eta"].unique().sort().to_list()
-    middles = [math.sqrt(left_eta * right_eta) for left_eta, right_eta in pairwise(etas)]
-    eta_edges = [x_axis.low, *middles, x_axis.high]
-    number_of_eta = {eta: number for number, eta in enumerate(etas)}
     panel_keys = [key for key in zones.columns if key.startswith("group")]
     curve_of_panel = {
         tuple(row[1:]): row[0] for row in curves.curve_rows.select("curve", *panel_keys).rows()
     }
-    eta_numbers_of_zone: dict[tuple[str | None, int, int], set[int]] = {}
+    etas_of_zone: dict[tuple[str | None, int, int], set[float]] = {}
     for *group_values, eta, top_place, foot_place in zones.rows():
-        if eta in number_of_eta and tuple(group_values) in curve_of_panel:
+        if tuple(group_values) in curve_of_panel:
             panel_label = channels.curve_fields(curve_of_panel[tuple(group_values)]).get("facet")
-            eta_numbers = eta_numbers_of_zone.setdefault((panel_label, top_place, foot_place), set())
-            eta_numbers.add(number_of_eta[eta])
-    for (panel_label, top_place, foot_place), eta_numbers in eta_numbers_of_zone.items():
-        for first_number in sorted(eta_numbers - {number + 1 for number in eta_numbers}):
-            last_number = next(
-                number for number in range(first_number, len(etas) + 1) if number + 1 not in eta_numbers
-            )
-            zone = {"eta": eta_edges[first_number], "to": eta_edges[last_number + 1]}
+            etas_of_zone.setdefault((panel_label, top_place, foot_place), set()).add(eta)
+    for (panel_label, top_place, foot_place), zone_etas in etas_of_zone.items():
+        for is_in_zone, zone in list_stretches(x_axis, etas, [eta in zone_etas for eta in etas]):
             zone |= {"rank": top_place - _ZONE_RIM, "foot": foot_place + _ZONE_RIM}
             record = {"part": "zone", **colors_and_panels.tell_panel(panel_label)}
-            canvas.records.append(record | {name: round_digits(end) for name, end in zone.items()})
+            record |= {name: round_digits(end) for name, end in zone.items()}
+            canvas.records += [record] if is_in_zone else []
     zone_layer = alt.Chart().mark_rect(color=style.RULE, opacity=_ZONE_OPACITY, aria=False)
     zone_layer = zone_layer.encode(*canvas.place, alt.X2("to"), alt.Y2("foot"))
-    canvas.under += [keep_part(zone_layer, "zone")] if eta_numbers_of_zone else []
+    canvas.under += [keep_part(zone_layer, "zone")] if etas_of_zone else []
 
 
 def _say_row(point: dict[str, Any]) -> tuple[str, str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as make_field
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 import altair as alt
@@ -396,15 +397,29 @@ def choose_events(etas: pl.Series) -> int:
     return 1_000_000 if (shares.filter(shares > 0) <= _RARE_SHARE).any() else 1_000
 
 
-def fit_shares(all_shares: pl.Series) -> tuple[float, float]:
+def fit_shares(all_shares: pl.Series, *, is_level: bool = False) -> tuple[float, float]:
     """Return the ends of an axis of shares: 0 and 1, but without a half that no value is in."""
+    # Where dots and lines show the level, which needs no 0, they are the tenths around all shares.
     shares = all_shares.drop_nulls()
     if shares.is_empty():
         return 0.0, 1.0
     low, high = float(shares.min()), float(shares.max())  # type: ignore[arg-type]
+    if is_level:
+        return max(math.floor(10 * low - 0.2) / 10, 0.0), min(math.ceil(10 * high + 0.2) / 10, 1.0)
     if high <= 0.45:
         return 0.0, max(math.ceil(high * 10 + 0.2) / 10, 0.1)
     return (min(math.floor(low * 5) / 5, 0.8) if low >= 0.4 else 0.0), 1.0
+
+
+def list_stretches(
+    axis: ChartAxis, etas: Sequence[float], values: Iterable[Any]
+) -> Iterator[tuple[Any, dict[str, float]]]:
+    """Yield each run of equal values at rising prevalences, and the stretch of the axis that is its."""
+    # The ends are half way to the next prevalence, on the log axis.
+    edges = [axis.low, *(math.sqrt(low * high) for low, high in pairwise(etas)), axis.high]
+    for value, run in groupby(zip(values, edges, edges[1:], strict=False), key=itemgetter(0)):
+        ends = [*run]
+        yield value, {"eta": ends[0][1], "to": ends[-1][2]}
 
 
 def build_score_axis(title: str, scores: pl.Series, marked_scores: Iterable[Any] = ()) -> ChartAxis:

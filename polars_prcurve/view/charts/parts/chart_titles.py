@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby, pairwise
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_value
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.view.charts.parts import point_thinning
@@ -75,10 +75,7 @@ def _count_positives(n_positives: pl.Series) -> str:
 
 def find_limits(share: float, n: float) -> tuple[float, float]:
     """Return the 95% limits of a share of n examples (Wilson 1927)."""
-    z = NormalDist().inv_cdf(0.975)
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half_width = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(middle - half_width, 0.0), min(middle + half_width, 1.0)
+    return find_wilson_ends(share * n, n, z_value(0.95))
 
 
 def say_few_false_alerts(curves: ChartCurves, channels: Channels) -> str:
@@ -213,10 +210,16 @@ def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
     return {curve: channel.label_of_curve[curve] for curve in curves.curve_rows["curve"]}
 
 
-def list_firsts(names_of_eta: Mapping[float, Sequence[str]], n_models: int) -> list[tuple[float, str]]:
+def list_firsts(
+    points: pl.DataFrame, may_be_first: pl.Expr, key: str, name_one: Callable[[Any], str]
+) -> list[tuple[float, str]]:
     """Return who is significantly first at each prevalence, from those that may be first; else empty."""
     # Without a model that is first anywhere, those are named of which one is, where they are two of
     # many.
+    n_models = points[key].n_unique()
+    names_of_eta: dict[float, list[str]] = {eta: [] for eta in points["eta"].unique().sort()}
+    for eta, model in points.filter(may_be_first).sort("rank").select("eta", key).rows():
+        names_of_eta[eta].append(name_one(model))
     has_leader = any(len(names) == 1 for names in names_of_eta.values())
     n_told = 2 if n_models > 3 and not has_leader else 1
     return [

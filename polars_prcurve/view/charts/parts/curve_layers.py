@@ -12,7 +12,7 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import Title, check_texts, check_title
 from polars_prcurve.view.charts.parts import chart_assembly, point_thinning
 from polars_prcurve.view.charts.parts.active_theme import quiet_look
-from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, GivenSize, read_size
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, read_size
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, choose_way
@@ -36,7 +36,6 @@ class Canvas:
         self, curves: ChartCurves, channels: Channels, spec: ChartSpec, given: GivenSize = (None, None)
     ) -> None:
         self.curves, self.channels, self.spec = curves, channels, spec
-        self.axes = (spec.x, spec.y)
         self.size = chart_assembly.arrange_panels(channels.facet, spec, given)
         # One list for all layers, which select their records by `part`: so data are in the spec once.
         self.records: list[dict[str, Any]] = []
@@ -46,6 +45,10 @@ class Canvas:
         self.layers: list[alt.Chart] = []
         # A sentence for screen readers alone.
         self.spoken = ""
+
+    @property
+    def axes(self) -> tuple[ChartAxis, ChartAxis]:
+        return self.spec.x, self.spec.y
 
     @property
     def place(self) -> tuple[alt.X, alt.Y]:

@@ -71,6 +71,15 @@ def say_eta_range(etas: Sequence[float]) -> str:
     return first_text if first_text == last_text else f"{first_text} to {last_text}"
 
 
+def describe_target(targets: pl.Series | None) -> str:
+    """Return the one target of all rows, as `Target: recall 0.5`; empty without it."""
+    if targets is None or targets.n_unique() != 1:
+        return ""
+    text = format_value("target", targets[0])
+    # A threshold was passed, and aims at nothing.
+    return text.capitalize() if targets[0]["criterion"] == "threshold" else f"Target: {text}"
+
+
 def add_threshold(row: Mapping[str, Any]) -> str:
     """Return `, threshold 0.5`, which follows what is read at a row of a curve; empty without one."""
     # It has six digits, since the rows of such charts leave out scores to distinguish it from.

@@ -51,6 +51,10 @@ def has_points_alone(points: pl.DataFrame) -> bool:
     return "threshold" in points.columns and points["threshold"].null_count() == len(points) > 0
 
 
+ALERT_RATE = pl.col("eta") * pl.col("recall") + (1 - pl.col("eta")) * pl.col("fpr")
+"""The share of cases that are alerts: the recall of the positives and the fpr of the negatives."""
+
+
 def start_at_origin(points: pl.DataFrame) -> pl.DataFrame:
     """Return the rows, after a point at recall 0 and fpr 0 in each curve."""
     origin_points = points.select(pl.col("curve").unique(maintain_order=True), recall=0.0, fpr=0.0)
