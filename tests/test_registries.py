@@ -180,8 +180,8 @@ def test_every_kind_of_sample_has_a_design_and_words() -> None:
 def test_every_status_has_a_sentence_a_block_and_a_line_of_help() -> None:
     listed = re.findall(r"^ *- `(\w+)`:", FramePrc.decide.__doc__ or "", re.M)
     assert listed == list(STATUSES), "decide() lists the statuses in the order in which they are tried"
-    remedy = "_DESCRIPTIONS in view/verdicts/verdict_sentences.py"
-    assert_equal_sets(STATUSES, verdict_sentences._DESCRIPTIONS, "status", remedy)
+    remedy = "_WRITERS in view/verdicts/verdict_sentences.py"
+    assert_equal_sets(STATUSES, verdict_sentences._WRITERS, "status", remedy)
     remedy, standings = "_STANDINGS in view/verdicts/value_phrases.py", get_args(GroupStanding)
     assert_equal_sets(standings, value_phrases._STANDINGS, "standing of a group", remedy)
     remedy = "_BLOCKS in view/report/decision_drawings.py"

@@ -65,8 +65,7 @@ class WordedCase(Case):
 def sum_up(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Verdict:
     """Return the one verdict of all cases of a table."""
     if not cases:
-        sentence = STATUS_TABLE["too_little_data"].templates["no rows"]
-        return Verdict(judged_table.status, judged_table.models, sentence)
+        return Verdict(judged_table.status, judged_table.models, "The table has no rows")
     if len(cases) == 1:
         return cases[0].verdict
     return Verdict(

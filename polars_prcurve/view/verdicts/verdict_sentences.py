@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import NamedTuple
 
 from polars_prcurve.core.confidence.rate_intervals import Estimate
 from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
@@ -56,166 +56,161 @@ def write_verdict(case: Case, test_level: float, conditions: str) -> Verdict:
     )
 
 
+class Breaks(NamedTuple):
+    """What a sentence on several cases like one has: where it holds, and whose numbers follow."""
+
+    places: str = ""  # such as ` at both prevalences`
+    colon: str = ": "  # or `. At 1 in 50: `
+    semicolon: str = "; "
+
+    @property
+    def opening(self) -> str:
+        """What stands before values: where they hold, and a colon."""
+        return f"{self.places}{self.colon}"
+
+
 def write_sentence(case: Case, places: str = "", opening: str = "") -> str:
     """Return the sentence of a case; of several like it with where it holds, and whose numbers follow.
 
     `places` are such as ` at both prevalences`, and `opening` such as `. At 1 in 50: `.
     """
-    kind, values = _DESCRIPTIONS[case.status](case)
-    label, _, templates = STATUS_TABLE[case.status]
-    template = templates[kind]
-    if places and "{places}" not in template:  # it is all about the one case
-        template = f"{start_sentence(label)}{{places}}{{colon}}{template[:1].lower()}{template[1:]}"
-    breaks = {"places": places, "colon": opening or ": ", "semicolon": opening or "; "}
-    return template.format(**values, **breaks)
+    return _WRITERS[case.status](case, Breaks(places, opening or ": ", opening or "; "))
 
 
-_Description = tuple[str, Mapping[str, Any]]
-"""The kind of a sentence in the table of statuses, and the values that it names."""
+def _write_of_one(case: Case, breaks: Breaks, start: str, sentence: str) -> str:
+    """Return a sentence that is all about one case, after the status of all."""
+    if not breaks.places:
+        return f"{start}{sentence}"
+    label = start_sentence(STATUS_TABLE[case.status].label)
+    return f"{label}{breaks.opening}{start.lower()}{sentence}"
 
 
-def _describe_winner(case: Case) -> _Description:
-    best_candidate = case.finalists[0]
-    others = [candidate for candidate in case.qualifiers if candidate is not best_candidate]
+def _write_winner(case: Case, breaks: Breaks) -> str:
+    leader, n_models = case.finalists[0], len(case.candidates)
+    others = [candidate for candidate in case.qualifiers if candidate is not leader]
+    first, metric, value = name_model(leader), name_merit(case), write_merit(leader)
     if not others:
-        return "alone", {
-            "first": name_model(best_candidate),
-            "values": _write_values(case, best_candidate),
-        }
-    return "two" if len(case.candidates) == 2 else "several", {
-        "first": name_model(best_candidate),
-        "second": name_model(others[0]),
-        "metric": name_merit(case),
-        "value": write_merit(best_candidate),
-        "next_value": write_merit(others[0]),
-        "n_models": len(case.candidates),
-    }
+        return f"Only {first} meets the targets{breaks.opening}{_write_values(case, leader)}"
+    second, next_value = name_model(others[0]), write_merit(others[0])
+    if n_models == 2:
+        return f"{first} is better{breaks.opening}{metric} {value}, against {next_value} for {second}"
+    return (
+        f"{first} is the best of {n_models} models{breaks.opening}{metric} {value}; the next is "
+        f"{second}, {next_value}"
+    )
 
 
-def _describe_no_winner(case: Case) -> _Description:
-    rivals = case.finalists
-    first, values = rivals[0], {"first": name_model(rivals[0]), "metric": name_merit(case)}
-    values["value"] = write_merit(first)
+def _write_no_winner(case: Case, breaks: Breaks) -> str:
+    rivals, n_models, metric = case.finalists, len(case.candidates), name_merit(case)
+    first, value = name_model(rivals[0]), write_merit(rivals[0])
     if len(rivals) == 1:  # the others are behind it, and it is not significantly above chance
-        return "chance", values
+        highest = f"{first} has the highest {metric}, {value}"
+        return f"{highest}, but is not significantly better than chance{breaks.places}"
     if misses := [candidate for candidate in rivals if not candidate.meets_targets]:
-        values |= {"others": list_names(misses), "miss": "misses" if len(misses) == 1 else "miss"}
-        return "one misses", values
-    if len(case.candidates) == 2:
-        values["second"] = name_model(rivals[1])
-        return "two", {**values, "values": join_words([write_merit(rival) for rival in rivals])}
-    last = rivals[-1]
-    numbers = {"n_named": len(rivals), "n_models": len(case.candidates), "names": list_names(rivals)}
-    ends = {
-        end: f"{write_merit(rival)} for {name_model(rival)}"
-        for end, rival in (("lowest", last), ("highest", first))
-    }
-    return "several", {**values, **numbers, **ends}
+        miss = f"{list_names(misses)} {'misses' if len(misses) == 1 else 'miss'} the targets"
+        sentence = f" has {metric} {value}; {miss} on this test set, but not significantly"
+        return _write_of_one(case, breaks, "", f"{first}{sentence}")
+    if n_models == 2:
+        values = join_words([write_merit(rival) for rival in rivals])
+        names = f"{first} and {name_model(rivals[1])}"
+        return f"No clear winner between {names}{breaks.opening}{metric} {values}"
+    lowest = f"{write_merit(rivals[-1])} for {name_model(rivals[-1])}"
+    return (
+        f"{len(rivals)} of {n_models} models may be best{breaks.places}: {list_names(rivals)}"
+        f"{breaks.semicolon}{metric} from {lowest} to {value} for {first}"
+    )
 
 
-def _describe_chance(case: Case) -> _Description:
+def _write_chance(case: Case, breaks: Breaks) -> str:
     candidates = case.candidates
     has_names = candidates[0].model is not None
     names = list_names(candidates) if has_names else "The scores"
     is_one = has_names and len(candidates) == 1
     if case.is_reversed:
-        return "reversed", {
-            "models": names,
-            "rank": "ranks" if is_one else "rank",
-        }
+        return f"{names} {'ranks' if is_one else 'rank'} negatives above positives{breaks.places}"
+    start = f"{names} {'is' if is_one else 'are'} no better than chance{breaks.opening}"
     if case.goal.mean_over:
-        return "mean", {
-            "models": names,
-            "are": "is" if is_one else "are",
-            "metric": name_merit(case),
-            "values": join_words([write_merit(candidate) for candidate in candidates[:MOST_NAMES]]),
-            "by_chance": f"{case.chance_precision:.2g}",
-        }
+        values = join_words([write_merit(candidate) for candidate in candidates[:MOST_NAMES]])
+        by_chance = f"{case.chance_precision:.2g}"
+        return f"{start}{name_merit(case)} is {values}; random scores have {by_chance}"
     if case.has_one_score:
-        [score] = candidates[0].row[EvidenceColumn.FEW_SCORES]
+        score = say_threshold(candidates[0].row[EvidenceColumn.FEW_SCORES][0])
         of_model = f" of {names}" if has_names else ""
-        return "constant", {"score": say_threshold(score), "of_model": of_model}
+        return f"All scores{of_model} are {score}, so they rank nothing{breaks.places}"
     # A threshold of 50% recall is in the table, with an interval of its own.
     is_in_table = {**case.goal.targets} == {"recall": 0.5}
     estimates = [
         candidate.precision if is_in_table else candidate.precision_at_half
         for candidate in candidates[:MOST_NAMES]
     ]
-    return "scores", {
-        "models": names,
-        "are": "is" if is_one else "are",
-        "half": say_share(0.5),
-        "values": join_words([write_value("precision", estimate) for estimate in estimates]),
-        "eta": write_value("precision", Estimate(case.eta or 0.0, None, None)),  # in one unit with it
-    }
+    values = join_words([write_value("precision", estimate) for estimate in estimates])
+    eta = write_value("precision", Estimate(case.eta or 0.0, None, None))  # in one unit with it
+    return f"{start}at {say_share(0.5)} recall, precision is {values}; the prevalence is {eta}"
 
 
-def _describe_too_little(case: Case) -> _Description:
+def _write_too_little(case: Case, breaks: Breaks) -> str:
     n_examples, class_name = find_short_class(case)
     if n_examples == 0:
-        return "no class", {"class_name": class_name}
-    singular_name = class_name.removesuffix("s")
+        return _write_of_one(case, breaks, "The", f" test set has no {class_name}")
+    noun = class_name.removesuffix("s")
     if case.goal.mean_over:
-        singular_name, _ = name_groups(case.goal.mean_over)
-    examples = f"{format_count(n_examples)} {singular_name if n_examples == 1 else class_name}"
-    candidate, metric_name, estimate = find_vaguest(case)
-    is_at_half = case.goal.is_of_curve and metric_name == "precision"
-    values = {
-        "examples": examples,
-        "metric": name_metric(metric_name),
-        "at_half": f" at {say_share(0.5)} recall" if is_at_half else "",
-    }
+        noun, _ = name_groups(case.goal.mean_over)
+    examples = f"{format_count(n_examples)} {noun if n_examples == 1 else class_name}"
+    candidate, column, estimate = find_vaguest(case)
+    metric = name_metric(column)
+    at_half = f" at {say_share(0.5)} recall" if case.goal.is_of_curve and column == "precision" else ""
     if estimate.span is None:
-        return "no interval", values
+        fact = f"there is no interval for {metric}{at_half}"
+        return _write_of_one(case, breaks, "With", f" {examples}, {fact}")
     if case.goal.mean_over:  # whose interval by Student's distribution may leave the range of the metric
         estimate = replace(estimate, low=max(estimate.low, 0.0), high=min(estimate.high, 1.0))
-    low_text, high_text = format_ends(metric_name, estimate)
-    has_names = len(case.candidates) > 1
-    values["of_model"] = f" of {name_model(candidate)}" if has_names else ""
-    return "interval", {**values, "low": low_text, "high": high_text}
+    ends = " to ".join(format_ends(column, estimate))
+    of_model = f" of {name_model(candidate)}" if len(case.candidates) > 1 else ""
+    fact = f"{metric}{of_model}{at_half} could be anything from {ends}"
+    return _write_of_one(case, breaks, "With", f" {examples}, {fact}")
 
 
-def _describe_not_met(case: Case) -> _Description:
+def _write_not_met(case: Case, breaks: Breaks) -> str:
     goal = case.goal
     if goal.targets and not goal.is_at_threshold:
-        return "no threshold", _describe_targets(case)
+        return _write_no_threshold(case, breaks)
     if not case.qualifiers and goal.is_at_threshold:
-        return "no score", {"threshold": write_threshold(case.candidates[0])}
-    return _describe_gate(case)
+        return f"No score reaches the threshold {write_threshold(case.candidates[0])}{breaks.places}"
+    return _write_gate(case, breaks, "misses")
 
 
-def _describe_unsure(case: Case) -> _Description:
+def _write_unsure(case: Case, breaks: Breaks) -> str:
     goal = case.goal
     if goal.is_gate:
-        return _describe_gate(case)
-    values = _describe_targets(case)
+        return _write_gate(case, breaks, "meet", "may or may not ")
     if goal.guarantee is None:
-        return "no threshold", values
-    return "guarantee", {**values, "level": format_level(goal.guarantee)}
+        return _write_no_threshold(case, breaks, " on this test set, but one may on new data")
+    return _write_no_threshold(case, breaks, f" with {format_level(goal.guarantee)} confidence")
 
 
-def _describe_targets(case: Case) -> dict[str, str]:
-    """Return the targets that no threshold meets, and the best value of the last one."""
+def _write_no_threshold(case: Case, breaks: Breaks, limit: str = "") -> str:
+    """Return that no threshold meets the targets, and the best value of the last one."""
     best = describe_best(case.candidates)
     target = describe_targets(case.goal.targets, case.goal.per)
-    return {"target": target, "best": best and f"; {best}", **choose_verbs(case.goal.targets)}
+    meets = choose_verbs(case.goal.targets)["meets"]
+    return f"No threshold {meets} {target}{limit}{breaks.places}{best and f'; {best}'}"
 
 
-def _describe_met(case: Case) -> _Description:
+def _write_met(case: Case, breaks: Breaks) -> str:
     goal, candidate = case.goal, (case.finalists or case.candidates)[0]
     if goal.is_gate:
-        return _describe_gate(case)
-    return "guarantee", {
-        "threshold": write_threshold(candidate),
-        "of_model": f" of {name_model(candidate)}" if len(case.candidates) > 1 else "",
-        "target": describe_targets(goal.targets, goal.per),
-        "level": format_level(goal.guarantee or 0),
-        "values": _write_values(case, candidate),
-        **choose_verbs(goal.targets),
-    }
+        return _write_gate(case, breaks, "meets")
+    of_model = f" of {name_model(candidate)}" if len(case.candidates) > 1 else ""
+    target = describe_targets(goal.targets, goal.per)
+    meets = f"{choose_verbs(goal.targets)['meets']} {target}"
+    level = f"with {format_level(goal.guarantee or 0)} confidence"
+    return (
+        f"Threshold {write_threshold(candidate)}{of_model} {meets} {level}{breaks.opening}"
+        f"{_write_values(case, candidate)}"
+    )
 
 
-def _describe_gate(case: Case) -> _Description:
+def _write_gate(case: Case, breaks: Breaks, verb: str, doubt: str = "") -> str:
     """Return what a threshold does of what is demanded, with the intervals at which it is tested."""
     [candidate] = case.candidates
     result_of_word = {
@@ -225,19 +220,17 @@ def _describe_gate(case: Case) -> _Description:
     }
     deciding_words = [word for word, is_met in result_of_word.items() if is_met is case.met]
     deciding_words = deciding_words or [*result_of_word]
+    act = f"{doubt}{choose_verbs(deciding_words)[verb]} {_write_limits(case, deciding_words)}"
     tails = []
     for is_met in (None, True):
         words = [word for word in result_of_word if word not in deciding_words]
         if words := [word for word in words if result_of_word[word] is is_met]:
             verbs = choose_verbs(words)
-            verb = verbs["meets"] if is_met else f"may or may not {verbs['meet']}"
-            tails.append(f"; it {verb} {_write_limits(case, words)}: {_write_limited(case, words)}")
-    return "point" if case.goal.is_of_point else "threshold", {
-        "threshold": write_threshold(candidate),
-        "target": _write_limits(case, deciding_words),
-        "values": _write_limited(case, deciding_words) + "".join(tails),
-        **choose_verbs(deciding_words),
-    }
+            own_act = verbs["meets"] if is_met else f"may or may not {verbs['meet']}"
+            tails.append(f"; it {own_act} {_write_limits(case, words)}: {_write_limited(case, words)}")
+    subject = "This point" if case.goal.is_of_point else f"Threshold {write_threshold(candidate)}"
+    values = _write_limited(case, deciding_words) + "".join(tails)
+    return f"{subject} {act}{breaks.opening}{values}"
 
 
 def _write_limits(case: Case, words: Sequence[str]) -> str:
@@ -264,22 +257,22 @@ def _write_values(case: Case, candidate: Candidate) -> str:
     return join_words(phrases)
 
 
-def _describe_measured(case: Case) -> _Description:
+def _write_measured(case: Case, breaks: Breaks) -> str:
     [candidate] = case.candidates
     values = _write_values(case, candidate)
     if candidate.model is None:
-        return "values", {"opening": "", "values": start_sentence(values)}
-    return "values", {"opening": f"{name_model(candidate)}: ", "values": values}
+        return start_sentence(values)
+    return f"{name_model(candidate)}: {values}"
 
 
-_DESCRIPTIONS: Mapping[Status, Callable[[Case], _Description]] = {
-    "too_little_data": _describe_too_little,
-    "chance": _describe_chance,
-    "not_met": _describe_not_met,
-    "unsure": _describe_unsure,
-    "no_winner": _describe_no_winner,
-    "winner": _describe_winner,
-    "met": _describe_met,
-    "measured": _describe_measured,
+_WRITERS: Mapping[Status, Callable[[Case, Breaks], str]] = {
+    "too_little_data": _write_too_little,
+    "chance": _write_chance,
+    "not_met": _write_not_met,
+    "unsure": _write_unsure,
+    "no_winner": _write_no_winner,
+    "winner": _write_winner,
+    "met": _write_met,
+    "measured": _write_measured,
 }
-"""What fills in the sentence of each status."""
+"""What writes the sentence of each status."""
