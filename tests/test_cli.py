@@ -2071,6 +2071,9 @@ def test_a_file_says_what_a_table_holds(
         assert found[0] == found[1], command
     assert main(shlex.split("summary scores.parquet --table table.toml --score other -o -")) == 0
     assert "model" not in capsys.readouterr().out  # an option replaces the word of the file
+    Path("absent.toml").write_text("score = 'a column of another table'\n")
+    assert main(shlex.split("summary scores.parquet --table absent.toml --score other -o -")) == 0
+    capsys.readouterr()
     for text, says in {
         "scroe = 'one'": "did you mean 'score'",
         "score = [": "is not a TOML file",

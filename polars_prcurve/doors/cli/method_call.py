@@ -62,7 +62,7 @@ def read_command(args: argparse.Namespace) -> MethodCall:
         for name, kind in kind_of_option.items()
         if kind is not FILE and (words := vars(args)[name]) is not None
     }
-    table = _open_table(args)
+    table = _open_table(args, arguments)
     words = {"confidence": args.command.find_default("confidence"), **table._words, **arguments}
     level = getattr(words["confidence"], "level", words["confidence"])
     group_names = (words.get("by"), words.get("model", "model"), words.get("time"))
@@ -94,8 +94,8 @@ def read_command(args: argparse.Namespace) -> MethodCall:
     return MethodCall(table, arguments, groups, level)
 
 
-def _open_table(args: argparse.Namespace) -> FilePrc:
-    """Return the table of INPUT, with the stored arguments of --qrels and --table."""
+def _open_table(args: argparse.Namespace, arguments: Mapping[str, Any]) -> FilePrc:
+    """Return the table of INPUT, with arguments of --qrels and --table that no option overrides."""
     if qrels := vars(args).get("qrels"):
         paths = [args.input] if os.path.exists(args.input) else glob.glob(args.input, recursive=True)
         runs = from_trec(sorted(paths) or [args.input], qrels)
@@ -103,7 +103,8 @@ def _open_table(args: argparse.Namespace) -> FilePrc:
     else:
         table = FilePrc(scan_files(args.input))
     try:
-        return table(**_read_toml(args.table)) if args.table else table
+        words = _read_toml(args.table) if args.table else {}
+        return table(**{word: words[word] for word in words if word not in arguments})
     except TypeError as error:  # a word that no table has
         raise PrcError(f"--table {args.table!r}: {error}") from None
 
