@@ -222,7 +222,48 @@ def test_numbers_needed_and_tested_add_up_and_the_bar_agrees(
         )
 
 
+CELLS = ("tp", "fp", "fn", "tn")
+
+
+def plan_cells(tp: int, fp: int, fn: int, tn: int, eta: float, **words: float) -> Decision:
+    cells = pl.DataFrame(dict(zip(CELLS, [[tp], [fp], [fn], [tn]], strict=True)))
+    return prc(cells, cells=CELLS).decide(eta, **words)
+
+
 def test_no_false_positive_shows_no_number_but_a_least_one() -> None:
-    cells = pl.DataFrame({"tp": [30], "fp": [0], "fn": [30], "tn": [300]})
-    verdict = prc(cells, cells=("tp", "fp", "fn", "tn")).decide(0.01).verdict
-    assert "at least 1,200 negatives (900 more)" in verdict.would_settle
+    verdict = plan_cells(30, 0, 30, 300, 0.01).verdict
+    assert "at least 4,100 negatives (3,800 more)" in verdict.would_settle
+
+
+@pytest.mark.parametrize("eta", [1e-6, 0.01])
+@pytest.mark.parametrize("hits", [(283, 121), (30, 30)])
+@pytest.mark.parametrize("words", [{}, {"precision": 0.97}, {"fdr": 0.03}])
+def test_a_least_number_is_that_at_which_none_of_them_is_flagged(
+    eta: float, hits: tuple[int, int], words: dict[str, float]
+) -> None:
+    """Fewer do not narrow the interval enough, although none is flagged; whatever was tested."""
+    n_plans = 0
+    for tn in (50, 3_000):
+        plan = plan_cells(hits[0], 0, hits[1], tn, eta, **words)
+        need = find_need(plan)
+        if need is None or need.is_met:
+            continue
+        assert need.is_least
+        [size] = need.classes
+        is_test = plan.verdict.status == "unsure"
+        n_plans += 1
+        for factor, is_enough in ((1.01, True), (0.97, False)):
+            new = plan_cells(hits[0], 0, hits[1], round(size.number * factor + factor - 1), eta, **words)
+            [low] = new.table["precision_low"]
+            assert (low >= 0.97 if is_test else (1 - low) / 2 <= need.size) is is_enough
+    assert n_plans
+
+
+def test_rows_that_count_for_more_change_no_class_of_a_size() -> None:
+    """Negatives that stand for 20 each are few, too, where one of them is flagged."""
+    table = draw_models({"score": 2.2}, 300, 2_700, seed=1)
+    weight = pl.when("label").then(1.0).otherwise(20.0)
+    for frame, words in ((table, {}), (table.with_columns(weight=weight), {"weight": "weight"})):
+        need = find_need(prc(frame, **words).decide(0.01, recall=0.03))
+        assert need is not None
+        assert "negatives" in {size.class_name for size in need.classes}

@@ -27,7 +27,6 @@ RELEVANT_GAP = 0.1  # the difference that matters between shares of usual size: 
 WELL_KNOWN = 0.05  # how far an interval reaches to either side where a share of usual size is well known
 ROUGHLY_KNOWN = 0.1  # the same where there was too little data for a verdict
 _LEAST_HITS = 5  # true positives, at least, of targets that a plan takes for reachable
-_TIMES_UNSEEN = 4.0  # times the examples of a class, at least, where none shows how many it takes
 _MOST_TIMES = 1_000.0  # times the test set that a plan names, at most: more is out of reach
 POWER = 0.8  # of tests that a plan sizes, and the assurance of the widths that it names
 _POWER_MARGIN = NormalDist().inv_cdf(POWER)
@@ -119,11 +118,34 @@ def _plan_width(
         return _build_need(case, {class_name: times}, half_width)
     if metric_name not in ("precision", "fdr") or case.goal.is_of_curve:
         return _plan_both(case, estimate, half_width)
+    if _is_bare(candidate):
+        value = float(candidate.precision.value)
+        return _plan_bare(case, candidate, abs(value - 2 * half_width), half_width)
     widths = _find_half_widths(candidate)
-    if widths is None:
-        need = _build_need(case, {_find_vague_class(candidate): _TIMES_UNSEEN}, half_width)
-        return None if need is None else need._replace(is_least=True)
-    return _plan_classes(case, candidate, widths, half_width)
+    return None if widths is None else _plan_classes(case, candidate, widths, half_width)
+
+
+def _plan_bare(case: Case, candidate: Candidate, end: float, half_width: float) -> SampleNeed | None:
+    """Return how many examples move the only end of an interval of precision, from 1 or 0, to `end`.
+
+    No fewer do: this is the number at which there is still no false positive, or no true one.
+    """
+    is_perfect = float(candidate.precision.value) == 1
+    low, high = candidate.precision.span or (0.0, 1.0)
+    class_name, rate_name = ("negatives", "fpr") if is_perfect else ("positives", "recall")
+    rate_high = float(candidate.row[f"{rate_name}_high"])
+    bare_end = low if is_perfect else high
+    if not 0 < bare_end < 1 or not 0 < end < 1 or not 0 < rate_high < 1:
+        return None
+    # The odds of precision go with those of the rate, and of 0 among n these end at z**2 / n (Wilson).
+    odds_ratio = math.exp(abs(find_log_odds(end) - find_log_odds(bare_end)))
+    is_reached = bare_end >= end if is_perfect else bare_end <= end
+    needed_rate = rate_high * (odds_ratio if is_reached else 1 / odds_ratio)
+    if needed_rate >= 1:
+        return None
+    times = math.exp(find_log_odds(rate_high) - find_log_odds(needed_rate))
+    n_tested = case.sizes[class_name]
+    return SampleNeed((ClassNeed(class_name, n_tested * times, n_tested),), half_width, is_least=True)
 
 
 def _plan_classes(
@@ -169,6 +191,9 @@ def _plan_test(case: Case, candidate: Candidate) -> SampleNeed | None:
     estimate, limit = candidate.read(TARGET_KINDS[word].column), case.goal.demand[word]
     if estimate.span is None or estimate.value is None:
         return None
+    if word in ("precision", "fdr") and _is_bare(candidate):
+        end = limit if word == "precision" else 1 - limit
+        return _plan_bare(case, candidate, end, abs(float(estimate.value) - limit))
     z = z_value(float(candidate.row[EvidenceColumn.LEVEL]))
     half_width = abs(float(estimate.value) - limit) * z / (z + _POWER_MARGIN)
     return _plan_width(case, candidate, word, estimate, half_width)
@@ -229,20 +254,21 @@ def _find_share(logit: float) -> float:
 def _find_half_widths(candidate: Candidate) -> tuple[float, float] | None:
     """Return the half-widths of precision on the logit scale from positives and from negatives.
 
-    Precision has the log odds ln(recall) - ln(fpr) + log odds of the prevalence. None where no false
-    positive, or no true one, was seen: then the interval has no end on that scale.
+    Precision has the log odds ln(recall) - ln(fpr) + log odds of the prevalence. An end of 0 has no
+    logarithm: then it is the width above the rate that counts. None where a rate is unknown, or 0.
     """
-    ends = [candidate.row.get(name) for name in ("recall_low", "recall_high", "fpr_low", "fpr_high")]
-    if any(end is None or end <= 0 for end in ends):
-        return None
-    recall_low, recall_high, fpr_low, fpr_high = map(float, ends)  # type: ignore[arg-type]
-    return math.log(recall_high / recall_low) / 2, math.log(fpr_high / fpr_low) / 2
+    widths = []
+    for name in ("recall", "fpr"):
+        rate, low, high = (candidate.row.get(f"{name}{end}") for end in ("", "_low", "_high"))
+        if not rate or low is None or not high:
+            return None
+        widths.append(math.log(high / low) / 2 if low > 0 else math.log(high / rate))
+    return widths[0], widths[1]
 
 
-def _find_vague_class(candidate: Candidate) -> str:
-    """Return the class of which fewer were flagged: the log of its rate is known less."""
-    tp, fp = (candidate.row.get(name) or 0 for name in ("tp", "fp"))
-    return "positives" if tp < fp else "negatives"
+def _is_bare(candidate: Candidate) -> bool:
+    """Return whether precision is 1 or 0, as no false positive, or no true one, was seen."""
+    return candidate.precision.value in (0, 1) and candidate.row.get("fpr_high") is not None
 
 
 def _find_mean_error(case: Case) -> float:
