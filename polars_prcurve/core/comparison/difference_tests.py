@@ -22,7 +22,8 @@ farther apart than the quantile of the studentised range (Tukey 1953, Kramer 195
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -35,6 +36,7 @@ from polars_prcurve.core.ground import normal_distribution as normal
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.student_distribution import normal_from_student, student_quantile
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.uncertainty.analytic import CAUTIOUS, counts_unseen, find_ends, find_gap
 
 LEAST_SIZE = f"{RESERVED}least_size"
@@ -280,6 +282,23 @@ def add_flags(
         is_significant = judge_sign(low, high, is_relied_upon & ~has_few)
         flag_columns[f"{name}_significant"] = pl.when(is_known).then(is_significant)
     return differences.with_columns(**flag_columns)
+
+
+def cut_to_range(differences: pl.LazyFrame, metrics: Iterable[Metric]) -> pl.LazyFrame:
+    """Cut limits where no two values of a metric are that far apart: those of shares at -1 and 1."""
+    # The errors of two models that share examples add up to more than the values allow, where they are
+    # thought to go in opposite directions, and limits of several models are stretched.
+    greatest_difference: pl.Expr = pl.lit(math.inf)
+    for metric in metrics:
+        lowest, highest = metric.range
+        greatest_difference = (
+            pl.when(pl.col("metric") == metric.name)
+            .then(highest - lowest)
+            .otherwise(greatest_difference)
+        )
+    return differences.with_columns(
+        pl.col("low", "high").clip(-greatest_difference, greatest_difference)
+    )
 
 
 def judge_sign(low: pl.Expr, high: pl.Expr, is_relied_upon: pl.Expr) -> pl.Expr:

@@ -147,7 +147,10 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
     elif comparison.certainty.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
     differences = [
-        subtract_curve_metrics(part) if part.target is None else subtract_point_metrics(part)
+        difference_tests.cut_to_range(
+            subtract_curve_metrics(part) if part.target is None else subtract_point_metrics(part),
+            part.metrics,
+        )
         for part in parts
     ]
     key_columns = (*comparison.table.group_columns, eta_column, *comparison.grid.carried_columns)

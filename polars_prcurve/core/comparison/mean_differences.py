@@ -11,7 +11,12 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, judge_sign
+from polars_prcurve.core.comparison.difference_tests import (
+    Level,
+    adjust_p_values,
+    cut_to_range,
+    judge_sign,
+)
 from polars_prcurve.core.comparison.differences import find_compared_metrics
 from polars_prcurve.core.comparison.model_pair_rows import (
     A,
@@ -58,6 +63,7 @@ def build_mean_compare_table(
     differences = build_mean_differences(
         table, grid, values, means, confidence=comparison.certainty.level, adjust=adjust
     )
+    differences = cut_to_range(differences, compared_metrics)
     if not is_wide:
         return differences
     return differences.with_columns(pl.col("model_a", "model_b").cast(pl.String))
