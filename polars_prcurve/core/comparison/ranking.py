@@ -14,6 +14,7 @@ from typing import cast
 
 import polars as pl
 
+from polars_prcurve.core.comparison.difference_tests import cut_to_range
 from polars_prcurve.core.comparison.differences import build_differences, name_curve_metric
 from polars_prcurve.core.comparison.mean_differences import build_mean_differences, build_model_values
 from polars_prcurve.core.comparison.model_pair_rows import Comparison, Examples, number_within
@@ -139,6 +140,7 @@ def _rank_means(
         differences = build_mean_differences(
             table, grid, values, means, confidence=level, adjust="models"
         )
+        differences = cut_to_range(differences, [metric])
         rank_rows = _add_lead(outer_table, rank_rows, differences, sign)
     eta_column, *other_columns = _list_ranking_columns(lead=has_leads, is_mean=True)
     return rank_rows.select(
@@ -231,10 +233,12 @@ def _list_leads(
         behind_low=pl.when(is_as_listed).then(low).otherwise(merge_zeros(-high)),
         behind_high=pl.when(is_as_listed).then(high).otherwise(merge_zeros(-low)),
     )
-    # A limit is positive only where the sign of a difference is certain. Limits, and whether a model is
-    # behind, are those of the farthest: a model is as far behind as it is behind any other.
-    least_low = pl.col("behind_low").clip(upper_bound=0.0)
-    certain_low = pl.when("significant").then("behind_low").otherwise(least_low)
+    # Limits, and whether a model is behind, are those of the farthest: a model is as far behind as it is
+    # behind any other. A limit above 0 that is not significant is in doubt, whichever pair it is of.
+    is_doubtful = (pl.col("behind_low") > 0) & ~pl.col("significant").fill_null(value=False)
+    doubt_of_farthest = pl.when(is_doubtful).then(DOUBT).max().over(*key_columns, Row.MODEL)
     farthest_columns = pl.col("behind_low", "behind_high", "significant")
-    lead_rows = lead_rows.with_columns(behind_low=certain_low)
-    return lead_rows.with_columns(farthest_columns.max().over(*key_columns, Row.MODEL))
+    return lead_rows.with_columns(
+        farthest_columns.max().over(*key_columns, Row.MODEL),
+        pl.coalesce(DOUBT, doubt_of_farthest).alias(DOUBT),
+    )

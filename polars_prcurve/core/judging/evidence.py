@@ -28,6 +28,7 @@ from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     measure_certainty,
     scale_limit,
 )
+from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.point_intervals import combine_distances
 from polars_prcurve.core.confidence.rate_intervals import read_estimate
@@ -69,6 +70,7 @@ class EvidenceColumn:
     BEST = f"{RESERVED}best"
     """Where no threshold meets the targets, the best value of the last one, with both ends of its
     interval, among the thresholds that meet the others."""
+    LEAD_DOUBT = f"{RESERVED}lead_doubt"  # why `behind` and its ends may be unreliable; null if not
     OTHER = f"{RESERVED}other_"
     """Before the columns of another threshold that meets all limits, beside the one that is tested."""
 
@@ -519,6 +521,7 @@ def _add_leads(
         "eta",
         pl.col("model").alias(model_column),
         *_LEAD_COLUMNS,
+        pl.col(DOUBT).alias(EvidenceColumn.LEAD_DOUBT),
     ]
     ranking_frames = [
         ranking.select(ranking_columns)
@@ -534,6 +537,7 @@ def _add_leads(
         pl.col("behind_high").max(),
         # Null without a ranking, as where the other model meets no target by any interval.
         pl.col("may_be_best").any(ignore_nulls=False),
+        pl.col(EvidenceColumn.LEAD_DOUBT).drop_nulls().first(),
     )
     return _join(case_rows, leads_of_models, ranking_keys)
 

@@ -288,12 +288,13 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - with `confidence`, `behind`: Float64, the value of the best other model minus this model's;
           negative for the leader
         - with `confidence`, `behind_low`, `behind_high`: Float64, the interval of `behind`. All
-          intervals of a group hold simultaneously (Tukey 1953). If `behind_high` of the first row is
-          below 0, it is the best
-        - with `confidence`, `may_be_best`: Boolean, whether no other model is significantly better:
-          `behind_low` is not above 0. A best model is ruled out in at most `1 - confidence` of test sets
+          intervals of a group hold simultaneously (Tukey 1953)
+        - with `confidence`, `may_be_best`: Boolean, whether no other model is significantly better.
+          An interval above 0 that is in doubt does not show that. A best model is ruled out in at most
+          `1 - confidence` of test sets
         - with `mean_over`, `n_groups`: Int64, the groups in which all models have a value
-        - with `confidence`, `doubt`: String, as in `compare`, for the model and the best other one
+        - with `confidence`, `doubt`: String, as in `compare`, for the model and the best other one,
+          or another one that `behind_low` is above 0 for
         - with `coarse`, `value_low`, `value_high`: Float64, the limits of `value`, null where that is
         - with `coarse`, `may_be_best`: Boolean, whether it may be the best by the limits of all models,
           sampling error aside. Null where the value is
