@@ -64,7 +64,7 @@ AP = {"metrics": "average_precision"}
 GROUP = {"by": pl.lit(1).alias("group")}  # so that rows are swept, and classes are not sorted apart
 JOBS: dict[str, Job] = {
     "summary": Job(lambda t, eta: t.one.prc.summary(eta, **AP), 2),
-    "summary, half positive": Job(lambda t, eta: t.half.prc.summary(eta, **AP), 8),
+    "summary, half positive": Job(lambda t, eta: t.half.prc.summary(eta, **AP), 3),
     "summary, a group column": Job(lambda t, eta: t.one.prc.summary(eta, **GROUP, **AP), 2),
     "summary, half positive, a group column": Job(
         lambda t, eta: t.half.prc.summary(eta, **GROUP, **AP), 8
@@ -83,7 +83,7 @@ JOBS: dict[str, Job] = {
         4,
     ),
     "operating_points, precision=": Job(
-        lambda t, eta: t.one.prc.operating_points(eta, precision=0.3), 3
+        lambda t, eta: t.one.prc.operating_points(eta, precision=0.3), 1.5
     ),
     "operating_points, maximize=": Job(lambda t, eta: t.one.prc.operating_points(eta, maximize="f1"), 3),
     "operating_points, guarantee=": Job(
