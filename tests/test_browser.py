@@ -424,7 +424,7 @@ def test_parts_of_ones_own_on_paper(browser: Any, tmp_path: Path) -> None:
     page = browser.new_page(viewport={"width": 1000, "height": 800})
     page.goto(path.as_uri())
     page.wait_for_selector("figure.on svg")
-    fits = "[...document.querySelectorAll('.wide')].map(box => box.scrollWidth <= box.clientWidth)"
+    fits = "[...document.querySelectorAll('.scroll')].map(box => box.scrollWidth <= box.clientWidth)"
     assert page.evaluate(fits) == [False, True]
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 680, "height": 800})  # of A4 within its margins

@@ -42,7 +42,9 @@ def test_texts_tables_and_charts(tmp_path: Path) -> None:
     assert seen.within("h2") == ["Mine"]
     assert seen.within("p") == ["first", "second"]
     assert seen.within("li") == ["one", "two"]
-    assert seen.within("td") == ["1", "0.1235", "<x>", "1, 2", "20,000", "–", "–"]
+    assert seen.within("td") == ["0.1235", "<x>", "1, 2", "–", "–"]
+    assert seen.within("th") == ["a", "b", "c", "d"]
+    assert seen.within("bdi") == ["1", "20,000"], "names of rows"
 
 
 def test_clips_of_a_drawing_are_numbered_anew() -> None:
@@ -55,7 +57,7 @@ def test_numbers_have_no_exponents() -> None:
     values = [1e-5, 1.2876e4, 93_664.7, 0.00000001234, 2.5, 123.456, -0.25, 1e-12, 0.0]
     seen = PageReader(build_page("Title", [pl.DataFrame({"x": values})]))
     wanted = ["0.00001", "12,876", "93,665", "0.00000001234", "2.5", "123.5", "\u22120.25", "1e-12", "0"]
-    assert [text.replace("\u00a0", " ") for text in seen.within("td")] == wanted
+    assert [text.replace("\u00a0", " ") for text in seen.within("bdi")] == wanted
 
 
 def test_scripts_are_listed_and_nothing_is_loaded() -> None:
@@ -95,7 +97,7 @@ def test_hostile_words_are_only_text(tmp_path: Path) -> None:
         seen = write(tmp_path, *parts, Figure(chart, word), title=word)
         text = (tmp_path / "own.html").read_text(encoding="utf-8")
         assert seen.within("h1") == [show(word)]
-        assert show(word) in seen.within("td")
+        assert seen.within("th") == seen.within("bdi") == [show(word)]
         types = [attrs.get("type") for tag, attrs in seen.tags if tag == "script"]
         assert types.count(None) == 2  # Vega, and the start of live charts
         assert not any("onerror" in attrs for _, attrs in seen.tags)

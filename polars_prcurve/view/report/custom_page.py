@@ -29,8 +29,8 @@ from polars_prcurve.view.report.html_and_svg import (
     PARTS_STYLE,
     check_page_path,
     escape,
-    show_value,
     write_document,
+    write_frame,
     write_text,
 )
 
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     Part: TypeAlias = "str | pl.DataFrame | Table | Figure | alt.TopLevelMixin"
 
 
-_MAX_ROWS = 500  # rows of a table, at most, that a page shows
 _MANY_COLUMNS = 10
 """Columns, at most, that stand side by side on paper; of more, each value comes with its name."""
 _MAX_CHART_LETTERS = 1_000_000
@@ -106,7 +105,7 @@ def build_page(title: str, parts: Iterable[Part]) -> str:
         if isinstance(part, str):
             body += _render_text(part)
         elif isinstance(part, pl.DataFrame | Table):
-            body += _render_table(part if isinstance(part, Table) else Table(part))
+            body.append(_render_table(part if isinstance(part, Table) else Table(part)))
         else:
             figure = part if isinstance(part, Figure) else Figure(part)
             if not hasattr(figure.chart, "to_dict"):
@@ -134,7 +133,7 @@ def _render_text(text: str) -> Iterator[str]:
                 yield f"<p>{' '.join(escaped_lines)}</p>"
 
 
-def _render_table(table: Table) -> Iterator[str]:
+def _render_table(table: Table) -> str:
     def show_float(value: float) -> str:
         # In four digits, and all before the point, without an exponent if it has room.
         if not 1e-9 <= abs(value) < 1e15:
@@ -143,37 +142,11 @@ def _render_table(table: Table) -> Iterator[str]:
         text = f"{value:,.{digits}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
 
-    shown_rows = table.frame
-    if not isinstance(shown_rows, pl.DataFrame):
-        raise PrcError(f"expected a DataFrame in Table(...); got {type(shown_rows).__name__}")
-    caption = table.caption
-    if shown_rows.height > _MAX_ROWS:
-        caption = f"{caption} The first {_MAX_ROWS} of {shown_rows.height} rows.".strip()
-    are_numeric = [dtype.is_numeric() for dtype in shown_rows.dtypes]
-    label_html = escape(caption or "Table")
+    if not isinstance(table.frame, pl.DataFrame):
+        raise PrcError(f"expected a DataFrame in Table(...); got {type(table.frame).__name__}")
     # Paper does not scroll, so there a value of a wide table stands beside its name.
-    is_wide = shown_rows.width > _MANY_COLUMNS
-    css_class = ' class="many"' if is_wide else ""
-    yield f'<div class="wide" tabindex="0" role="region" aria-label="{label_html}"><table{css_class}>'
-    if caption:  # which is no wider than the page, even if the table is
-        yield f"<caption><span>{escape(caption)}</span></caption>"
-    head_cells = zip(shown_rows.columns, are_numeric, strict=True)
-    heads_html = "".join(
-        _render_cell("th", name, is_number, ' scope="col"') for name, is_number in head_cells
-    )
-    yield f"<thead><tr>{heads_html}</tr></thead>"
-    yield "<tbody>"
-    name_attributes = [f' data-name="{escape(name)}"' if is_wide else "" for name in shown_rows.columns]
-    for row in shown_rows.head(_MAX_ROWS).iter_rows():
-        texts = (show_value(value, show_float) for value in row)
-        row_of_cells = zip(texts, are_numeric, name_attributes, strict=True)
-        yield f"<tr>{''.join(_render_cell('td', *cell) for cell in row_of_cells)}</tr>"
-    yield "</tbody></table></div>"
-
-
-def _render_cell(tag: str, text: str, is_number: bool, attributes: str = "") -> str:
-    css_class = ' class="number"' if is_number else ""
-    return f"<{tag}{css_class}{attributes}>{escape(text)}</{tag}>"
+    css_class = "own many" if table.frame.width > _MANY_COLUMNS else "own"
+    return write_frame(table.frame, show_float, css_class=css_class, caption=table.caption)
 
 
 def _render_figure(figure: Figure, number: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -42,8 +42,9 @@ from polars_prcurve.view.report.html_and_svg import (
     escape,
     isolate,
     name_color,
-    show_value,
+    write_columns,
     write_document,
+    write_frame,
     write_prose,
 )
 from polars_prcurve.view.verdicts import value_phrases
@@ -417,7 +418,6 @@ def _fold(name: str, html: str, attributes: str = "") -> str:
 
 _MOST_IN_SIGHT = 12  # cases whose verdicts are not folded, at most: they fit on a sheet of paper
 _MOST_ROWS = 40  # rows of a table that is read, at most
-_MOST_RAW_ROWS = 500  # rows of the table of all numbers, at most: it is folded
 _MOST_COMPARED = 4  # models, at most, side by side at other prevalences: more are too wide for paper
 
 
@@ -447,42 +447,6 @@ def _describe_standing(case: Case, candidate: Candidate) -> str:
     if not candidate.may_be_best:
         return "significantly worse"
     return {"winner": "best", "no_winner": "may be best"}.get(case.status, "")
-
-
-def write_columns(
-    text_columns: Sequence[TextColumn],
-    n_left: int = 0,
-    rows_of_cards: Collection[int] = (),
-    css_class: str = "read",
-) -> str:
-    """Return a table whose first column has names, and how many rows it lacks.
-
-    A phone lacks `rows_of_cards`, which stand above it.
-    """
-
-    def show(column: TextColumn, row: int) -> str:
-        cell = column.cells[row]
-        if not column.spans:
-            is_name = column is names or "model" in column.shown_names
-            return isolate(cell) if is_name else write_prose(cell)
-        span_html = f" <small>{escape(column.spans[row])}</small>" if column.spans[row] else ""
-        return f"<span>{escape(cell)}{span_html}</span>"  # or a narrow page would set them apart
-
-    names, *others = text_columns
-    heads = [escape(column.texts[0]) for column in text_columns]
-    heads_html = "".join(f'<th scope="col">{head}</th>' for head in heads)
-    rows_html = ""
-    for row in range(len(names.cells)):
-        row_class = ' class="wide"' if row in rows_of_cards else ""
-        rows_html += f'<tr{row_class}><th scope="row">{show(names, row)}</th>'
-        for column, head in zip(others, heads[1:], strict=True):
-            rows_html += f'<td data-name="{head}">{show(column, row)}</td>'
-        rows_html += "</tr>"
-    note_html = f'<p class="note">{n_left} more are in the table below.</p>' if n_left > 0 else ""
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table class="{css_class}">'
-        f"<thead><tr>{heads_html}</tr></thead><tbody>{rows_html}</tbody></table></div>{note_html}"
-    )
 
 
 def write_cases(findings: Findings) -> str:
@@ -524,11 +488,7 @@ def write_raw(result: pl.DataFrame) -> str:
     def show_float(value: float) -> str:
         return f"{value + 0.0:.6g}" if math.isfinite(value) else str(value)
 
-    text_columns = [
-        TextColumn(name, [show_value(value, show_float) for value in values], shown_names=[name])
-        for name, values in result.head(_MOST_RAW_ROWS).to_dict().items()
-    ]
-    return write_columns(text_columns, css_class="raw")
+    return write_frame(result, show_float, css_class="raw")
 
 
 def write_methods(findings: Findings) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from html import escape as escape_html
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,11 @@ import polars as pl
 from polars_prcurve.core.ground.atomic_file import name_file, resolve_target, write_atomically
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import make_visible
+from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, INK, OTHERS, QUIET, RULE
 from polars_prcurve.view.words.number_words import MINUS, keep_together
+
+_MOST_ROWS = 500  # rows of a frame, at most, that a page shows
 
 
 def escape(text: str) -> str:
@@ -49,6 +52,68 @@ def show_value(value: Any, show_float: Callable[[float], str]) -> str:
     if isinstance(value, pl.Series | list | tuple):
         return ", ".join(show_value(item, show_float) for item in value)
     return str(value)
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+
+def write_columns(
+    text_columns: Sequence[TextColumn],
+    n_left: int = 0,
+    rows_of_cards: Collection[int] = (),
+    css_class: str = "read",
+    caption: str = "",
+) -> str:
+    """Return a table whose first column has names, and how many rows it lacks.
+
+    A phone lacks `rows_of_cards`, which stand above it.
+    """
+
+    def show(column: TextColumn, row: int) -> str:
+        cell = column.cells[row]
+        if not column.spans:
+            is_name = column is names or "model" in column.shown_names
+            return isolate(cell) if is_name else write_prose(cell)
+        span_html = f" <small>{escape(column.spans[row])}</small>" if column.spans[row] else ""
+        return f"<span>{escape(cell)}{span_html}</span>"  # or a narrow page would set them apart
+
+    names, *others = text_columns
+    heads = [escape(column.texts[0]) for column in text_columns]
+    classes = [' class="text"' if column.is_text else "" for column in text_columns]
+    heads_html = "".join(map('<th scope="col"{}>{}</th>'.format, classes, heads))
+    rows_html = ""
+    for row in range(len(names.cells)):
+        row_class = ' class="wide"' if row in rows_of_cards else ""
+        rows_html += f'<tr{row_class}><th scope="row">{show(names, row)}</th>'
+        for column, head, attribute in zip(others, heads[1:], classes[1:], strict=True):
+            rows_html += f'<td data-name="{head}"{attribute}>{show(column, row)}</td>'
+        rows_html += "</tr>"
+    note_html = f'<p class="note">{n_left} more are in the table below.</p>' if n_left > 0 else ""
+    caption_html = f"<caption><span>{escape(caption)}</span></caption>" if caption else ""
+    label = escape(caption or "Table")
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
+        f'<table class="{css_class}">'
+        f"{caption_html}<thead><tr>{heads_html}</tr></thead><tbody>{rows_html}</tbody></table></div>{note_html}"
+    )
+
+
+def write_frame(
+    frame: pl.DataFrame, show_float: Callable[[float], str], *, css_class: str, caption: str = ""
+) -> str:
+    """Return a table of the first rows of a frame."""
+    if frame.height > _MOST_ROWS:
+        caption = f"{caption} The first {_MOST_ROWS} of {frame.height:,} rows.".strip()
+    text_columns = [
+        TextColumn(
+            values.name,
+            [show_value(value, show_float) for value in values],
+            is_text=not values.dtype.is_numeric(),
+            shown_names=[values.name],
+        )
+        for values in frame.head(_MOST_ROWS)
+    ]
+    return write_columns(text_columns, css_class=css_class, caption=caption) if text_columns else ""
 
 
 # Drawings, whose colours are names of the style sheet, so that dark mode has others ----------------
@@ -167,7 +232,7 @@ DECISION_STYLE = (
 *{box-sizing:border-box}
 body{margin:0;background:var(--ground);color:var(--text);font:16px/1.5 FONT;overflow-wrap:anywhere}
 main{max-width:780px;margin:0 auto;padding:28px 20px 60px}
-svg{max-width:100%;height:auto}svg text{font-family:FONT;fill:var(--text)}
+svg:not(.marks){max-width:100%;height:auto}svg:not(.marks) text{font-family:FONT;fill:var(--text)}
 svg .quiet{fill:var(--quiet)}svg .strong{font-weight:700}
 svg .rim{paint-order:stroke;stroke:var(--ground);stroke-width:4px;stroke-linejoin:round}
 .hidden{position:absolute;width:0;height:0}.small{display:none}
@@ -242,53 +307,28 @@ details::details-content{content-visibility:visible;display:block}footer{margin-
 """Of reports and pages to move: for wide, narrow, dark and paper."""
 
 PARTS_STYLE = (
-    build_scheme()
+    DECISION_STYLE
     + """
-*{box-sizing:border-box} [hidden]{display:none}
-body{margin:0;font:16px/1.55 FONT;color:var(--text);background:var(--ground);overflow-wrap:anywhere;
-  -webkit-text-size-adjust:100%}
-main{max-width:780px;margin:0 auto;padding:36px 20px 72px}
-h1{font-size:34px;line-height:1.15;letter-spacing:-.01em;margin:6px 0 10px}
-h2{font-size:22px;line-height:1.25;margin:48px 0 8px}
-h3{font-size:18px;line-height:1.3;margin:28px 0 4px}
-p{margin:10px 0} p,li{max-width:46rem} li{margin:8px 0} ul{padding-left:20px}
-.wide:focus-visible{outline:2px solid var(--c0);outline-offset:3px}
-figure{margin:30px 0;background:#fff;color:#1a1d21} figcaption{margin:8px 0 12px}
-figure img{max-width:100%;height:auto} figure.on img{display:none}
-.live{max-width:100%;overflow-x:auto;background:#fff} figure:not(.on) .live{height:0;overflow:hidden}
-.vega-embed{width:100%} .vega-bindings{font-size:14px;margin:10px 0 0}
+p,li{max-width:46rem}p{margin:10px 0}h2{font-size:22px}h3{font-size:18px;margin:28px 0 4px}
+figure{margin:30px 0;background:#fff;color:#1a1d21}figcaption{margin:8px 0 12px}
+figure img{max-width:100%}figure.on img{display:none}
+.live{max-width:100%;overflow-x:auto;background:#fff}figure:not(.on) .live{height:0;overflow:hidden}
+.vega-embed{width:100%}.vega-bindings{font-size:14px;margin:10px 0 0}
 .vega-bindings select{font:inherit;color:inherit;background:var(--ground);border:1px solid var(--rule);
   border-radius:3px;padding:3px 6px}
-.wide{overflow-x:auto;margin:12px 0;background:
-  linear-gradient(to right,var(--ground) 40%,transparent) 0 0/36px 100%,
-  linear-gradient(to left,var(--ground) 40%,transparent) 100% 0/36px 100%,
-  linear-gradient(to right,#8886,transparent) 0 0/12px 100%,
-  linear-gradient(to left,#8886,transparent) 100% 0/12px 100%;
-  background-repeat:no-repeat;background-attachment:local,local,scroll,scroll}
-.wide+.wide{margin-top:28px}
-table{border-collapse:collapse;font-size:12.5px;font-variant-numeric:tabular-nums}
+.scroll{margin:12px 0}.own{width:auto;font-size:13px}.own .text{text-align:left}
+.own td,.own tbody th{white-space:normal;max-width:22rem}
+ul{padding-left:20px}
 caption{text-align:left;color:var(--quiet);font-size:14px;padding-bottom:6px}
-caption span{display:block;max-width:46rem}
-th,td{overflow-wrap:break-word;padding:3px 9px;text-align:left;vertical-align:baseline;max-width:22rem;
-  border-bottom:1px solid var(--grid);font-weight:400}
-th{font-weight:600;border-bottom:1.5px solid var(--text)} th:first-child,td:first-child{padding-left:0}
-.number{text-align:right} td.number{white-space:nowrap}
-@media screen and (max-width:720px){
-main{padding:22px 16px 60px} h1{font-size:27px} caption span{max-width:calc(100vw - 4.6rem)}
-th:first-child,td:first-child{position:sticky;left:0;background:var(--ground);max-width:34vw}
-}
-@page{size:A4;margin:16mm 15mm}
-@media print{
-:root{color-scheme:light} body{font-size:10pt;line-height:1.4} main{max-width:none;padding:0}
-h1{font-size:22pt} h2{font-size:15pt;margin-top:20pt} h2,h3,figcaption,caption{break-after:avoid}
-figure,li,tr{break-inside:avoid} figure.on img{display:inline} figure .live{display:none}
-.wide{overflow:visible;background:none} table{width:100%;font-size:7.5pt} th,td{padding:2px 3px}
-th{overflow-wrap:anywhere}
-.many thead{display:none} .many tr{display:flex;flex-wrap:wrap;gap:0 14px;padding:4px 0;
-  border-bottom:1px solid var(--grid)} .many td{display:block;border:0}
-.many td::before{content:attr(data-name) "\\a0";color:var(--quiet)}
-}
-""".replace("FONT", FONT)
+caption span{display:block;max-width:min(46rem,100vw - 32px)}
+@media(max-width:640px){caption{display:block}}
+@media print{h1{font-size:22pt}h2{font-size:15pt}figure.on img{display:inline}
+figure .live{display:none}figure,li{break-inside:avoid}
+h3,figcaption,caption{break-after:avoid}.scroll{overflow:visible}
+.many thead{display:none}.many tr{display:flex;flex-wrap:wrap;gap:0 14px;padding:4px 0;
+  border-bottom:1px solid var(--grid)}.many td,.many tbody th{display:block;border:0}
+.many td::before{content:attr(data-name) "\\a0";color:var(--quiet)}}
+"""
 )
 """Of pages of one's own parts."""
 
