@@ -850,5 +850,5 @@ def test_charts_of_a_field_tell_examples_and_not_weights() -> None:
         ),
     ):
         told = drawn.to_json().replace("\\n", " ").replace("\u00a0", " ")
-        assert "of several parts, weighted by their shares, which counts as 10 positives" in told
+        assert "of weighted rows, which counts as 10 positives" in told
         assert "Dotted: fewer than 5 false positives" in told

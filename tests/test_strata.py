@@ -379,3 +379,20 @@ def test_decisions_have_the_intervals_of_strata() -> None:
     best = rows.operating_points(0.1, maximize="f1", metrics="precision", confidence=0.95)
     decided = rows.decide(0.1, maximize="f1")
     assert decided.table.select(ends).rows() == best.select(ends).rows()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_rows_drawn_by_their_labels_are_in_doubt_where_rows_without_weights_are(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    label = rng.random(400) < 0.2
+    df = pl.DataFrame({"label": label, "score": (rng.normal(size=400) + 2 * label).round(1)})
+    df = df.with_columns(w=pl.when("label").then(1.7).otherwise(20))
+    every: Any = {"threshold": [*np.arange(-3, 5, 0.2).round(1)], "recall": [0.1, 0.5, 0.9]}
+    reasons: set[str | None] = set()
+    for targets in (every, {"precision": [0.2, 0.5, 0.9]}, {"alerts": [1, 10, 100], "per": 1000}):
+        plain = df.prc.operating_points(0.02, **targets, confidence=0.95)
+        drawn = df.prc.operating_points(0.02, **targets, confidence=0.95, weight="w", stratum="label")
+        assert drawn["threshold"].to_list() == plain["threshold"].to_list()
+        assert drawn["doubt"].to_list() == plain["doubt"].to_list()
+        reasons |= {*plain["doubt"]}
+    assert reasons >= {None, "few positives", "few false positives"}

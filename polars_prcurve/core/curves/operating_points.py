@@ -556,15 +556,15 @@ def _add_chance(
 
 
 def _doubt_choices(
-    bands: FixedBands, table: ResolvedTable, design: Design, targets: Sequence[Target]
+    bands: FixedBands, table: ResolvedTable, cells: Sequence[pl.Expr], targets: Sequence[Target]
 ) -> dict[str, pl.Expr]:
-    """Return where there are few examples, which count alike, by the reason for doubt that this is.
+    """Return where cells have few examples, which count alike, by the reason for doubt that this is.
 
     A threshold that the sample chose is in doubt only if a class has few, since its intervals allow for
     what is on its row; if few positives reach a precision, which may be luck; or if next to no alert of
     a budget is false, where Wilson's interval of fpr begins too high.
     """
-    tp, fp, fn, tn = _list_cells(table, design)
+    tp, fp, fn, tn = cells
     is_ratio = _pick(
         target.kind is not None
         and isinstance(target.kind.promise_test, RunTest)
@@ -581,8 +581,38 @@ def _doubt_choices(
     is_given = is_given | pl.col(EtaError.IS_OWN) if bands.counts_eta else is_given
     return {
         reason: pl.when(is_given).then(is_few).otherwise(condition_of_reason[reason])
-        for reason, is_few in list_few_cells(table, bands, design, []).items()
+        for reason, is_few in _find_few(cells, table).items()
     }
+
+
+def _doubt_strata(
+    bands: FixedBands, table: ResolvedTable, targets: Sequence[Target], *, has_choices: bool
+) -> dict[str, pl.Expr]:
+    """Return where rows drawn by strata are few, by the reason for doubt that this is."""
+    # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A flag
+    # that read the labels would mark the samples that found more than others. Those of rows drawn by
+    # their labels do not: intervals are those of rows without weights, and in doubt where these are.
+    n_pos, n_neg = pl.col(StratumLabels.POS), pl.col(StratumLabels.NEG)
+    n_above = pl.col(StratumLabels.N_ABOVE).fill_null(0)
+    doubts = {
+        "few positives": n_pos < _FEW,
+        "few negatives": n_neg < _FEW,
+        "few labels": pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW,
+    }
+    recall, fpr = pl.col("recall"), pl.col("fpr")
+    rows_of_cells = (recall * n_pos, fpr * n_neg, (1 - recall) * n_pos, (1 - fpr) * n_neg)
+    cells = [n_rows.round(6) for n_rows in rows_of_cells]  # whole, where rows of a class weigh alike
+    plain_doubts = _find_few(cells, table)
+    if has_choices and isinstance(bands, ChosenBands):
+        plain_doubts = _doubt_choices(bands, table, cells, targets)
+    nowhere = pl.lit(False)
+    by_class = pl.col(StratumLabels.BY_CLASS)
+    return {
+        reason: pl.when(by_class)
+        .then(plain_doubts.get(reason, nowhere).fill_null(True))
+        .otherwise(doubts.get(reason, nowhere).fill_null(True))
+        for reason in {**doubts, **plain_doubts}
+    } | {"stratum of one row": pl.col(StratumLabels.N_ALONE) > 0}
 
 
 def _add_doubts(
@@ -597,18 +627,9 @@ def _add_doubts(
     """Add DOUBT, why intervals may have too low a coverage; and the error of the prevalence."""
     has_choices = isinstance(bands, ChosenBands) and bands.allows_for_choice
     if bands.sample.has_label_counts:
-        # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A
-        # flag that read the labels would mark the samples that found more than others.
-        n_pos, n_neg = pl.col(StratumLabels.POS), pl.col(StratumLabels.NEG)
-        n_above = pl.col(StratumLabels.N_ABOVE).fill_null(0)
-        condition_of_reason = {
-            "few positives": n_pos < _FEW,
-            "few negatives": n_neg < _FEW,
-            "few labels": pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW,
-            "stratum of one row": pl.col(StratumLabels.N_ALONE) > 0,
-        }
+        condition_of_reason = _doubt_strata(bands, table, targets, has_choices=has_choices)
     elif has_choices and not (bands.sample.joins_rows or of_table.is_field(table)):
-        condition_of_reason = _doubt_choices(bands, table, design, targets)
+        condition_of_reason = _doubt_choices(bands, table, _list_cells(table, design), targets)
     else:
         condition_of_reason = list_few_cells(table, bands, design, targets if is_of_curve else [])
     if _may_lack_weights(bands):

@@ -45,6 +45,7 @@ from polars_prcurve.core.prevalence.eta_table import (
     check_result_columns,
     require_plain_etas,
 )
+from polars_prcurve.core.sweep.effective_numbers import add_effective_numbers
 
 _CURVE_STEPS = 200  # the thresholds of a curve that is only drawn: more would not be seen
 _RATES = ("precision", "recall", "fpr")  # what is drawn of a curve, or computed from in a page
@@ -228,7 +229,14 @@ def _collect_curves(request: DecisionRequest) -> pl.DataFrame:
         confidence=request.confidence,
         thresholds=_CURVE_STEPS,
     )
-    return curves
+    return _count_alike(request, curves)
+
+
+def _count_alike(request: DecisionRequest, points: pl.DataFrame) -> pl.DataFrame:
+    """Return points of weighted rows with as how many examples these count; others as they are."""
+    if request.table._words.get("weight") is None:
+        return points
+    return add_effective_numbers(points, request.table.counts())
 
 
 def _choose_per(areas: pl.DataFrame) -> float:
@@ -445,7 +453,7 @@ def _collect_rates(
         confidence=request.confidence,
         columns="all",
     )
-    return rate_points
+    return _count_alike(request, rate_points)
 
 
 def _add_binding_targets(joint_points: pl.DataFrame, single_points: pl.DataFrame) -> pl.DataFrame:

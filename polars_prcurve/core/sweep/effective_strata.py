@@ -70,7 +70,6 @@ _N_POS = _name("n_pos")  # the rows of a stratum that were drawn and are positiv
 _N_NEG = _name("n_neg")  # those that are negative
 _N_DRAWN = _name("n")  # all that were drawn
 _IS_POS = _name("is_pos")  # 1 for a positive row
-_IS_BY_CLASS = _name("by_class")  # whether rows of the group were drawn by their labels
 _IS_AT_TOP = _name("at_top")  # whether a stratum has the highest score of its group
 _HIGHEST = _name("highest")  # the score of a negative
 _LOWEST = _name("lowest")  # the score of a positive
@@ -97,7 +96,7 @@ def _describe_state(counts_above: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
         n_on_side = count_of_cell[side[0]] + count_of_cell[side[1]]
         for cell in side:
             count_with_unseen = (count_of_cell[cell] + 1) * (n_on_side / (n_on_side + 2))
-            x = pl.when(_IS_BY_CLASS).then(count_of_cell[cell]).otherwise(count_with_unseen)
+            x = pl.when(StratumLabels.BY_CLASS).then(count_of_cell[cell]).otherwise(count_with_unseen)
             state_exprs[_TOTAL_OF_CELL[cell]] = w * x
             n_pairs = (x * (x - 1)).clip(lower_bound=0.0)
             state_exprs[_VARIANCE_OF_CELL[cell]] = w * w * x - pair_weight * n_pairs
@@ -137,7 +136,7 @@ def add_strata_sums(sorted_rows: SortedRows) -> SortedRows:
         pl.when(is_pos > 0).then(score).alias(_LOWEST),
     )
     rows = rows.with_columns((pl.col(_N_DRAWN) - pl.col(_N_POS)).alias(_N_NEG))
-    rows = rows.with_columns(_are_by_class().over(Group.NUMBER).alias(_IS_BY_CLASS))
+    rows = rows.with_columns(_are_by_class().over(Group.NUMBER).alias(StratumLabels.BY_CLASS))
     n_so_far, n_pos = pl.col(_name("so_far")), pl.col(_name("pos_so_far"))
     is_first, zero = n_so_far == 1, pl.lit(0.0)
     start_exprs, base_exprs = _describe_state({"pos": zero, "neg": zero}), {}
@@ -232,7 +231,12 @@ def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
         Unseen.MISSED_SHARE: lowest_weight / (total_of_label["pos"] + lowest_weight),
         Unseen.SHARE: top_weight / (total_of_label["pos"] + top_weight),
     }
-    label_columns = (StratumLabels.POS, StratumLabels.NEG, StratumLabels.N_ALONE)
+    label_columns = (
+        StratumLabels.POS,
+        StratumLabels.NEG,
+        StratumLabels.N_ALONE,
+        StratumLabels.BY_CLASS,
+    )
     group_sums = group_sums.select(*table.by, *label_columns, *_UNSEEN_OF_CELL.values(), **column_exprs)
     return join_groups(groups, group_sums, table.by, how="left", keep_order=True)
 
@@ -251,7 +255,11 @@ def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
     )
     w, n_of_label = pl.col(Row.STRATUM_WEIGHT), {"pos": pl.col(_N_POS), "neg": pl.col(_N_NEG)}
     scale = round_up_to_power_of_two(pl.col(_N_DRAWN).sum().cast(pl.Float64) * w.max() * w.max())
-    group_exprs = {_IS_BY_CLASS: _are_by_class(), _SCALE: scale, _IS_AT_TOP: score == score.max()}
+    group_exprs = {
+        StratumLabels.BY_CLASS: _are_by_class(),
+        _SCALE: scale,
+        _IS_AT_TOP: score == score.max(),
+    }
     strata = strata.with_columns(
         (value.over(by) if by else value).alias(name) for name, value in group_exprs.items()
     )
@@ -259,8 +267,9 @@ def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
         _WEIGHT_OF_CLASS[label]: w * n_rows for label, n_rows in n_of_label.items()
     }
     greatest_weight, top_weight = w.max(), w.filter(_IS_AT_TOP).max()
-    is_by_class = pl.col(_IS_BY_CLASS).first()
+    is_by_class = pl.col(StratumLabels.BY_CLASS).first()
     aggregate_exprs = [
+        is_by_class,
         pl.col(*state).sum(),
         pl.col(_SCALE).first(),
         n_of_label["pos"].sum().alias(StratumLabels.POS),

@@ -79,6 +79,7 @@ class StratumLabels:
     N_ALONE = "_prc_n_alone"  # strata of which one row was drawn
     POS = "_prc_pos_labels"  # labelled positives, of rows that were drawn by strata
     NEG = "_prc_neg_labels"
+    BY_CLASS = "_prc_strata_by_class"  # Boolean, whether rows were drawn by their labels
 
 
 class AlertSize:

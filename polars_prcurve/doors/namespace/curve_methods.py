@@ -328,8 +328,9 @@ class CurveMethods(BoundTable[F], path="prc"):
           `"heavy weights"` (few negatives with large weights, hardly any of them flagged),
           `"several targets"` (`together`) or `"no value"`. With `stratum` labels count:
           `"few positives"` and `"few negatives"` (fewer than 10 in all), `"few labels"` (fewer than 10
-          on one side of the threshold), or `"stratum of one row"` (treated as drawn independently). For
-          points: `"no sizes"`, or `"few points"` (between two of them)
+          on one side of the threshold), or `"stratum of one row"` (treated as drawn independently); rows
+          drawn by their labels are in doubt where rows without weights are. For points: `"no sizes"`,
+          or `"few points"` (between two of them)
 
         Examples
         --------

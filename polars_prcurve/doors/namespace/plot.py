@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from polars_prcurve.core.binding.argument_rules import check_unscored
+from polars_prcurve.core.binding.argument_rules import USES, check_unscored
 from polars_prcurve.core.binding.bound_table import PublicMethods
 from polars_prcurve.core.binding.shared_arguments import (
     CHART_WORDS,
@@ -41,6 +41,7 @@ from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.thresholded_and_integrated import best
 from polars_prcurve.core.prevalence.eta_table import end_at_negatives, eta_grid
+from polars_prcurve.core.sweep.effective_numbers import add_effective_numbers
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
 from polars_prcurve.view.words.name_order import keep_call_order
 
@@ -116,11 +117,20 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             if "confidence" in parameters:
                 level = confidence.level if isinstance(confidence, Intervals) else confidence
                 options["confidence"] = level
-            rows = keep_call_order(_collect(result), call_order)
+            rows = self._count_alike(_collect(result), table_words)
+            rows = keep_call_order(rows, call_order)
             chart: Chart = draw(rows, *etas, **chart_words, **options)
             return chart
 
         return draw_rows, table_words
+
+    def _count_alike(self, rows: pl.DataFrame, table_words: Any) -> pl.DataFrame:
+        """Return points of weighted rows with as how many examples these count; others as they are."""
+        has_weights = self._methods._merge_words(table_words).get("weight") is not None
+        if not (has_weights and {"threshold", "fp"} <= {*rows.columns}):
+            return rows
+        count_words = {word: value for word, value in table_words.items() if word in USES["counts"]}
+        return add_effective_numbers(rows, _collect(self._methods.counts(**count_words)))
 
     def alerts(
         self, eta: Eta = None, *, confidence: Confidence = 0.95, **words: Unpack[ChartOfPoints]

@@ -212,8 +212,8 @@ class _LineChart:
         x, bands = build_eta_axis(self.rows), (("low", "high"),)
         spec = ChartSpec(x, y, "linear", bands=bands, height=0.6, names="ends")
         self.canvas = Canvas(curves, self.channels, spec, size)
-        sizes = curves.curve_rows.select(pl.col("n_pos", "n_neg").cast(pl.Float64)).rows()
-        self.own_etas = [n_pos / (n_pos + n) if n_pos and n else None for n_pos, n in sizes]
+        is_own = pl.col("own_eta").is_between(0, 1, "none")
+        self.own_etas = curves.curve_rows.select(pl.when(is_own).then("own_eta")).to_series().to_list()
         # Whether the values are the precision of thresholds, with the counts behind it.
         self.rests_on_counts = self.metrics == ["precision"] and "fp" in self.rows.columns
         self.doubt = point_thinning.find_few_positives(self.rows, curves)
@@ -316,7 +316,8 @@ class _LineChart:
         if not (is_alone and is_fixed):
             return ""
         counts = [rows[name] for name in ("tp", "fp") if name in rows.columns]
-        if any((count < FEW_FALSE_POSITIVES).any() for count in counts):
+        are_few = point_thinning.find_few_false_alerts(rows)["doubt"].any()
+        if are_few or any((count < FEW_FALSE_POSITIVES).any() for count in counts):
             return ""
         # Precision is 1/2 where eta recall = (1 - eta) fpr.
         recall, fpr = pl.col("recall"), pl.col("fpr")

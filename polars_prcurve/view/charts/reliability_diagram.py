@@ -130,9 +130,7 @@ def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
         rounded_scores = scores.round_sig_figs(4)
         score_range = f"{rounded_scores.min()!s} to {rounded_scores.max()!s}"
         raise PrcError(f"reliability needs probabilities, that is, scores in [0, 1]; got {score_range}")
-    own_etas = curves.curve_rows.select(
-        "curve", own=pl.col("n_pos") / (pl.col("n_pos") + pl.col("n_neg"))
-    )
+    own_etas = curves.curve_rows.select("curve", own="own_eta")
     rows = rows.join(own_etas, on="curve", maintain_order="left")
     posteriors: Any = scores.to_numpy()
     if eta_train is not None and len(posteriors):

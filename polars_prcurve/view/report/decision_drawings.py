@@ -323,8 +323,16 @@ def _is_drawn(row: Mapping[str, Any]) -> bool:
 def _is_by_chance(row: Mapping[str, Any]) -> bool:
     """Return whether so few examples are behind a point that chance decides about it."""
     n_pos = None if row.get("fn") is None else row["tp"] + row["fn"]
-    has_few_false = row["fp"] is not None and row["fp"] < FEW_FALSE_POSITIVES
-    return has_few_false or (n_pos is not None and n_pos < FEW_POSITIVES)
+    n_pos, n_false = row.get("n_pos_effective", n_pos), count_false(row)
+    has_few_false = n_false is not None and n_false < FEW_FALSE_POSITIVES
+    return has_few_false or (n_pos is not None and n_pos < FEW_POSITIVES - 1e-6)
+
+
+def count_false(row: Mapping[str, Any]) -> float | None:
+    """Return the false positives of a point, of weighted rows as how many examples they count."""
+    n_false: float | None = row.get("fp_effective", row["fp"])
+    is_near_whole = n_false is not None and abs(n_false - round(n_false)) < 1e-6
+    return round(n_false) if is_near_whole and n_false is not None else n_false
 
 
 def _name_curves(place: Place, curves: Sequence[Curve], boxes_in_use: Sequence[Box]) -> list[str]:

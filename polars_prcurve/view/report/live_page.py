@@ -17,7 +17,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.judging.case_status import Case
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_html as document
-from polars_prcurve.view.report.decision_drawings import number_models
+from polars_prcurve.view.report.decision_drawings import count_false, number_models
 from polars_prcurve.view.report.decision_notes import describe_intervals, describe_test
 from polars_prcurve.view.report.html_and_svg import (
     DECISION_STYLE,
@@ -205,9 +205,9 @@ def _round_rows(rows_of_models: document.CurveRows) -> _Rows:
             point = [_round(row[name], digits) for name, digits in digits_of_column.items()]
             score, recall, _, _, fpr, *_ = point
             if recall is not None and fpr is not None:
-                n_false = row["fp"]
+                n_false = count_false(row)
                 if n_false is not None and n_false < FEW_FALSE_POSITIVES:
-                    # Sums of weights are no number of examples.
+                    # What weighted rows count as may be no whole number.
                     point.append(n_false if isinstance(n_false, int) else -1)
                 point_by_rates.setdefault((recall, fpr, score), point)
         if point_by_rates:

@@ -27,8 +27,8 @@ SPAN = "interval of the prevalence"  # the column of intervals in words, as user
 NUMBER = "number of "  # before the name of a field of groups: the number of its colour
 REASON = "reason"  # of values with intervals: the column of why these are in doubt
 _EFFECTIVE_COLUMNS = FIELD_COLUMNS[:2]
-"""Effective sizes of a test of several parts."""
-_NO_METRICS = ("threshold", *GUARANTEE_COLUMNS, *COUNT_NAMES, ABOVE_CHANCE, CERTAINTY)
+"""Effective sizes of a test whose rows have weights, such as one of several parts."""
+_NO_METRICS = ("threshold", *GUARANTEE_COLUMNS, *COUNT_NAMES, ABOVE_CHANCE, CERTAINTY, *FIELD_COLUMNS)
 """Columns of `operating_points` that are no metrics."""
 _MAX_NAMES = 5  # of groups without a curve
 
@@ -38,7 +38,8 @@ class ChartCurves:
     """The curves of a table that have a defined point, sorted, under fixed field names."""
 
     points: pl.DataFrame  # one row per point: `curve`, its number, and the values that are drawn
-    # One row per curve: `curve`, the fields of `column_of_field`, `n_pos`, `n_neg`.
+    # One row per curve: `curve`, the fields of `column_of_field`; `n_pos` and `n_neg`, of weighted rows
+    # as how many examples they count; and `own_eta`, the prevalence of the test set.
     curve_rows: pl.DataFrame
     # The table's name of each field: `group_0`, ...; `eta`, `carried_0`, ... or `target`, `metric`.
     column_of_field: dict[str, str]
@@ -97,19 +98,19 @@ class ChartCurves:
 
     def describe_sizes(self) -> list[str]:
         """Return sentences on the test set, and on what is left out."""
-        has_effective_sizes = set(_EFFECTIVE_COLUMNS) <= set(self.curve_rows.columns)
-        size_names = _EFFECTIVE_COLUMNS if has_effective_sizes else ("n_pos", "n_neg")
+        size_names = ("n_pos", "n_neg")
         size_columns = [self.curve_rows[name].drop_nulls() for name in size_names]
         if self.curve_rows.is_empty() and not self.left_out:
             return ["The table has no rows", *self.describe_left_out()]
         if not all(len(size_column) for size_column in size_columns):
             return self.describe_left_out()
         subject = "Test set" if self.count_distinct(size_names) == 1 else "Test sets"
-        if has_effective_sizes:
+        if "fp_effective" in self.points.columns:
             sizes_text = say_sizes(
                 *(label_text.format_range(size_column.round()) for size_column in size_columns)
             )
-            sizes_clause = f" of several parts, weighted by their shares, which counts as {sizes_text}"
+            verb = "counts" if subject == "Test set" else "count"
+            sizes_clause = f" of weighted rows, which {verb} as {sizes_text}"
         elif any(
             size_column.dtype.is_float() and (size_column != size_column.round()).any()
             for size_column in size_columns
@@ -209,6 +210,13 @@ def build_chart_curves(
     all_curve_rows = all_points.group_by("curve", maintain_order=True).agg(
         pl.col(present_fields).first(), first_sizes
     )
+    n_pos, n_neg = pl.col("n_pos").cast(pl.Float64), pl.col("n_neg").cast(pl.Float64)
+    all_curve_rows = all_curve_rows.with_columns(own_eta=n_pos / (n_pos + n_neg))
+    if len(size_names) > 2:
+        all_curve_rows = all_curve_rows.with_columns(
+            pl.col(effective).alias(name)
+            for name, effective in zip(("n_pos", "n_neg"), _EFFECTIVE_COLUMNS, strict=True)
+        ).drop(_EFFECTIVE_COLUMNS)
     all_curve_rows = all_curve_rows.with_columns(
         number_names(all_curve_rows[field]).alias(f"{NUMBER}{field}")
         for field in present_fields
@@ -360,6 +368,7 @@ def read_lines(
     columns_after_eta = table.columns[eta_position + 1 :]
     size_columns = [name for name in ("n_pos", "n_neg") if name in columns_after_eta]
     sweep_columns = [name for name in SWEEP_COLUMNS if name in columns_after_eta]
+    sweep_columns += [name for name in FIELD_COLUMNS if name in columns_after_eta]
     further_columns = ["eta", *(size_columns if len(size_columns) == 2 else []), *sweep_columns]
     shared_columns = add_sizes(pick_columns(table, column_of_field, further_columns))
     if "criterion" in columns_after_eta:

@@ -22,7 +22,7 @@ _FEW_POINTS = 2_000  # points of a chart, at most, that all are drawn
 _MOST_COLUMNS = 20_000  # columns of all curves of a chart together, or its file would be too large
 _HIDDEN_PIXELS = 0.5  # how far a line may be from a point that it leaves out: no eye sees half a pixel
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are reduced
-_FP_EFFECTIVE = FIELD_COLUMNS[2]  # false positives by their effective number in several parts
+_POS_EFFECTIVE, _, _FP_EFFECTIVE = FIELD_COLUMNS
 # Lines, and what the pointer reads along them.
 _LINE_PARTS = ("curve", "ghost", "reference", "read", "hover")
 # What all points of a stretch have in common.
@@ -224,12 +224,13 @@ def measure_areas(
 def find_few_false_alerts(points: pl.DataFrame) -> pl.DataFrame:
     """Add the column `doubt`: whether a point rests on fewer than 5 false positives, or 20 positives."""
     # Sums of weights and published rates do not have their number, so these are not dotted;
-    # but whole numbers that rise by one count examples, though they are floats. In a field of several
-    # parts, false positives count by their effective number: see `effective_counts`.
+    # but whole numbers that rise by one count examples, though they are floats. Weighted rows, such as
+    # those of a field of several parts, count by their effective number: see `effective_numbers`.
     is_in_doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in points.columns:
         # Five equal weights may lack a last digit.
         is_in_doubt = pl.col(_FP_EFFECTIVE) < FEW_FALSE_POSITIVES - 1e-6
+        is_in_doubt |= pl.col(_POS_EFFECTIVE) < FEW_POSITIVES - 1e-6
     elif has_counts(points):
         is_in_doubt = pl.col("fp") < FEW_FALSE_POSITIVES
         if {"tp", "fn"} <= set(points.columns):
