@@ -652,3 +652,25 @@ def test_few_positives_of_equal_recalls_have_intervals_of_their_own() -> None:
     for n_pos, name in ((10, "6 hits"), (15, "9 hits")):
         span = " to ".join(say_shares([*find_limits(0.6, n_pos)]))
         assert f"{span} for {name}" in heading(chart)
+
+
+@pytest.mark.parametrize("n_models", [1, 2])
+@pytest.mark.parametrize("step", [0.01, 0.5, 1.0, 2.5])
+def test_titles_name_the_recall_that_points_have_and_not_the_target_that_ties_exceed(step, n_models):
+    rng = np.random.default_rng(4)
+    label = rng.random(3000) < 0.1
+    scores = {name: (rng.normal(size=3000) + 2.2 * label) // step * step for name in "ab"[:n_models]}
+    models = pl.DataFrame({"label": label} | scores).prc(score=[*scores])
+    reached = models.operating_points(0.1, recall=0.5, columns="all")["recall"]
+    texts = {plain(say_share(recall)) for recall in reached}
+    expected = f"{texts.pop()}" if len(texts) == 1 else "at least 50%"
+    for chart in (
+        models.plot.roc_curve(),
+        models.plot.scores(),
+        models.plot.threshold_curve([0.1, 0.2]),
+    ):
+        said = heading(chart)
+        assert not re.findall(r"[^ ]+% recall", said) or f"{expected} recall" in said, said
+    said = heading(models.plot.roc_curve())
+    assert said.startswith(f"At {expected} recall, the false positive rate is")
+    assert f"{expected} recall" in subtitle(models.plot.alerts(0.1, recall=0.5)).replace("At", "at")

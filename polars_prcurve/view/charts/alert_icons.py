@@ -18,7 +18,7 @@ from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_lines
-from polars_prcurve.view.charts.parts.chart_titles import say_each_of_100, say_known
+from polars_prcurve.view.charts.parts.chart_titles import say_each_of_100, say_known, say_reached
 from polars_prcurve.view.charts.parts.colors_and_panels import (
     Channels,
     read_panels_of_one,
@@ -28,7 +28,7 @@ from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.label_text import describe_target, format_level
-from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_target
+from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_share, say_target
 
 _NAME = "True positives among the alerts"
 """What is drawn."""
@@ -118,7 +118,11 @@ def _say_purpose(curves: ChartCurves) -> str:
     targets = curves.curve_rows.get_column("target", default=None)
     purpose = describe_target(targets) or _NAME
     if purpose.startswith("Target: recall ") and targets is not None and targets[0]["target"]:
-        return f"{say_target(targets[0]['target'])} recall"
+        purpose = f"{say_target(targets[0]['target'])} recall"
+        recalls = curves.points.get_column("recall", default=pl.Series([targets[0]["target"]]))
+        reached = say_reached(recalls.drop_nulls(), targets[0]["target"])
+        if reached != say_share(targets[0]["target"]):
+            purpose = f"{reached[:1].upper()}{reached[1:]} recall"
     return purpose
 
 

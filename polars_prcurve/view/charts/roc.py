@@ -27,6 +27,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     name_curves,
     say_areas,
     say_each,
+    say_reached,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
@@ -128,11 +129,13 @@ def roc_curve(
 def _say_curves(channels: Channels, area_of_curve: dict[int, float], curves: ChartCurves) -> str:
     """Return what half of the positives cost, or the areas of panels."""
     name_of_curve = name_curves(curves, channels)
-    fpr_of_curve = dict(find_known_half(curves).select("curve", "fpr").rows())
+    half_points = find_known_half(curves)
+    fpr_of_curve = dict(half_points.select("curve", "fpr").rows())
     if channels.facet is not None or not fpr_of_curve or (len(fpr_of_curve) > 1 and not name_of_curve):
         has_published_points = point_thinning.has_points_alone(curves.points)
         return "" if has_published_points else say_areas("ROC AUC", area_of_curve, curves, channels)
-    return say_each("At 50% recall, the false positive rate is", "", fpr_of_curve, name_of_curve)
+    start = f"At {say_reached(half_points['recall'])} recall, the false positive rate is"
+    return say_each(start, "", fpr_of_curve, name_of_curve)
 
 
 def _label_points(

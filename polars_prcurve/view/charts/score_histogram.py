@@ -17,7 +17,7 @@ from polars_prcurve.view.charts.parts.active_theme import read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, arrange_panels, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis, fix_y
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
-from polars_prcurve.view.charts.parts.chart_titles import find_half, say_each, say_known
+from polars_prcurve.view.charts.parts.chart_titles import find_half, say_each, say_known, say_reached
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
 from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word
@@ -86,7 +86,9 @@ def scores(
         "Grey: negatives. Coloured: positives" if channels.facet else "",
         "Bars: share of each class in ranges of equal width",
         x.describe(),
-        "Vertical line: the highest threshold with 50% recall" if points is None and rules else "",
+        "Vertical line: the highest threshold with at least 50% recall"
+        if points is None and rules
+        else "",
         *marked.describe(),
     ]
     finding = say_known(curves, partial(_say_flagged, rules, channels, are_halves=points is None))
@@ -174,9 +176,10 @@ def _say_flagged(
     values = {curve: rate for curve, rate in rates if rate is not None}
     if not 0 < len(values) == len(curve_numbers) or len(rules) > len(fpr_of_curve):
         return ""
-    recalls = {say_share(rule["recall"]) for rule in rules}
-    start = f"At {min(recalls)} recall," if len(recalls) == 1 else "At the thresholds,"
-    start = "At 50% recall," if are_halves else start
+    recalls = [rule["recall"] for rule in rules if rule["curve"] in values]
+    start = "At the thresholds,"
+    if are_halves or len(set(map(say_share, recalls))) == 1:
+        start = f"At {say_reached(recalls)} recall,"
     if len(values) == 1:
         return f"{start} {say_share(*values.values())} of the negatives are flagged"
     names = channels.facet.label_of_curve if channels.facet else {}

@@ -6,7 +6,7 @@ The highest number stands first; without a test behind it a title names no model
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +115,13 @@ def find_half(curves: ChartCurves) -> pl.DataFrame:
         pl.col("recall") >= 0.5
     )
     return half_points.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
+
+
+def say_reached(recalls: Iterable[float], target: float = 0.5) -> str:
+    """Return the recall that points have, which ties lift above their target: `71%`."""
+    # Points of several lines that differ in it share the target alone.
+    texts = {number_words.say_share(recall) for recall in recalls}
+    return texts.pop() if len(texts) == 1 else f"at least {number_words.say_target(target)}"
 
 
 def lie_at_foot(curves: ChartCurves) -> bool:
@@ -617,7 +624,9 @@ def say_thresholds(channels: Channels, curves: ChartCurves) -> str:
         [point] = half_of_curve.values()
         return say_point(min(text_of_curve.values()), point["precision"], point["recall"])
     if etas.n_unique() == len(etas) and len(set(text_of_curve.values())) == 1:
-        sentence_start = f"At threshold {min(text_of_curve.values())} (50% recall), precision is"
+        recall_text = say_reached(point["recall"] for point in half_of_curve.values())
+        threshold_text = min(text_of_curve.values())
+        sentence_start = f"At threshold {threshold_text} ({recall_text} recall), precision is"
         precision_of_curve = {curve: point["precision"] for curve, point in half_of_curve.items()}
         say_together = number_words.say_precisions
         return say_by_eta(sentence_start, precision_of_curve, curves, channels, say_numbers=say_together)
@@ -627,7 +636,8 @@ def say_thresholds(channels: Channels, curves: ChartCurves) -> str:
     ):
         return ""
     score_of_curve = {curve: float(point["threshold"]) for curve, point in half_of_curve.items()}
-    sentence_start = "Recall is 50% at a threshold of"
+    recall_text = say_reached(point["recall"] for point in half_of_curve.values())
+    sentence_start = f"Recall is {recall_text} at a threshold of"
     return say_each(sentence_start, "", score_of_curve, name_of_curve, text_of_curve=text_of_curve)
 
 
