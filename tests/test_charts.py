@@ -839,13 +839,13 @@ def test_titles_of_lines_by_prevalence_leave_out_long_names():
         (long, r"between [\d.]+% and [\d.]+%"),
     ):
         chart = plot(table).p3_curve(eta=GRID, recall=0.5, by="model")
-        assert re.fullmatch(f"Precision is above 50% down to a prevalence of {end}", heading(chart))
+        assert re.fullmatch(f"Precision is at least 50% down to a prevalence of {end}", heading(chart))
         assert '"legend": {' not in json.dumps(chart.to_dict()), "names are written in several rows"
     panels = charts.p3_curve(
         frame.prc.operating_points(GRID, recall=0.5, by="model", columns="all"), facet="model"
     )
     assert re.fullmatch(
-        r"Precision is above 50% down to a prevalence of .*% for [ab] and .*% for [ab]",
+        r"Precision is at least 50% down to a prevalence of .*% for [ab] and .*% for [ab]",
         heading(panels),
     )
 
@@ -860,7 +860,7 @@ def test_p3_curve_follows_from_one_recall_and_fpr():
         assert row["value"] == pytest.approx(recall * eta / (recall * eta + fpr * (1 - eta)), rel=1e-4)
     assert "target: recall 0.6. Shaded: 95% intervals, at a fixed threshold" in subtitle(chart)
     half = say_eta(fpr / (fpr + recall))
-    assert heading(chart) == plain(f"Precision is above 50% down to a prevalence of {half}")
+    assert heading(chart) == plain(f"Precision is at least 50% down to a prevalence of {half}")
     assert len(table) > 12
     assert not records(chart, "dot")
 

@@ -213,3 +213,17 @@ def test_reliability_of_odd_tables_draws():
     many = pl.concat(draw_calibrated(k, n=100).with_columns(c=pl.lit(k)) for k in range(200))
     chart = many.prc.plot.reliability(by="c")
     assert len({plain(row["facet"]) for row in records(chart, "range")}) > 190
+
+
+@pytest.mark.parametrize("levels", [[0, 1], [0.2, 0.9], [0, 0.5, 1], [0, 0.1, 0.6, 1], [0.3]])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_range_of_one_score_is_named_by_it_and_no_score_is_above_all(levels, seed):
+    rng = np.random.default_rng(seed)
+    score = rng.choice(levels, 6000)
+    frame = pl.DataFrame({"score": score, "label": rng.random(6000) < 0.3 + 0.2 * score})
+    said = heading(frame.prc.plot.reliability())
+    for side, text in re.findall(r"(at|above|below) ([\d.]+)%", said):
+        edge = float(text) / 100
+        rows = {"at": score == edge, "above": score >= edge, "below": score < edge}[side]
+        assert rows.any()
+        assert side == "at" or len({*score[rows]}) > 1, said

@@ -328,7 +328,7 @@ class _LineChart:
         if len(half_rows) < n_curves or half_rows.is_empty():
             return ""
         half_of_curve, names = dict(half_rows.drop("n").rows()), name_curves(curves, self.channels)
-        start, template = "Precision is above 50% down to a prevalence of", "between {} and {}"
+        start, template = "Precision is at least 50% down to a prevalence of", "between {} and {}"
         return say_each(start, "", half_of_curve, names, say_etas, range_template=template)
 
     def _say_at_eta(self, curves: ChartCurves) -> str:

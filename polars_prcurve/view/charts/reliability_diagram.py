@@ -120,7 +120,7 @@ def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
 
 
 def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
-    """Return a row per curve and range: `n`, `positives`, `expected`, and `first`, the lowest score."""
+    """Return a row per curve and range: `n`, `positives`, `expected`, `first`, the lowest score, and more."""
     # The posteriors in `said` are at the prevalence of the test set. A range holds an equal part of the
     # sum of `said (1 - said)`, the variance of its positives, so that all are known about equally well.
     # Labels play no part in where ranges end.
@@ -153,6 +153,7 @@ def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
             pl.col("tp").sum().alias("positives"),
             (pl.col("n") * pl.col("said")).sum().alias("expected"),
             pl.col("said").first().alias("first"),
+            (pl.col("said").first() == pl.col("said").last()).alias("is_one_score"),
             pl.col("own").first(),
         )
     )

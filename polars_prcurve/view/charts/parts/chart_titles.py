@@ -471,10 +471,11 @@ def say_reliability(
     # `place_text` is where positives are counted, if not at the prevalence of the chart.
     sums = pl.col("expected", "positives").sum()
     clause_of_curve: dict[int, str] = {}
-    for curve_number, signs, first_scores, expected, n_positives in (
-        range_rows.group_by("curve", maintain_order=True).agg("off", "first", sums).rows()
-    ):
-        clause_of_curve[curve_number] = _say_runs(signs, first_scores)
+    ranges_of_curve = range_rows.group_by("curve", maintain_order=True)
+    for curve_number, signs, first_scores, are_one_score, expected, n_positives in ranges_of_curve.agg(
+        "off", "first", "is_one_score", sums
+    ).rows():
+        clause_of_curve[curve_number] = _say_runs(signs, first_scores, are_one_score)
         ratio = expected / n_positives if n_positives else math.inf
         if any(signs) and not 1 / _FAR_OFF < ratio < _FAR_OFF:
             side = "high" if ratio > 1 else "low"
@@ -512,7 +513,9 @@ def _say_scores_of_groups(clause_of_curve: Mapping[int, str], name_of_curve: Map
     return f"S{'; '.join(sentences)[1:]}"
 
 
-def _say_runs(range_signs: Sequence[int], first_scores: Sequence[float]) -> str:
+def _say_runs(
+    range_signs: Sequence[int], first_scores: Sequence[float], are_one_score: Sequence[bool]
+) -> str:
     """Return where scores are too low, and where too high; empty if they are not off in any range."""
     range_runs = [
         [range_number for range_number, _ in range_numbers]
@@ -533,6 +536,8 @@ def _say_runs(range_signs: Sequence[int], first_scores: Sequence[float]) -> str:
         range_text = f"from {edge_text_of_range[start]} to {edge_text_of_range.get(end)}"
         range_text = f"below {edge_text_of_range.get(end)}" if start == 0 else range_text
         range_text = f"above {edge_text_of_range[start]}" if end == len(range_signs) else range_text
+        is_one_score = end - start == 1 and are_one_score[start]
+        range_text = f"at {edge_text_of_range[start]}" if is_one_score else range_text
         range_text = "everywhere" if end - start == len(range_signs) else range_text
         clauses.append((f"{'too low' if sign > 0 else 'too high'} ", range_text))
     if len({side for side, _ in clauses}) == 1 < len(clauses):
