@@ -674,3 +674,29 @@ def test_titles_name_the_recall_that_points_have_and_not_the_target_that_ties_ex
     said = heading(models.plot.roc_curve())
     assert said.startswith(f"At {expected} recall, the false positive rate is")
     assert f"{expected} recall" in subtitle(models.plot.alerts(0.1, recall=0.5)).replace("At", "at")
+
+
+@pytest.mark.parametrize("eta", [0.02, 0.3])
+@pytest.mark.parametrize("slope", [-2.0, -0.3, 0.0, 0.3, 2.0, 4.0])
+def test_the_title_of_a_gain_curve_has_the_area_that_is_drawn(slope, eta):
+    rng = np.random.default_rng(8)
+    label = rng.random(1000) < 0.2
+    test = pl.DataFrame({"label": label, "score": rng.normal(size=1000) + slope * label}).prc
+    areas = dict(test.summary(eta, metrics=["auprg", "auprg_clipped"]).select("metric", "value").rows())
+    said = heading(test.plot.prg_curve(eta))
+    assert said.endswith(f" is {say_share(round(areas['auprg_clipped'], 4))}")
+    is_cut = areas["auprg"] < areas["auprg_clipped"] - 1e-9
+    assert said.startswith(
+        "Mean precision gain, negative ones as 0, is" if is_cut else "Mean precision gain is"
+    )
+
+
+@pytest.mark.parametrize("n_pos", [1, 2, 3, 7, 19])
+@pytest.mark.parametrize("place", range(5))
+def test_what_few_positives_leave_open_is_written_in_whole_percents(n_pos, place):
+    negatives = pl.DataFrame({"label": False, "score": [float(number) for number in range(100)]})
+    positives = pl.DataFrame({"label": [True] * n_pos, "score": [93.0 + 2 * place] * n_pos})
+    said = heading(pl.concat([negatives, positives]).prc.plot.gain_curve(0.1))
+    assert re.search(r" \d+% to \d+%$", said), said
+    for share in (0.0, 1.0):
+        assert share in find_limits(share, n_pos)

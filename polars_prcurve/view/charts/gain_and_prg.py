@@ -113,8 +113,8 @@ def _say_all(
 
 
 def _say_limits(share: float, n_pos: float) -> str:
-    """Return the 95% interval of a share of so many positives, as `39% to 86%`."""
-    return " to ".join(say_shares([*find_limits(share, n_pos)]))
+    """Return the 95% interval of a share of few positives, as `39% to 86%`, without further digits."""
+    return " to ".join(f"{100 * limit:.0f}%" for limit in find_limits(share, n_pos))
 
 
 def _say_few_tenths(canvas: Canvas, recall_of_curve: dict[int, float]) -> str:
@@ -180,7 +180,8 @@ def prg_curve(
 
     Lines are straight from point to point, as in a ROC curve. A curve starts at recall gain 0, where
     recall is eta, which may be between two thresholds. Points to the left of that are outside, as are
-    points below precision gain 0, which are worse than chance. The note gives their number. Where 1 in
+    points below precision gain 0, which are worse than chance. The note gives their number. The title
+    has the area that is drawn, `auprg_clipped`; `auprg` is less where gains are negative. Where 1 in
     100 or fewer are positive, lines lie in a corner. Then both axes are logarithmic in the distance to
     100%, and that of recall gain begins near a recall of 10% of the most common positives.
 
@@ -202,7 +203,11 @@ def prg_curve(
     curves = read_sweep("prg_curve", table)
     etas = curves.curve_rows["eta"]
     is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
-    area_of_curve = point_thinning.measure_areas(_build_gains(curves, 0.0, is_log=False)[0], *_FIELDS)
+    gain_points = _build_gains(curves, 0.0, is_log=False)[0]
+    area_of_curve = point_thinning.measure_areas(gain_points, *_FIELDS)
+    area_of_curve = {curve: round(area, 4) for curve, area in area_of_curve.items()}  # not 1 in 750,000
+    is_cut = gain_points["precision_gain"].null_count() > 0
+    name = "Mean precision gain, negative ones as 0," if is_cut else "Mean precision gain"
     channels = choose_channels(curves, color, facet, area_of_curve)
     low, top_eta = 0.0, cast("float", etas.max())
     if is_log and top_eta < 1:  # log axes have the last 90% of recall, of the most common positives
@@ -221,7 +226,7 @@ def prg_curve(
         say_row=partial(_say_row, is_log=is_log),
         subtitle="Precision and recall on the precision-recall-gain scale",
         title="Precision gain and recall gain",
-        say=partial(_say_all, "Mean precision gain is", area_of_curve, channels),
+        say=partial(_say_all, f"{name} is", area_of_curve, channels),
         few="precision gain is known only roughly",
         note=[
             f"0% is no better than flagging every case; {scale_text}",
