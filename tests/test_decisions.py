@@ -1052,3 +1052,11 @@ def test_equal_classes_are_seldom_found_different(noise: str) -> None:
     tests = table.compare(0.1, recall=0.5, paired=False, confidence=1 - 0.05 / 3, columns="all")
     n_wrong = tests.filter("significant")["set"].n_unique()
     assert n_wrong < n_sets * 0.05 + 3 * math.sqrt(n_sets * 0.05 * 0.95)
+
+
+@pytest.mark.parametrize("name", ["winner", "best", "text", "why", "passed", "modles", "sentense"])
+def test_a_wrong_name_on_a_verdict_leads_to_the_right_one(name):
+    df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
+    verdict = df.prc.decide(eta=0.01, recall=0.5).verdict
+    with pytest.raises(AttributeError, match=f"a verdict has no attribute '{name}'; did you mean"):
+        getattr(verdict, name)

@@ -852,3 +852,15 @@ def test_charts_of_a_field_tell_examples_and_not_weights() -> None:
         told = drawn.to_json().replace("\\n", " ").replace("\u00a0", " ")
         assert "of weighted rows, which counts as 10 positives" in told
         assert "Dotted: fewer than 5 false positives" in told
+
+
+@pytest.mark.parametrize("method", ["curve", "summary", "operating_points", "decide"])
+@pytest.mark.parametrize("n_absent", [1, 2])
+def test_a_part_without_a_share_is_counted_once_for_all_models(method, n_absent):
+    df = pl.DataFrame({"a": range(40), "label": [0, 1] * 20, "g": [0, 0, 1, 1, 2, 2, 3, 3] * 5})
+    test = df.with_columns(b=-pl.col("a")).prc(score=["a", "b"])
+    frame = pl.DataFrame({"g": range(4 - n_absent), "eta": 0.1, "share": 1.0})
+    words: dict[str, Any] = {"recall": 0.5} if method in ("operating_points", "decide") else {}
+    message = rf"no share for {n_absent} part\(s\), such as g = {4 - n_absent}; add each"
+    with pytest.raises(PrcError, match=message):
+        getattr(test, method)(field(frame, parts="g"), **words)

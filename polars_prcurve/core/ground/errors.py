@@ -85,7 +85,9 @@ class HintingAttributes:
     @classmethod
     def _suggest_attribute(cls, wrong_name: str) -> str:
         """Return a hint at the attribute that a wrong name means, or at all."""
-        names = [name for name in dir(cls) if not name.startswith("_")]
+        # Fields of a dataclass that have no default are no attributes of the class.
+        all_names = {*dir(cls), *getattr(cls, "__dataclass_fields__", ())}
+        names = sorted(name for name in all_names if not name.startswith("_"))
         meant_name = cls._name_of_synonym.get(wrong_name)
         return (
             f"did you mean {meant_name!r}?" if meant_name in names else suggest_names(wrong_name, names)

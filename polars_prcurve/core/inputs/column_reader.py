@@ -359,5 +359,6 @@ def show_first(key_exprs: Mapping[str, pl.Expr], is_wrong: pl.Expr) -> list[str 
     for name, key in wrong_key_exprs.items():
         # Rows of groups may come in any order, but one mistake has one message.
         value = show_value(key.sort_by([*wrong_key_exprs.values()]).first()).fill_null("null")
-        sentence_parts += [", " if sentence_parts else "", f"{name.removeprefix(USER_NAME)} = ", value]
+        shown_name = "model" if name == Row.MODEL else name.removeprefix(USER_NAME)
+        sentence_parts += [", " if sentence_parts else "", f"{shown_name} = ", value]
     return sentence_parts

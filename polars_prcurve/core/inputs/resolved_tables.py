@@ -341,8 +341,8 @@ class RateTable(ResolvedTable):
         """Return the table; raise if it does not have the number of examples."""
         if not self.has_counts:
             raise PrcError(
-                f"rates= holds no counts, so there is no {argument}; leave it out, or pass "
-                'sizes=("n_pos", "n_neg"), the numbers of examples behind the rates'
+                'pass sizes=("n_pos", "n_neg"), the numbers of examples behind the rates, or n_pos= and '
+                f"n_neg= to from_rates; rates= holds no counts, so there is no {argument} without them"
             )
         return self
 

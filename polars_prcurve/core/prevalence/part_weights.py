@@ -113,8 +113,8 @@ def build_factors(
     asked_parts, is_uncertain = _read_frame(eta_frame, keys, table.schema, confidence, may_be_uncertain)
     parts, asked_parts = _count_parts(table, keys), asked_parts.with_columns(pl.lit(1).alias(_IN_FRAME))
     by = [*keys.column_of_group.values()]
+    asked_columns = asked_parts.collect_schema()
     if by:  # of each group every part of the frame
-        asked_columns = asked_parts.collect_schema()
         dtype_of_group = {column: keys.dtypes[column] for column in asked_columns if column in by}
         asked_parts = join_groups(parts.select(by).unique(), asked_parts, dtype_of_group)
     # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
@@ -127,7 +127,8 @@ def build_factors(
     all_parts = all_parts.with_columns(
         (total.over(by) if by else total).alias(name) for name, total in total_of_name.items()
     )
-    all_parts = stop_if_broken(all_parts, _part_checks(keys))
+    frame_keys = [key for key, column in keys.column_of_key.items() if column in asked_columns]
+    all_parts = stop_if_broken(all_parts, _part_checks(keys, frame_keys))
     # Shares are added as integers, so that the order of parts changes no bit.
     exponent = exact_arithmetic.weight_exponent(pl.col(_LARGEST_SHARE))
     share_sum = exact_arithmetic.to_integer(share, exponent).sum()
@@ -312,8 +313,9 @@ def _read_frame(
     ), is_uncertain
 
 
-def _part_checks(keys: PartKeys) -> list[Check]:
+def _part_checks(keys: PartKeys, frame_keys: Sequence[str]) -> list[Check]:
     """Return the checks that table and frame have the same parts, with the classes that they need."""
+    # The frame lacks a part by its own keys, whatever the groups, such as models, that it serves.
     n_pos, n_neg = pl.col(Group.N_POS).fill_null(0), pl.col(Group.N_NEG).fill_null(0)
     eta, share, n_in_frame = pl.col(Part.ETA), pl.col(Part.SHARE), pl.col(_IN_FRAME)
     key_exprs = {key: pl.col(column) for key, column in keys.column_of_key.items()}
@@ -330,12 +332,14 @@ def _part_checks(keys: PartKeys) -> list[Check]:
         (lacks_pos, "a part has no positives and an eta above 0, ", remedy),
         (lacks_neg, "a part has no negatives and an eta below 1, ", remedy),
     ]
-    beginning = ("eta= has no share for ", lacks_row.sum(), " part(s), such as ")
+    lacked_exprs = {key: key_exprs[key] for key in frame_keys}
+    n_lacked = pl.struct(*lacked_exprs.values()).filter(lacks_row).n_unique()
+    beginning = ("eta= has no share for ", n_lacked, " part(s), such as ")
     zero_message = ("the shares of the eta= frame are all 0 in a group",)
     return [
         Check(
             lacks_row.any(),
-            (*beginning, *show_first(key_exprs, lacks_row), "; add each, with 0 if it is absent"),
+            (*beginning, *show_first(lacked_exprs, lacks_row), "; add each, with 0 if it is absent"),
         ),
         *(
             Check(is_wrong.any(), (trouble, *show_first(key_exprs, is_wrong), advice))

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from polars_prcurve.core.ground.errors import HintingAttributes
 from polars_prcurve.core.judging.status_names import Status
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(HintingAttributes):
     """What is decided: a status, the models that it names, and the sentence for it.
 
     Every report, page, model card and terminal quotes the sentence, and claims no more than it does. So
     does a chart with `points=decision`.
     """
+
+    _wrong_attribute: ClassVar = "a verdict has no attribute"
+    _name_of_synonym: ClassVar = {
+        **dict.fromkeys(("winner", "winners", "best", "model", "leader"), "models"),
+        **dict.fromkeys(("text", "summary", "title"), "sentence"),
+        **dict.fromkeys(("result", "outcome", "name"), "status"),
+        **dict.fromkeys(("doubt", "doubts", "reason", "why"), "reasons"),
+        **dict.fromkeys(("passed", "ok", "success"), "met"),
+    }
 
     status: Status
     """The first that holds of `"too_little_data"`, `"chance"`, `"not_met"`, `"unsure"`, `"no_winner"`,
