@@ -331,6 +331,8 @@ def test_the_report_of_a_mean_draws_neither_a_curve_nor_alerts(by: str | None, t
     path = prc(TOPICS, score=MODELS).report(tmp_path / "means.html", 0.1, mean_over="topic", by=by)
     html = path.read_text(encoding="utf-8")
     assert "Student&#x27;s t distribution" in html or "Student's t distribution" in html
+    assert "Wilson" not in html
+    assert "unseen examples" not in html
     for absent in ("Precision and recall at every threshold", "true alerts", "Other prevalences"):
         assert absent not in html
     with pytest.raises(PrcError, match="a mean over groups has none"):

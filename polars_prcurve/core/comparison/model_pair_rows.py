@@ -245,7 +245,7 @@ def _matching_checks() -> list[Check]:
         n_unmatched,
         " example(s) lack a row or repeat one; if an id has several examples, such as the "
         'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
-        "drop these examples",
+        'filter these examples out: missing="drop" drops what has no value in a row',
     )
     unequal_parts = (
         n_unequal,

@@ -120,7 +120,7 @@ def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
 
 
 def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
-    """Return a row per curve and range: `n`, `positives`, `expected`, `first`, the lowest score, and more."""
+    """Return a row per curve and range: its counts, `first`, the lowest score, and `is_one_score`."""
     # The posteriors in `said` are at the prevalence of the test set. A range holds an equal part of the
     # sum of `said (1 - said)`, the variance of its positives, so that all are known about equally well.
     # Labels play no part in where ranges end.

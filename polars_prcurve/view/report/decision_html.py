@@ -505,18 +505,21 @@ def write_methods(findings: Findings) -> str:
         f"most {number_words.format_level(1 - (goal.guarantee or 0))}."
     )
     means_sentence = (
-        "The metric is computed in each group, and the groups are the sample: intervals for their mean, "
-        "and for differences paired by group, use Student's t distribution."
+        f"Intervals have a level of {level}. The metric is computed in each group, and the groups are "
+        "the sample: intervals for their mean, and for differences paired by group, use Student's t "
+        "distribution."
+    )
+    interval_sentence = (
+        f"Intervals have a level of {level}: for rates by Wilson (1927), for precision from the "
+        "distances to their ends, added in quadrature (Zou and Donner 2008). Where the threshold was "
+        "chosen on the test set, they allow for that. Average precision allows for unseen examples."
     )
     sentences = (
         "Recall and false positive rate are measured; precision at a prevalence eta follows from them: "
         "recall * eta / (recall * eta + fpr * (1 - eta)). This holds where positives and negatives are "
         "as in the test set. Rows are treated as independent unless clusters were named.",
-        f"Intervals have a level of {level}: for rates by Wilson (1927), for precision from the "
-        "distances to their ends, added in quadrature (Zou and Donner 2008). Where the threshold was "
-        "chosen on the test set, they allow for that. Average precision allows for unseen examples.",
+        means_sentence if goal.mean_over else interval_sentence,
         *([] if findings.model is None else [comparison_sentence]),
-        *([means_sentence] if goal.mean_over else []),
         "Whether scores are better than chance is tested on ranks and reciprocal ranks of the "
         f"positives. With fewer than {LEAST_OF_CLASS} examples of a class, nothing is decided.",
         *([] if goal.guarantee is None else [promise_sentence]),
