@@ -663,17 +663,17 @@ def test_titles_name_the_recall_that_points_have_and_not_the_target_that_ties_ex
     models = pl.DataFrame({"label": label} | scores).prc(score=[*scores])
     reached = models.operating_points(0.1, recall=0.5, columns="all")["recall"]
     texts = {plain(say_share(recall)) for recall in reached}
-    expected = f"{texts.pop()}" if len(texts) == 1 else "at least 50%"
+    expected = f"{texts.pop()} recall" if len(texts) == 1 else "50% recall or more"
     for chart in (
         models.plot.roc_curve(),
         models.plot.scores(),
         models.plot.threshold_curve([0.1, 0.2]),
     ):
         said = heading(chart)
-        assert not re.findall(r"[^ ]+% recall", said) or f"{expected} recall" in said, said
+        assert not re.findall(r"[^ ]+% recall", said) or expected in said, said
     said = heading(models.plot.roc_curve())
-    assert said.startswith(f"At {expected} recall, the false positive rate is")
-    assert f"{expected} recall" in subtitle(models.plot.alerts(0.1, recall=0.5)).replace("At", "at")
+    assert said.startswith(f"At {expected}, the false positive rate is")
+    assert f". {expected}, at a prevalence" in subtitle(models.plot.alerts(0.1, recall=0.5))
 
 
 @pytest.mark.parametrize("eta", [0.02, 0.3])

@@ -121,8 +121,8 @@ def _say_purpose(curves: ChartCurves) -> str:
         purpose = f"{say_target(targets[0]['target'])} recall"
         recalls = curves.points.get_column("recall", default=pl.Series([targets[0]["target"]]))
         reached = say_reached(recalls.drop_nulls(), targets[0]["target"])
-        if reached != say_share(targets[0]["target"]):
-            purpose = f"{reached[:1].upper()}{reached[1:]} recall"
+        if reached != f"{say_share(targets[0]['target'])} recall":
+            purpose = reached
     return purpose
 
 

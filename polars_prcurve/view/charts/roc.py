@@ -134,7 +134,7 @@ def _say_curves(channels: Channels, area_of_curve: dict[int, float], curves: Cha
     if channels.facet is not None or not fpr_of_curve or (len(fpr_of_curve) > 1 and not name_of_curve):
         has_published_points = point_thinning.has_points_alone(curves.points)
         return "" if has_published_points else say_areas("ROC AUC", area_of_curve, curves, channels)
-    start = f"At {say_reached(half_points['recall'])} recall, the false positive rate is"
+    start = f"At {say_reached(half_points['recall'])}, the false positive rate is"
     return say_each(start, "", fpr_of_curve, name_of_curve)
 
 

@@ -179,7 +179,7 @@ def _say_flagged(
     recalls = [rule["recall"] for rule in rules if rule["curve"] in values]
     start = "At the thresholds,"
     if are_halves or len(set(map(say_share, recalls))) == 1:
-        start = f"At {say_reached(recalls)} recall,"
+        start = f"At {say_reached(recalls)},"
     if len(values) == 1:
         return f"{start} {say_share(*values.values())} of the negatives are flagged"
     names = channels.facet.label_of_curve if channels.facet else {}

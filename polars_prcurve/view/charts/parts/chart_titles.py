@@ -118,10 +118,12 @@ def find_half(curves: ChartCurves) -> pl.DataFrame:
 
 
 def say_reached(recalls: Iterable[float], target: float = 0.5) -> str:
-    """Return the recall that points have, which ties lift above their target: `71%`."""
+    """Return the recall that points have, which ties lift above their target: `71% recall`."""
     # Points of several lines that differ in it share the target alone.
     texts = {number_words.say_share(recall) for recall in recalls}
-    return texts.pop() if len(texts) == 1 else f"at least {number_words.say_target(target)}"
+    if len(texts) == 1:
+        return f"{texts.pop()} recall"
+    return f"{number_words.say_target(target)} recall or more"
 
 
 def lie_at_foot(curves: ChartCurves) -> bool:
@@ -631,7 +633,7 @@ def say_thresholds(channels: Channels, curves: ChartCurves) -> str:
     if etas.n_unique() == len(etas) and len(set(text_of_curve.values())) == 1:
         recall_text = say_reached(point["recall"] for point in half_of_curve.values())
         threshold_text = min(text_of_curve.values())
-        sentence_start = f"At threshold {threshold_text} ({recall_text} recall), precision is"
+        sentence_start = f"At threshold {threshold_text} ({recall_text}), precision is"
         precision_of_curve = {curve: point["precision"] for curve, point in half_of_curve.items()}
         say_together = number_words.say_precisions
         return say_by_eta(sentence_start, precision_of_curve, curves, channels, say_numbers=say_together)
@@ -642,7 +644,7 @@ def say_thresholds(channels: Channels, curves: ChartCurves) -> str:
         return ""
     score_of_curve = {curve: float(point["threshold"]) for curve, point in half_of_curve.items()}
     recall_text = say_reached(point["recall"] for point in half_of_curve.values())
-    sentence_start = f"Recall is {recall_text} at a threshold of"
+    sentence_start = f"Recall is {recall_text.replace(' recall', '')} at a threshold of"
     return say_each(sentence_start, "", score_of_curve, name_of_curve, text_of_curve=text_of_curve)
 
 
