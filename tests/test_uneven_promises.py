@@ -280,11 +280,10 @@ def test_sizes_are_those_of_the_definition(
             near = set()
             # Where a tail is next to alpha, at the start or later, the approximation decides.
             alphas = [(1 - level) * room for room in (0.9, 1.0, 1.1)]
-            for alpha, start_alpha in product(alphas, alphas):
-                if point["criterion"] in ("recall", "fpr"):
-                    near.add(find_rate(sizes, *target, alpha))
-                else:
-                    near.add(find_run(sizes, *target, eta, (alpha, start_alpha)))
+            if point["criterion"] in ("recall", "fpr"):
+                near |= {find_rate(sizes, *target, alpha) for alpha in alphas}
+            else:
+                near |= {find_run(sizes, *target, eta, both) for both in product(alphas, alphas)}
             if len(near) == 1:
                 assert {point["threshold"]} == near, (point, near)
 
