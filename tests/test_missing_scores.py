@@ -90,6 +90,23 @@ def test_a_decision_rests_on_complete_rows_and_tells_which_are_left_out(tmp_path
         assert note in " ".join(text.replace("\u00a0", " ").replace("\\", "").split())
 
 
+@pytest.mark.parametrize("gap", ["score", "label", "weight"])
+@pytest.mark.parametrize("is_wide", [True, False])
+def test_null_scores_are_ranked_last_only_where_there_are_some(gap: str, is_wide: bool) -> None:
+    """The advice can be followed: missing="below" raises for any other value that is missing."""
+    n = pl.int_range(pl.len())
+    frame = pl.DataFrame(
+        {"score": range(300), "other": range(300), "weight": 1.0, "label": [True, False] * 150}
+    )
+    frame = frame.with_columns(pl.when(n > 0).then(gap).alias(gap))
+    words = {"score": ["score", "other"] if is_wide else "score", "weight": "weight"}
+    text = " ".join(str(frame.prc(missing="drop", **words).decide(0.1, recall=0.5)).split())
+    assert "1 of 300 rows are left out" in text
+    assert ('missing="below" ranks null scores last' in text) is (gap == "score")
+    if gap == "score":
+        frame.prc(missing="below", **words).decide(0.1, recall=0.5)
+
+
 def test_models_with_examples_of_their_own_keep_them() -> None:
     apart = LONG.prc(model="model", missing="drop").summary(0.05, metrics="average_precision")
     assert apart["n_pos"].n_unique() == 2

@@ -255,7 +255,9 @@ class ColumnReader:
                 rows.select(pl.len().alias(name), is_positive.sum().alias(f"{name}_positive"))
                 for name, rows in rows_by_name.items()
             )
-            row_counts = all_count.join(kept_count, how="cross")
+            score = column_exprs.get(Row.SCORE, pl.lit(0))
+            null_count = self.input_rows.select(null_scores=score.is_null().sum())
+            row_counts = all_count.join(kept_count, how="cross").join(null_count, how="cross")
         return {
             "frame": complete_rows,
             "by": self.by,

@@ -155,11 +155,12 @@ class DroppedRows(NamedTuple):
     total: int
     n_pos: int | None = None  # how many of them are positive; None if that is not known
     what: str = "rows"
+    has_null_scores: bool = False  # whether the score is among the missing values
 
     def divide(self, n_models: int) -> DroppedRows:
         """Return the rows of a wide table, each of which has been left out for so many models."""
         n_pos = None if self.n_pos is None else self.n_pos // n_models
-        return DroppedRows(self.n // n_models, self.total // n_models, n_pos)
+        return self._replace(n=self.n // n_models, total=self.total // n_models, n_pos=n_pos)
 
 
 def count_dropped_rows(
@@ -187,10 +188,10 @@ def count_dropped_rows(
     if table.row_counts is None:
         return DroppedRows(0, 0)
     counts = table.collect(table.row_counts, "the number of rows left out").row(0)
-    n_rows, n_positive, n_kept, n_kept_positive = counts
+    n_rows, n_positive, n_kept, n_kept_positive, n_null_scores = counts
     has_labels = Row.LABEL in table.columns
     n_pos = n_positive - n_kept_positive if has_labels else None
-    return DroppedRows(n_rows - n_kept, n_rows, n_pos)
+    return DroppedRows(n_rows - n_kept, n_rows, n_pos, has_null_scores=n_null_scores > 0)
 
 
 def _scores_repeat(table: ScoreTable, input_rows: pl.DataFrame | pl.LazyFrame) -> bool:

@@ -264,7 +264,8 @@ def say_dropped_rows(dropped: DroppedRows) -> str:
     if dropped.n_pos:  # what a model finds hard, it may leave without a score
         n_pos_text = "all" if dropped.n_pos == dropped.n else format_count(dropped.n_pos)
         count += f" ({n_pos_text} positive)"
-    return f'{count}, because a value is missing in them; missing="below" ranks null scores last'
+    hint = '; missing="below" ranks null scores last' if dropped.has_null_scores else ""
+    return f"{count}, because a value is missing in them{hint}"
 
 
 def say_sizes(n_pos_text: str, n_neg_text: str) -> str:
