@@ -67,10 +67,18 @@ def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -
         dropped_rows=count_rows_left_out(question),
         is_published=columns.points is not None,
         call_order=methods._find_call_order(words),
-        unweighted_table=ranked_table(weight=None) if counts_for_less else None,
+        unweighted_table=_count_rows_once(ranked_table, columns.weight) if counts_for_less else None,
         has_classes=question.is_wide and columns.model is None,
     )
     if not question.eta.is_field:
         return request
     eta_table = question.eta.find_etas(question.level)
     return weigh_field(request, question, pl.DataFrame(eta_table.lazy().collect()))
+
+
+def _count_rows_once(table: Any, weight: Any) -> Any:
+    """Return the table in which each row is one example; a row of weight 0 is none."""
+    if weight is None:
+        return table
+    is_counted = (pl.col(weight) if isinstance(weight, str) else weight) > 0
+    return type(table)(table._frame.filter(is_counted), table._words)(weight=None)
