@@ -83,8 +83,22 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     sentences = [verdict.conditions, levels_text, note, *verdict.reasons, verdict.would_settle]
     foot_lines = _wrap(" ".join(f"{start_sentence(text)}." for text in sentences if text), width)
     if hidden_heads:
-        foot_lines += _wrap(f"Not shown: {', '.join(hidden_heads)}{hint}", width)
+        foot_lines += _wrap(_name_hidden(hidden_heads, hint), width)
     return "\n\n".join("\n".join(lines) for lines in (*line_blocks, foot_lines) if lines)
+
+
+TABLE_HINT = "; decision.table has every column"
+VERDICTS_HINT = "; decision.verdicts has it"
+"""Where columns are that have no room, and where verdicts are."""
+
+
+def _name_hidden(heads: Sequence[str], hint: str) -> str:
+    """Return which columns have no room, and where they are; verdicts have a table of their own."""
+    column_heads = [head for head in heads if head != "verdict"]
+    places = [f"{', '.join(column_heads)}{hint}"] if column_heads else []
+    if len(column_heads) < len(heads):
+        places.append(f"verdict{VERDICTS_HINT if hint == TABLE_HINT else ''}")
+    return f"Not shown: {'. '.join(places)}"
 
 
 def _continue_sentence(findings: Findings, sentence: str) -> str:
