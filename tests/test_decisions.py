@@ -1060,3 +1060,65 @@ def test_a_wrong_name_on_a_verdict_leads_to_the_right_one(name):
     verdict = df.prc.decide(eta=0.01, recall=0.5).verdict
     with pytest.raises(AttributeError, match=f"a verdict has no attribute '{name}'; did you mean"):
         getattr(verdict, name)
+
+
+@pytest.mark.parametrize("width", range(45, 75, 5))
+def test_what_is_not_shown_is_where_the_line_names_it(width: int) -> None:
+    df = draw_models({"score": 2.0}, 300, 2_700)
+    long_names = df.with_columns(
+        g=pl.format("a rather long name of a site {}", pl.int_range(pl.len()) % 3)
+    )
+    decision = long_names.prc(by="g").decide(0.01, precision=0.5, guarantee=0.95)
+    for hint in ("; decision.table has every column", "; -o FILE writes every column"):
+        _, found, rest = " ".join(decision.say(width, hint=hint).split()).partition("Not shown: ")
+        for clause in rest.split(". ") if found else []:
+            names, _, place = clause.partition("; ")
+            if "verdict" in names:
+                assert (names, place) in (("verdict", "decision.verdicts has it"), ("verdict", ""))
+                assert bool(place) is hint.startswith("; decision")
+            else:
+                assert {*names.split(", ")} <= {*decision.table.columns, "alerts"}
+                assert f"; {place}" == hint
+
+
+def draw_sites(has_pos: str, has_neg: str) -> pl.DataFrame:
+    """Return scores of the sites a, b and c; those in neither word have no examples of the class."""
+    df = draw_models({"score": 2.4}, 600, 3_000, seed=2)
+    df = df.with_columns(site=pl.Series([*"abc"] * 1_200))
+    return df.filter(
+        pl.when("label")
+        .then(pl.col("site").is_in([*has_pos]))
+        .otherwise(pl.col("site").is_in([*has_neg]))
+    )
+
+
+@pytest.mark.parametrize("words", [{"recall": 0.5}, {"precision": 0.2}, {}])
+@pytest.mark.parametrize(("has_pos", "has_neg"), [("a", "abc"), ("abc", "a"), ("a", "a"), ("a", "ab")])
+def test_a_group_without_others_is_measured_and_not_compared(
+    has_pos: str, has_neg: str, words: dict[str, float]
+) -> None:
+    """No test exists where the others lack a class, so none is not significant."""
+    decision = draw_sites(has_pos, has_neg).prc(by="site").decide(0.01, **words)
+    text = str(decision)
+    assert "differ" not in text
+    assert "not significant" not in text
+    assert decision.verdicts.filter(site="a")["status"].item() == "measured"
+
+
+def test_groups_with_others_are_compared() -> None:
+    text = str(draw_sites("ab", "abc").prc(by="site").decide(0.01, recall=0.5))
+    assert "OF 2 DIFFER" in text
+    assert "too little data for c" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("weightless", ["label", "not label", "score < 0"])
+def test_rows_of_weight_0_are_no_examples(weightless: str) -> None:
+    df = draw_models({"score": 2.0}, 60, 600)
+    is_out = {"label": pl.col("label"), "not label": ~pl.col("label"), "score < 0": pl.col("score") < 0}
+    weighted = df.with_columns(w=pl.when(is_out[weightless]).then(0.0).otherwise(2.0))
+    for weight in ("w", pl.col("w")):
+        mine, filtered = (
+            frame.prc(weight=weight).decide(0.05, recall=0.5)
+            for frame in (weighted, weighted.filter(pl.col("w") > 0))
+        )
+        assert str(mine) == str(filtered)

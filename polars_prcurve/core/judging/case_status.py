@@ -350,6 +350,11 @@ class Case:
         return self.status if self.status == "too_little_data" or not self.standing else self.standing
 
     @property
+    def is_group_tested(self) -> bool:
+        """Whether its group is compared with all others together."""
+        return self.outcome in ("worse", "open", "better")
+
+    @property
     def is_group_apart(self) -> bool:
         """Whether its group is tested, and unlike all others together."""
         return self.outcome in ("worse", "better")

@@ -31,7 +31,8 @@ _COUNTS = ("n_pos", "n_neg")  # the columns of counts, as `prc.counts` names the
 class GroupTests:
     """How each group stands beside all others together, in the order of the cases."""
 
-    standings: tuple[GroupStanding, ...]
+    standings: tuple[GroupStanding | None, ...]
+    """None where a group has nothing to be compared with, such as the only one that has positives."""
     overall_value: float | None  # the value of all groups together, by which models are judged
 
 
@@ -61,10 +62,11 @@ def test_groups(request: DecisionRequest, evidence: Evidence) -> GroupTests | No
     else:
         overall_value = pooled_table.summary(eta, metrics=goal.merit_column)["value"][0]
     arguments = {"eta": eta, "metrics": goal.merit_column, "paired": False, **target_arguments}
-    gap_of_cell = _find_gaps(request, score_counts, range(case_rows.height), arguments)
-    standings: list[GroupStanding] = ["open"] * case_rows.height
-    for cell, gap in gap_of_cell.items():
-        standings[cell] = "better" if gap > 0 else "worse"
+    gap_of_cell, tested_cells = _find_gaps(request, score_counts, range(case_rows.height), arguments)
+    standings: list[GroupStanding | None] = [None] * case_rows.height
+    for cell in tested_cells:
+        gap = gap_of_cell.get(cell)
+        standings[cell] = "open" if gap is None else "better" if gap > 0 else "worse"
     return GroupTests(tuple(standings), overall_value)
 
 
@@ -90,9 +92,10 @@ def _find_gaps(
     score_counts: pl.DataFrame,
     cell_numbers: Iterable[int],
     arguments: Mapping[str, Any],
-) -> dict[int, float]:
-    """Return how far groups are ahead of all others, for groups that differ significantly from them."""
+) -> tuple[dict[int, float], set[int]]:
+    """Return how far groups that differ are ahead of all others, and the groups that have a test."""
     gap_of_cell: dict[int, float] = {}
+    cells_with_test: set[int] = set()
     open_cells = [*cell_numbers]
     side_of_row = (
         pl.when(pl.col(_GROUP).cast(pl.Int64) == pl.col(_CELL)).then(pl.lit("a")).otherwise(pl.lit("b"))
@@ -107,6 +110,7 @@ def _find_gaps(
         )
         stacked_table = request.open_table(stacked_counts)(by=_CELL, model=_SIDE, counts=_COUNTS)
         differences: pl.DataFrame = stacked_table.compare(**arguments, confidence=level, columns="all")
+        cells_with_test |= set(differences.drop_nulls(["low", "high"])[_CELL])
         differences = differences.filter("significant")
         gap_of_cell |= dict(
             zip(differences[_CELL].to_list(), differences["difference"].to_list(), strict=True)
@@ -115,4 +119,4 @@ def _find_gaps(
         if len(remaining_cells) == len(open_cells):
             break
         open_cells = remaining_cells
-    return gap_of_cell
+    return gap_of_cell, cells_with_test

@@ -58,6 +58,9 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
     tests_of_groups = test_groups(request, evidence)
     standings = repeat(None) if tests_of_groups is None else tests_of_groups.standings
     cases = list_cases(evidence, request, standings)
+    is_measured = any(case.status != "too_little_data" for case in cases)
+    if is_measured and not any(case.is_group_tested for case in cases):
+        tests_of_groups = None
     status, models = _judge_cases(cases, has_demand=bool(request.goal.demand))
     return JudgedTable(
         status=status,

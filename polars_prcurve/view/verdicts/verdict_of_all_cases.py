@@ -136,7 +136,8 @@ def say_status(judged_table: JudgedTable) -> str:
         return unknown_label
     if judged_table.group_tests is not None:
         n_apart = sum(case.is_group_apart for case in cases)
-        return f"{n_apart} of {n_cases - n_unknown} {'differs' if n_apart == 1 else 'differ'}"
+        n_tested = sum(case.is_group_tested for case in cases)
+        return f"{n_apart} of {n_tested} {'differs' if n_apart == 1 else 'differ'}"
     if 0 < n_won < n_cases and not judged_table.goal.demand:
         return f"clear winner in {n_won} of {n_cases}"
     if judged_table.status == "no_winner" and n_won == n_cases:
@@ -233,6 +234,8 @@ def _write_groups(cases: Sequence[WordedCase]) -> str:
         if n_open:
             others = f"other {n_open} do" if n_open > 1 else "other one does"
             headline += f"; the {others} not differ significantly"
+    lone_cases = [case for case in cases if not case.is_group_tested and case not in vague_cases]
+    headline += f"; nothing to compare {_name(lone_cases)} with" if lone_cases else ""
     return f"{headline}; too little data for {_name(vague_cases)}" if vague_cases else headline
 
 
