@@ -155,7 +155,8 @@ class DroppedRows(NamedTuple):
     total: int
     n_pos: int | None = None  # how many of them are positive; None if that is not known
     what: str = "rows"
-    has_null_scores: bool = False  # whether the score is among the missing values
+    may_rank_last: bool = False
+    """Whether a score is among the missing values, and examples without one may lie below all scores."""
 
     def divide(self, n_models: int) -> DroppedRows:
         """Return the rows of a wide table, each of which has been left out for so many models."""
@@ -191,7 +192,8 @@ def count_dropped_rows(
     n_rows, n_positive, n_kept, n_kept_positive, n_null_scores = counts
     has_labels = Row.LABEL in table.columns
     n_pos = n_positive - n_kept_positive if has_labels else None
-    return DroppedRows(n_rows - n_kept, n_rows, n_pos, has_null_scores=n_null_scores > 0)
+    counts_alike = columns.weight is None and columns.cluster is None and columns.stratum is None
+    return DroppedRows(n_rows - n_kept, n_rows, n_pos, may_rank_last=n_null_scores > 0 and counts_alike)
 
 
 def _scores_repeat(table: ScoreTable, input_rows: pl.DataFrame | pl.LazyFrame) -> bool:

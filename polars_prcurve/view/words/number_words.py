@@ -264,7 +264,7 @@ def say_dropped_rows(dropped: DroppedRows) -> str:
     if dropped.n_pos:  # what a model finds hard, it may leave without a score
         n_pos_text = "all" if dropped.n_pos == dropped.n else format_count(dropped.n_pos)
         count += f" ({n_pos_text} positive)"
-    hint = '; missing="below" ranks null scores last' if dropped.has_null_scores else ""
+    hint = '; missing="below" ranks null scores last' if dropped.may_rank_last else ""
     return f"{count}, because a value is missing in them{hint}"
 
 
