@@ -19,6 +19,8 @@ from polars_prcurve.core.judging.case_status import Case
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.sample_needs import (
     SampleNeed,
+    _find_half_widths,
+    _plan_classes,
     count_examples_needed,
     find_short_class,
     find_vaguest,
@@ -44,6 +46,7 @@ POPULATIONS = {
     "average precision": Population((2.0,), 60, 1_500, 0.05, {}),
     "too little data": Population((2.0,), 15, 300, 0.02, {"recall": 0.5}),
     "a gate": Population((2.0,), 100, 2_000, 0.1, {"threshold": 1.5, "precision": 0.55}),
+    "few false positives": Population((3.2,), 300, 4_000, 0.005, {"recall": 0.55}),
     "two models": Population((2.0, 2.0), 60, 1_500, 0.05, {"recall": 0.5}),
     "two models without a target": Population((2.0, 2.0), 60, 1_500, 0.05, {}),
 }
@@ -90,6 +93,16 @@ def find_need(decision: Decision) -> SampleNeed | None:
     return count_examples_needed(case, decision._findings.evidence.test_level)
 
 
+def count_needed(decision: Decision) -> float:
+    """Return the sum of the sizes that put precision within ±5 points, from its classes' widths."""
+    [case] = decision._findings.cases
+    candidate = case.candidates[0]
+    widths = _find_half_widths(candidate)
+    need = None if widths is None else _plan_classes(case, candidate, widths, 0.05)
+    assert need is not None
+    return sum(size.number for size in need.classes)
+
+
 def is_as_named(case: Case, need: SampleNeed, new: Judged) -> bool:
     """Return whether a new test set has the interval, or the power, that the plan of a case named."""
     new_case = new.case
@@ -129,7 +142,9 @@ def test_sizes_meet_their_width_with_four_in_five_assurance(name: str) -> None:
     assert share_as_named(POPULATIONS[name], range(60)) >= 0.7 - 2 * 0.05
 
 
-@pytest.mark.parametrize("name", ["precision at a prevalence of 10%", "recall at a precision"])
+@pytest.mark.parametrize(
+    "name", ["precision at a prevalence of 10%", "recall at a precision", "few false positives"]
+)
 def test_a_few_sizes_meet_their_width(name: str) -> None:
     assert share_as_named(POPULATIONS[name], range(6)) >= 0.5
 
@@ -257,6 +272,22 @@ def test_a_least_number_is_that_at_which_none_of_them_is_flagged(
             [low] = new.table["precision_low"]
             assert (low >= 0.97 if is_test else (1 - low) / 2 <= need.size) is is_enough
     assert n_plans
+
+
+@pytest.mark.parametrize("copies", [1, 4])
+@pytest.mark.parametrize("n_flagged", [2, 5])
+def test_a_size_does_not_hang_on_how_the_threshold_was_chosen(n_flagged: int, copies: int) -> None:
+    """A low end near 0, of the threshold that a sample chose, has no say in it."""
+    table = draw_models({"score": 3.2}, 300, 4_000, seed=1)
+    negatives = table.filter(~pl.col("label"))["score"].sort(descending=True)
+    table = pl.concat([table] * copies)
+    recall = (table.filter("label")["score"] > negatives[n_flagged]).mean()
+    for eta in (0.001, 0.005):
+        chosen, given = (
+            count_needed(table.prc.decide(eta, **words))
+            for words in ({"recall": recall}, {"threshold": negatives[n_flagged - 1]})
+        )
+        assert chosen / given == pytest.approx(1, rel=0.6)
 
 
 def test_rows_that_count_for_more_change_no_class_of_a_size() -> None:

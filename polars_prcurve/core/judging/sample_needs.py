@@ -254,15 +254,18 @@ def _find_share(logit: float) -> float:
 def _find_half_widths(candidate: Candidate) -> tuple[float, float] | None:
     """Return the half-widths of precision on the logit scale from positives and from negatives.
 
-    Precision has the log odds ln(recall) - ln(fpr) + log odds of the prevalence. An end of 0 has no
-    logarithm: then it is the width above the rate that counts. None where a rate is unknown, or 0.
+    Precision has the log odds ln(recall) - ln(fpr) + log odds of the prevalence. None where a rate is
+    unknown, or 0.
     """
+    # Of a small rate the interval of k successes reaches as far to either side, on this scale. Where the
+    # sample chose the threshold, the low end may be near 0, with any log: then the high end counts.
     widths = []
     for name in ("recall", "fpr"):
         rate, low, high = (candidate.row.get(f"{name}{end}") for end in ("", "_low", "_high"))
         if not rate or low is None or not high:
             return None
-        widths.append(math.log(high / low) / 2 if low > 0 else math.log(high / rate))
+        width = math.log(high / low) / 2 if low > 0 else math.inf
+        widths.append(min(width, math.log(high / rate)) if rate < 0.5 or low <= 0 else width)
     return widths[0], widths[1]
 
 
