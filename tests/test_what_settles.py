@@ -298,3 +298,23 @@ def test_rows_that_count_for_more_change_no_class_of_a_size() -> None:
         need = find_need(prc(frame, **words).decide(0.01, recall=0.03))
         assert need is not None
         assert "negatives" in {size.class_name for size in need.classes}
+
+
+@pytest.mark.parametrize("words", [{"recall": 0.5}, {"fpr": 0.01}, {}])
+@pytest.mark.parametrize("n_neg", [2_000, 8_000])
+def test_a_width_in_words_is_that_of_the_row(words: dict[str, float], n_neg: int) -> None:
+    decision = draw_models({"score": 2.5}, n_neg // 20, n_neg, seed=2).prc.decide(0.01, **words)
+    text = decision.verdict.would_settle.replace("\u00a0", " ")
+    assert "±" not in text or decision.verdict.status != "measured"
+    found = re.match(
+        r"The interval of (.*?) is ([\d.]+)( points)? wide\. For ([\d.]+)( points)? you", text
+    )
+    if found is None:
+        assert "wide" not in text
+        return
+    name, width, points, needed, _ = found.groups()
+    low, high = decision.table.select(f"{name.replace(' ', '_')}_{end}" for end in ("low", "high")).row(
+        0
+    )
+    assert float(width) == pytest.approx((high - low) * (100 if points else 1), rel=0.06)
+    assert float(needed) < float(width)

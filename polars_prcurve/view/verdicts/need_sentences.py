@@ -30,7 +30,6 @@ from polars_prcurve.view.verdicts.value_phrases import (
     name_targets,
     round_up,
     say_about,
-    start_sentence,
     write_limited,
 )
 from polars_prcurve.view.words.number_words import say_share, say_threshold
@@ -153,13 +152,14 @@ def _say_narrower(case: Case, need: SampleNeed | None) -> str:
     if need is None or need.is_met or half_width <= need.size:
         return ""
     width_text, size_text = (
-        format_size(size, is_rate=case.goal.is_of_rate) for size in (half_width, need.size)
+        format_size(2 * size, is_rate=case.goal.is_of_rate) for size in (half_width, need.size)
     )
     if width_text == size_text:  # as far as one reads
         return ""
     of_model = f" of {name_model(case.rivals[0])}" if len(case.candidates) > 1 else ""
-    width_sentence = f"{start_sentence(name_merit(case))}{of_model} is known to within ±{width_text}"
-    return f"{width_sentence}. For ±{size_text} you need {format_sizes(need)}"
+    # An interval may reach farther to one side, so no number stands behind ±.
+    width_sentence = f"The interval of {name_merit(case)}{of_model} is {width_text} wide"
+    return f"{width_sentence}. For {size_text} you need {format_sizes(need)}"
 
 
 def find_other_threshold(case: Case) -> str:
