@@ -220,6 +220,11 @@ def limit_like_models(
         return None
     ends = [oracle_errors.extend(group, eta, weighted=weighted) for group in both]
     allowed_share = 1 - min(max(min(found.correlations), 0.0), 1.0)
+    for of, error in zip(ends, found.own_errors, strict=True):
+        assert of is not None
+        least, plain, most = (logit(value) for value, _ in (of.least, of.plain, of.most))
+        if max(plain - least, most - plain) > 1.96 * error:  # what was not seen may rank otherwise
+            allowed_share = max(allowed_share, 0.4)
     allowed_share *= 1 + (35 / float(n_pos)) ** 2
     gaps, gap_errors = found.gaps, found.errors
     most = [of.most[0] for of in ends if of]
@@ -236,7 +241,7 @@ def limit_like_models(
         slopes = [value * (1 - value) for value in found.values[0]]
         growth = min(1.0, slopes[better] / slopes[1 - better]) ** 0.25
         excess = max(0.0, found.own_errors[better] * growth - found.own_errors[1 - better])
-        wider_errors = [math.sqrt(s**2 + 60 * excess**2) for s in gap_errors]
+        wider_errors = [math.sqrt(s**2 + 100 * excess**2) for s in gap_errors]
         least = min(x - deviations * s for x, s in zip(leads, wider_errors, strict=True))
         return least - sum(max(0.0, growth) for growth in growths)
 

@@ -4,7 +4,8 @@ An example that the test lacks, and that both models would rank alike, moves the
 about as much, and cancels out of their difference. So logits are compared, on the curves that were seen
 and on those with one false positive more in both models, each with its own standard error S. Only for
 the share 1 - rho that the models do not rank alike, either model is allowed what the test could not
-show. The lower limit of the difference of logits of a and b is
+show. Where that moves a logit by more than 1.96 of its standard errors, rho is not known of it, and
+1 - rho counts as 0.4 at least. The lower limit of the difference of logits of a and b is
 
     min(D - z S - (1 - rho) (1 + (35 / n_pos)^2) (logit a - logit least a + logit most b - logit b),
         D' - z S') - max(0, D' - D) - max(0, D" - D)
@@ -18,7 +19,7 @@ Of two models of different shape, such as one with a few negatives among its bes
 the greater error leads by luck more often than S implies, since S is least where it is lucky. Models of
 like shape have errors S_a and S_b of their logits that are about equal or, where values are near 1,
 greater for the better one. So with the slopes g = v (1 - v) of values v by their logits, S^2 grows in
-the limit of a lead of a by 60 max(0, S_a min(1, (g_a / g_b)^(1/4)) - S_b)^2.
+the limit of a lead of a by 100 max(0, S_a min(1, (g_a / g_b)^(1/4)) - S_b)^2.
 
 Back on the scale of average precision, a limit is a difference at a mean level of both models: of the
 levels as seen, with one false positive more, and with one positive more on top, that which makes it
@@ -52,11 +53,17 @@ _FEW_POS = 35.0
 of equal average precision and different shape, with ranks that correlate by .98, differed significantly
 in up to 9% of tests with 20 to 40 positives; with it, in at most 6%."""
 
-_EXCESS = 60.0
+_MOST_UNSEEN = 1.96
+"""The standard errors by which unseen examples may move a logit, for rho to hold of them, too."""
+_LEAST_UNLIKE = 0.4
+"""The least share 1 - rho if they may move one by more. Without it, equal models whose ranks correlate
+by .98 differed significantly in up to 11% of tests if one has negatives among its best positives; with
+it, in at most 2%, and from a prevalence of 0.01 up 2 of 100 true leads are lost."""
+_EXCESS = 100.0
 """How much the square of the difference of both errors adds to that of the error of the lead of the less
 certain model. Without it, models whose ranks correlate by .98 differed significantly in up to 15% of
-tests if one has negatives among its best positives; with it, in at most 9%, and 4 of 100 true leads are
-lost."""
+tests if one has negatives among its best positives; with it, in at most 6% of those without a doubt, and
+5 of 100 true leads are lost."""
 _GROWTH = 0.25
 """The power of slopes by which errors of logits differ in models of like shape. By 0, two of five true
 leads of models that find nearly all positives first would be lost, at a prevalence of 0.3."""
@@ -89,27 +96,55 @@ def add_leads(differences: pl.LazyFrame, name: str, eta_variance: pl.Expr) -> pl
         pl.when(is_inside).then(gap_column).fill_nan(None).alias(column)
         for column, gap_column in gap_columns.items()
     )
-    unlike_share = 1 - pl.min_horizontal(correlations).clip(0.0, 1.0)
-    allowed_share = unlike_share * (1 + (_FEW_POS / pl.col(EffectiveSize.N_POS)) ** 2)
+    allowances = _allow_for_unseen(name, 1 - pl.min_horizontal(correlations).clip(0.0, 1.0))
     gap, cautious_gap, most_gap = (pl.col(f"{name}{curve}_{_GAP}") for curve in (*_CURVES, _MOST))
     lead_columns = {}
-    for side, other_side, sign in ((A, B, 1), (B, A, -1)):
-        loss = to_logit(pl.col(side + name)) - to_logit(pl.col(f"{side}{name}_{LEAST_ENDING}"))
-        gain = to_logit(pl.col(f"{other_side}{name}{_MOST}")) - to_logit(pl.col(other_side + name))
-        allowance = allowed_share * (loss + gain).clip(lower_bound=0.0)
+    for side, sign in ((A, 1), (B, -1)):
         growths = (
             (sign * (other_gap - gap)).clip(lower_bound=0.0) for other_gap in (cautious_gap, most_gap)
         )
         growth = sum(growths, pl.lit(0.0))
-        for curve, lead in zip(_CURVES, (sign * gap - allowance, sign * cautious_gap), strict=True):
+        for curve, lead in zip(
+            _CURVES, (sign * gap - allowances[side], sign * cautious_gap), strict=True
+        ):
             lead_columns[f"{side}{name}{curve}_{_LEAD}"] = (lead - growth).fill_nan(None)
     return differences.with_columns(**lead_columns)
+
+
+def _allow_for_unseen(name: str, unlike_share: pl.Expr) -> dict[str, pl.Expr]:
+    """Return what unseen examples may take from the lead of either side, of which models share most."""
+    logits, least_logits, most_logits = (
+        {side: to_logit(pl.col(f"{side}{name}{ending}")) for side in SIDES}
+        for ending in ("", f"_{LEAST_ENDING}", _MOST)
+    )
+    losses = {side: logits[side] - least_logits[side] for side in SIDES}
+    gains = {side: most_logits[side] - logits[side] for side in SIDES}
+    is_unseen = pl.any_horizontal(
+        pl.max_horizontal(losses[side], gains[side]) > _MOST_UNSEEN * error
+        for side, error in _find_logit_errors(name).items()
+    )
+    least_share = pl.when(is_unseen).then(_LEAST_UNLIKE).otherwise(0.0)
+    allowed_share = pl.max_horizontal(unlike_share, least_share)
+    allowed_share = allowed_share * (1 + (_FEW_POS / pl.col(EffectiveSize.N_POS)) ** 2)
+    return {
+        side: allowed_share * (losses[side] + gains[other_side]).clip(lower_bound=0.0)
+        for side, other_side in (SIDES, SIDES[::-1])
+    }
+
+
+def _find_logit_errors(name: str) -> dict[str, pl.Expr]:
+    """Return the standard error of the logit of either side."""
+    values = {side: pl.col(side + name) for side in SIDES}
+    return {
+        side: pl.col(f"{side}{name}_{SAMPLE_ERROR}") / (value * (1 - value))
+        for side, value in values.items()
+    }
 
 
 def _measure_excess(name: str) -> dict[str, pl.Expr]:
     """Return what the error of either side, as far as it is the greater one, adds to the variance."""
     slopes = {side: pl.col(side + name) * (1 - pl.col(side + name)) for side in SIDES}
-    errors = {side: pl.col(f"{side}{name}_{SAMPLE_ERROR}") / slopes[side] for side in SIDES}
+    errors = _find_logit_errors(name)
     excess_variances = {}
     for side, other_side in (SIDES, SIDES[::-1]):
         growth = (slopes[side] / slopes[other_side]).clip(upper_bound=1.0) ** _GROWTH
