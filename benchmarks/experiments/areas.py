@@ -15,6 +15,7 @@ from scipy import stats
 
 from polars_prcurve import intervals
 
+from . import pools
 from .experiment import CONFIDENCE, Row, experiment, measure_coverage, split_sets
 from .populations import (
     AREAS,
@@ -29,6 +30,7 @@ from .populations import (
     UNLIKE,
     Cell,
     Model,
+    Pool,
     draw_short,
     normal,
 )
@@ -328,6 +330,9 @@ def measure_unlike_models(cell: Unlike, n_sets: int, rng: np.random.Generator) -
 
 
 UNLIKE_SHARED_SIZES = ((0.3, 40, 1_500), (0.05, 100, 2_000), (0.01, 30, 600), (0.001, 100, 2_000))
+RARE = Pool("rare outliers", pools.contaminate_rarely)
+"""Scores whose worst errors are not in most test sets, and in others once or twice."""
+RARE_SIZES = (*UNLIKE_SHARED_SIZES, (0.01, 100, 2_000), (0.01, 200, 8_000))
 UNLIKE_SHARED = [
     *(
         (Unlike(model, *size), shared)
@@ -337,7 +342,8 @@ UNLIKE_SHARED = [
         )
         for model, size, shared in product(models, UNLIKE_SHARED_SIZES, correlations)
     ),
-    *((Unlike(model, 0.01, 100, 2_000), SHARED[-1]) for model in FRESH),  # where it is worst
+    *((Unlike(model, 0.01, 100, 2_000), SHARED[-1]) for model in FRESH),
+    *((Unlike(RARE, *size), SHARED[-1]) for size in RARE_SIZES),  # where it is worst
 ]
 
 

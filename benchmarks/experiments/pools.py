@@ -134,3 +134,10 @@ def contaminate() -> Scores:
     rng = np.random.default_rng(9)
     is_alike = rng.random(N_NEG) < 0.004
     return rng.normal(3, 1, N_POS), rng.normal(np.where(is_alike, 3, 0), 1)
+
+
+def contaminate_rarely() -> Scores:
+    """Return scores of which 0.06% of negatives are among the highest: about one in 2,000."""
+    rng = np.random.default_rng(60)
+    is_alike = rng.random(N_NEG) < 0.0006
+    return rng.normal(2.2, 1, N_POS), rng.normal(np.where(is_alike, 4, 0), 1)
