@@ -58,7 +58,7 @@ _MOST_UNSEEN = 1.96
 _LEAST_UNLIKE = 0.4
 """The least share 1 - rho if they may move one by more. Without it, equal models whose ranks correlate
 by .98 differed significantly in up to 11% of tests if one has negatives among its best positives; with
-it, in at most 2%, and from a prevalence of 0.01 up 2 of 100 true leads are lost."""
+it, in at most 2%, or 8% with one in 2,000. From a prevalence of 0.01 up 2 of 100 true leads are lost."""
 _EXCESS = 100.0
 """How much the square of the difference of both errors adds to that of the error of the lead of the less
 certain model. Without it, models whose ranks correlate by .98 differed significantly in up to 15% of
