@@ -74,7 +74,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01])
     >>> chart.to_dict()["title"]["text"]
-    ['With 2 positives, a measured recall of 50%', 'could really be anything from 9% to 91%']
+    ['With 2 positives, a measured recall of 50%', 'could really be anything from 9.5% to 91%']
     """
 
     def __init__(self, methods: BoundTable[Any]) -> None:

@@ -98,7 +98,7 @@ def pr_curve(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = pr_curve(df.prc.curve(eta=0.25))
     >>> chart.to_dict()["title"]["text"]
-    ['With 2 positives, a measured recall of 50%', 'could really be anything from 9% to 91%']
+    ['With 2 positives, a measured recall of 50%', 'could really be anything from 9.5% to 91%']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     columns = table.columns if isinstance(table, pl.DataFrame) else []

@@ -192,7 +192,7 @@ def write_apart(numbers: Sequence[float], whole: float = math.inf, most_digits: 
     n_different = len({round(number, finest) for number in numbers})
     least_decimals = [1 - find_magnitude(number) for number in numbers]
     texts: list[str] = []
-    for n_decimals in range(min(least_decimals), max(least_decimals) + _MOST_DECIMALS):
+    for n_decimals in range(min(least_decimals), max(0, *least_decimals) + _MOST_DECIMALS):
         texts = [
             _write_decimals(number, max(n_decimals, least), whole)
             for number, least in zip(numbers, least_decimals, strict=True)
