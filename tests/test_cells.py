@@ -444,7 +444,7 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda p: p.ranking(0.1, model="g", columns="all", **OWN, confidence=0.9),
         r"cells= holds points, and confidence= compares models .*compare\(paired=False.*coarse=True",
     ),
-    "no sizes": (lambda p: p.curve(0.1, rates=RATES, confidence=0.9), "or pass sizes="),
+    "no sizes": (lambda p: p.curve(0.1, rates=RATES, confidence=0.9), "pass sizes=\\("),
 }
 LATE: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "two test sets": (CUMULATIVE, {"cells": CELLS}, r"cells= differ between the rows of 1 group\(s\)"),

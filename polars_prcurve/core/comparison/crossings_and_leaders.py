@@ -133,7 +133,9 @@ class ModelScores:
         assert self.point_metric.ties is not None
         solutions: list[tuple[int, float, bool, bool]] = []
         for pair_number, pair_models in enumerate(zip(first_models, second_models, strict=True)):
-            odds_of_ties = self.point_metric.ties(*(Point(*self.points[model]) for model in pair_models))
+            odds_of_ties = self.point_metric.ties(
+                *(Point(*self.points[number]) for number in pair_models)
+            )
             solution_places = {math.log(odds) for odds in odds_of_ties if 0 < odds < math.inf}
             stretch_ends = [
                 self.low_logit,
@@ -144,7 +146,7 @@ class ModelScores:
             # the middle between each two solutions.
             middles = (np.array(stretch_ends[:-1]) + stretch_ends[1:]) / 2
             scores_at_middles = [
-                self.score_at(np.full(len(middles), model), middles) for model in pair_models
+                self.score_at(np.full(len(middles), number), middles) for number in pair_models
             ]
             signs = np.sign(scores_at_middles[0] - scores_at_middles[1])
             for place, sign_below, sign_above in zip(stretch_ends[1:-1], signs, signs[1:], strict=False):

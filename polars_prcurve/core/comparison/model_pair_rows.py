@@ -182,7 +182,7 @@ _N_UNEQUAL = f"{RESERVED}unequal"  # how many examples do
 def check_models(
     comparison: Comparison, sweep: SweepTables, pairs: pl.LazyFrame, model_values: pl.LazyFrame
 ) -> pl.LazyFrame:
-    """Return `values`, which has a row per pair; stop if a check of the table or of its models fails."""
+    """Return `model_values`, a row per model and prevalence; stop if a check of the table fails."""
     # Of a table in memory the checks are made at once, before the values are computed.
     table = cast("ScoreTable", comparison.table)
     checks = [

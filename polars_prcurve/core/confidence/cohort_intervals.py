@@ -135,15 +135,15 @@ def measure_share(
     slopes = _find_slopes(share_value, share_cells)
     if not moment_columns:
         return share_value, cell_sum
-    unit_slopes = dict.fromkeys((*hit_cells, *miss_cells), pl.lit(1.0))
+    unit_slope_of_cell = dict.fromkeys((*hit_cells, *miss_cells), pl.lit(1.0))
     is_inside = (share_value > 0) & (share_value < 1)
     # The variance of a share s is s (1 - s) / m for m trials, and the slopes are n times those of s. At
     # 0 and 1 that gives no m: then it is n^2 / (sum of squared weights).
     variance = sum_moments(slopes, slopes, moment_columns)
     size = pl.when(is_inside).then(share_value * (1 - share_value) * cell_sum * cell_sum / variance)
-    if unit_columns := [unit for unit in map(name_unit, unit_slopes) if unit in moment_columns]:
+    if unit_columns := [unit for unit in map(name_unit, unit_slope_of_cell) if unit in moment_columns]:
         return share_value, size.otherwise(cell_sum / pl.max_horizontal(unit_columns))
-    square_sum = sum_moments(unit_slopes, unit_slopes, moment_columns)
+    square_sum = sum_moments(unit_slope_of_cell, unit_slope_of_cell, moment_columns)
     return share_value, size.otherwise(cell_sum * cell_sum / square_sum)
 
 

@@ -198,10 +198,10 @@ def _add_alert_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
     count_of_cell = {"tp": tp, "fp": fp, "fn": n_pos - tp, "tn": n_neg - fp}
 
     def add(*cells: str) -> Sums:
-        unit_slope_exprs = dict.fromkeys(cells, pl.lit(1.0))
+        unit_slope_of_cell = dict.fromkeys(cells, pl.lit(1.0))
         return Sums(
             pl.sum_horizontal(count_of_cell[cell] for cell in cells),
-            sum_moments(unit_slope_exprs, unit_slope_exprs),
+            sum_moments(unit_slope_of_cell, unit_slope_of_cell),
         )
 
     pos_sums = add("tp", "fn")

@@ -69,7 +69,7 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: Sam
     if sample.joins_rows:
         error_columns |= influence.find_freedom(name)
     z = z_value(confidence)
-    quantile = student_quantile(z, pl.col(f"{name}_freedom")) if sample.joins_rows else z
+    deviations = student_quantile(z, pl.col(f"{name}_freedom")) if sample.joins_rows else z
     is_known, is_inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
     column_steps: list[Mapping[str, pl.Expr]] = [error_columns]
     is_varying = pl.lit(True)
@@ -79,10 +79,10 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: Sam
         is_varying = (pl.col(Segment.ODDS) > 0) & pl.col(Segment.ODDS).is_finite()
     else:
         column_steps.append(_bind_extended_area(name))
-    interval_ends = find_ends(name, quantile)
+    interval_ends = find_ends(name, deviations)
     known_ends = [pl.when(is_known & is_varying).then(end) for end in interval_ends]
     error_and_ends = [pl.when(is_known & (is_inside | ~is_varying)).then(error), *known_ends]
-    doubts = _find_few_units(list_doubts(name, metric, quantile, sample), sample)
+    doubts = _find_few_units(list_doubts(name, metric, deviations, sample), sample)
     column_steps.append(_name_interval(name, error_and_ends, doubts, is_known))
     return IntervalPlan(helpers, column_steps)
 
@@ -154,7 +154,7 @@ def find_standard_error(
 
 
 def list_doubts(
-    name: str, metric: CurveMetric, quantile: float | pl.Expr, sample: SampleKind
+    name: str, metric: CurveMetric, deviations: float | pl.Expr, sample: SampleKind
 ) -> dict[str, pl.Expr]:
     """Return why the interval of a metric from influences may not be calibrated."""
     # Of average precision each class must have 10 examples, or 100 clusters: with fewer, intervals hold
@@ -175,7 +175,7 @@ def list_doubts(
         if sample.knows_weights:
             return class_doubts
         if metric.recipe.is_compared:  # models of different shape differ most in what was not seen
-            class_doubts["tail not seen"] = ~(_measure_unseen(name, quantile) <= 1)
+            class_doubts["tail not seen"] = ~(_measure_unseen(name, deviations) <= 1)
         return class_doubts | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     if metric.recipe.is_compared:
         class_doubts |= _list_doubts_of_difference(name, sample)
@@ -359,10 +359,10 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
 def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str, worse: str) -> pl.Expr:
     """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
     # The side that is `better` has its lower curve, and that which is `worse` its upper one.
-    lower_name, upper_name = f"{better}{name}_{LEAST_ENDING}", f"{worse}{name}_{MOST_ENDING}"
-    loss_below = pl.col(better + name) - pl.col(lower_name)
-    gain_above = pl.col(upper_name) - pl.col(worse + name)
-    jumps = (pl.col(f"{curve_name}_jump") for curve_name in (lower_name, upper_name))
+    lower_of_better, upper_of_worse = f"{better}{name}_{LEAST_ENDING}", f"{worse}{name}_{MOST_ENDING}"
+    loss_below = pl.col(better + name) - pl.col(lower_of_better)
+    gain_above = pl.col(upper_of_worse) - pl.col(worse + name)
+    jumps = (pl.col(f"{curve_name}_jump") for curve_name in (lower_of_better, upper_of_worse))
     spread = sum((jump * jump for jump in jumps), error * error).sqrt()
     return pl.max_horizontal(loss_below, 0.0) + pl.max_horizontal(gain_above, 0.0) + deviations * spread
 

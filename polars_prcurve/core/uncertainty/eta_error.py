@@ -208,12 +208,12 @@ def widen_intervals(
     is_inside = middle.is_finite()
     error = pl.col(f"{name}_standard_error")
     changed_columns = {"standard_error": combine_distances([error, error_distance], shared=shared)}
-    outermost = pl.min_horizontal, pl.max_horizontal
-    for (side, scaled_end), side_ends, choose in zip(
-        scaled_ends.items(), zip(*interval_ends, strict=True), outermost, strict=True
+    outermost_of_side = pl.min_horizontal, pl.max_horizontal
+    for (side, scaled_end), side_ends, find_outermost in zip(
+        scaled_ends.items(), zip(*interval_ends, strict=True), outermost_of_side, strict=True
     ):
         has_ends = pl.all_horizontal(end_value.is_not_null() for end_value in (value, *side_ends))
-        corner = pl.when(has_ends).then(choose(value, *side_ends))
+        corner = pl.when(has_ends).then(find_outermost(value, *side_ends))
         moved_end = from_unbounded(scaled_end, metric.range)
         changed_columns[side] = pl.when(is_inside).then(moved_end).otherwise(corner)
     is_exact = pl.col(ETA_LOW).is_null()

@@ -46,8 +46,9 @@ comma."""
 def read_number(word: str) -> Any:
     """Return the number that a word gives, in which 60% is 0.6; a word that gives none as it is."""
     try:
-        number = read_fraction(word.removesuffix("%"))
-        return int(word) if word.isdecimal() else float(number / 100 if word[-1] == "%" else number)
+        fraction = read_fraction(word.removesuffix("%"))
+        fraction = fraction / 100 if word[-1] == "%" else fraction
+        return int(word) if word.isdecimal() else float(fraction)
     except (ValueError, ArithmeticError):
         return word
 

@@ -308,7 +308,7 @@ def _build_gains(curves: ChartCurves, low_gain: float, *, is_log: bool) -> tuple
     corner_points = point_thinning.prepend_made(entry_points, inside_points.drop("made"))
     if is_log:
         least_fpr: Any = corner_points.filter(fpr > 0)["fpr"].min() or 1.0
-        added_fprs = [fpr_step for step in range(241) if (fpr_step := 10 ** (-step / 20)) > least_fpr]
+        added_fprs = [grid_fpr for power in range(241) if (grid_fpr := 10 ** (-power / 20)) > least_fpr]
         corner_points = point_thinning.bend_for_log_axis(corner_points, added_fprs)
         corner_points = corner_points.with_columns(eta.forward_fill().over("curve"))
     else:

@@ -81,13 +81,13 @@ def describe_doubt(grids: Iterable[tuple[Case, Estimate]]) -> str:
     """Return what hatched icons of models mean, and how many there would be if not all are drawn."""
     icon_grids = list(grids)
     # Where precision is small, icons are the alerts that are read until one is right.
-    rare_precisions = [
+    low_precisions = [
         precision for case, precision in icon_grids if is_rarely_right(case) and precision.value > 0
     ]
-    meanings = ["true or not"] if len(rare_precisions) < len(icon_grids) else []
-    if rare_precisions:
+    meanings = ["true or not"] if len(low_precisions) < len(icon_grids) else []
+    if low_precisions:
         lowest_share = min(
-            precision.low if precision.span else precision.value for precision in rare_precisions
+            precision.low if precision.span else precision.value for precision in low_precisions
         )
         count_note = ""
         if lowest_share <= 0:

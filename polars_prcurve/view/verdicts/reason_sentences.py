@@ -77,8 +77,8 @@ def list_reasons(case: Case) -> Iterator[Reason]:
     if losers and status == "no_winner":
         yield Reason("significantly worse", [list_names(losers)], "comparison")
     if status == "unsure" and goal.is_gate and (certainty := case.candidates[0].row[CERTAINTY]):
-        are_met = "target is met" if len(goal.demand) == 1 else "targets are met"
-        statement = f"one-sided confidence that the {are_met}"
+        met_phrase = "target is met" if len(goal.demand) == 1 else "targets are met"
+        statement = f"one-sided confidence that the {met_phrase}"
         yield Reason(statement, [say_share(certainty)], "number", certainty, ", where undecided")
     if status != "chance" and (doubts := case.interval_doubts):
         yield Reason("intervals may be too narrow", doubts, "doubts")

@@ -433,9 +433,9 @@ def build_score_axis(title: str, scores: pl.Series, marked_scores: Iterable[Any]
     axis = ChartAxis("x", title, low, high, "odds" if is_odds else "plain", "threshold")
     places = distinct_scores.to_frame("score").select(axis.measure(pl.col("score"))).to_series()
     low, high = _find_ends(places, [axis.measure(float(score)) for score in marked_scores])
-    room = 0.0 if low < high else 0.5
+    margin = 0.0 if low < high else 0.5
     n_beyond = len(places) - int(places.is_between(low, high).sum())
-    return replace(axis, low=low - room, high=high + room, n_beyond=n_beyond)
+    return replace(axis, low=low - margin, high=high + margin, n_beyond=n_beyond)
 
 
 def _find_ends(places: pl.Series, marked_places: Sequence[float]) -> tuple[float, float]:
@@ -444,9 +444,9 @@ def _find_ends(places: pl.Series, marked_places: Sequence[float]) -> tuple[float
         return 0.0, 1.0
     numbers, n_outliers = places.sort().to_list(), math.floor(_OUTLIERS * len(places))
     low, inner_low, inner_high, high = (numbers[place] for place in (0, n_outliers, -1 - n_outliers, -1))
-    room = 0.75 * (inner_high - inner_low)
-    near_low = max(low, min([inner_low - room, *marked_places]))
-    near_high = min(high, max([inner_high + room, *marked_places]))
+    margin = 0.75 * (inner_high - inner_low)
+    near_low = max(low, min([inner_low - margin, *marked_places]))
+    near_high = min(high, max([inner_high + margin, *marked_places]))
     return (near_low, near_high) if near_high - near_low < (high - low) / 2 else (low, high)
 
 
