@@ -117,7 +117,7 @@ def interval_of(difference: float, error: float | None, z: float) -> tuple[Any, 
     if error is None:
         return None, None, None, None
     p_value = 2 * NormalDist().cdf(-abs(difference) / error) if error > 0 else None
-    return error, difference - z * error, difference + z * error, p_value
+    return error, max(difference - z * error, -1.0), min(difference + z * error, 1.0), p_value
 
 
 def interval_of_extended(
@@ -168,7 +168,8 @@ def interval_of_extended(
         low, high = limits(middle)
         at, beyond = (middle, beyond) if low > 0 or high < 0 else (at, middle)
     p_value = 2 * NormalDist().cdf(-at) if error > 0 else None
-    return error, *limits(z), p_value
+    low, high = limits(z)
+    return error, max(low, -1.0), min(high, 1.0), p_value
 
 
 class LogitGaps(NamedTuple):
@@ -202,6 +203,8 @@ def compare_logits(both: Any, eta: Fraction, *, weighted: bool) -> LogitGaps | N
         slopes = [value * (1 - value) for value in values]
         variance = sum((e / slope) ** 2 for e, slope in zip(errors, slopes, strict=True))
         found.values.append((values[0], values[1]))
+        if min(errors) == 0:
+            return None
         found.gaps.append(logit(values[0]) - logit(values[1]))
         found.errors.append(math.sqrt(max(0.0, variance - 2 * covariance / math.prod(slopes))))
         found.correlations.append(covariance / math.prod(errors))

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -118,6 +119,19 @@ def is_as_named(case: Case, need: SampleNeed, new: Judged) -> bool:
     return estimate.span is not None and (estimate.high - estimate.low) / 2 <= need.size
 
 
+def move_demand(population: Population, case: Case) -> Population:
+    """Return a gate whose demand is as far from the true precision as it was from the measured one.
+
+    A plan has its power if the value is as measured: how near the true one is to a demand nobody knows.
+    """
+    [distance], demand = population.distances, population.arguments["precision"]
+    threshold, eta = population.arguments["threshold"], population.eta
+    recall, fpr = (1 - NormalDist().cdf(threshold - place) for place in (distance, 0.0))
+    true_value = recall * eta / (recall * eta + fpr * (1 - eta))
+    moved_demand = true_value + demand - case.candidates[0].precision.value
+    return population._replace(arguments=population.arguments | {"precision": moved_demand})
+
+
 def share_as_named(population: Population, seeds: range) -> float:
     plans = decide_sets(population, [(population.n_pos, population.n_neg, seed) for seed in seeds])
     named = []
@@ -130,7 +144,12 @@ def share_as_named(population: Population, seeds: range) -> float:
         if sum(sizes.values()) <= _MOST_ROWS:
             named.append((case, need, (sizes["positives"], sizes["negatives"], seed + 10_000)))
     assert len(named) >= 0.7 * len(seeds)
-    new_sets = decide_sets(population, [drawn for _, _, drawn in named])
+    if "threshold" in population.arguments:
+        new_populations = [move_demand(population, case) for case, _, _ in named]
+        drawn_sets = zip(new_populations, [[drawn] for _, _, drawn in named], strict=True)
+        new_sets = (new for each, drawn in drawn_sets for new in decide_sets(each, drawn))
+    else:
+        new_sets = decide_sets(population, [drawn for _, _, drawn in named])
     met = [is_as_named(*plan, new) for (*plan, _), new in zip(named, new_sets, strict=True)]
     return sum(met) / len(met)
 

@@ -123,8 +123,7 @@ def _allow_for_unseen(name: str, unlike_share: pl.Expr) -> dict[str, pl.Expr]:
         pl.max_horizontal(losses[side], gains[side]) > _MOST_UNSEEN * error
         for side, error in _find_logit_errors(name).items()
     )
-    least_share = pl.when(is_unseen).then(_LEAST_UNLIKE).otherwise(0.0)
-    allowed_share = pl.max_horizontal(unlike_share, least_share)
+    allowed_share = pl.when(is_unseen).then(unlike_share.clip(_LEAST_UNLIKE)).otherwise(unlike_share)
     allowed_share = allowed_share * (1 + (_FEW_POS / pl.col(EffectiveSize.N_POS)) ** 2)
     return {
         side: allowed_share * (losses[side] + gains[other_side]).clip(lower_bound=0.0)
