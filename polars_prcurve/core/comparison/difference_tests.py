@@ -22,6 +22,7 @@ farther apart than the quantile of the studentised range (Tukey 1953, Kramer 195
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -287,9 +288,14 @@ def cut_to_range(differences: pl.LazyFrame, metrics: Iterable[Metric]) -> pl.Laz
     """Cut limits where no two values of a metric are that far apart: those of shares at -1 and 1."""
     # The errors of two models that share examples add up to more than the values allow, where they are
     # thought to go in opposite directions, and limits of several models are stretched.
-    width_of_range = {metric.name: metric.range[1] - metric.range[0] for metric in metrics}
-    metric_name = pl.col("metric").cast(pl.String)
-    greatest_difference = metric_name.replace_strict(width_of_range, return_dtype=pl.Float64)
+    names_of_width: dict[float, list[str]] = {}
+    for metric in metrics:
+        lowest, highest = metric.range
+        names_of_width.setdefault(highest - lowest, []).append(metric.name)
+    greatest_difference: pl.Expr = pl.lit(math.inf)
+    for width, names in names_of_width.items():
+        when_of_width = pl.when(pl.col("metric").is_in(names))
+        greatest_difference = when_of_width.then(width).otherwise(greatest_difference)
     return differences.with_columns(
         pl.col("low", "high").clip(-greatest_difference, greatest_difference)
     )
