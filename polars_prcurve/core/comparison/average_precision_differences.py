@@ -33,7 +33,7 @@ import polars as pl
 from polars_prcurve.core.comparison.model_pair_rows import SIDES, A, B
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.uncertainty.analytic import CAUTIOUS, LEAST_ENDING, MOST_ENDING, to_logit
+from polars_prcurve.core.uncertainty.analytic import CAUTIOUS, MOST_ENDING, measure_unseen, to_logit
 
 SAMPLE_ERROR = "sample_error"
 """What follows the name of a value in the column of its error by chance, without that of eta."""
@@ -113,22 +113,18 @@ def add_leads(differences: pl.LazyFrame, name: str, eta_variance: pl.Expr) -> pl
 
 def _allow_for_unseen(name: str, unlike_share: pl.Expr) -> dict[str, pl.Expr]:
     """Return what unseen examples may take from the lead of either side, of which models share most."""
-    logits, least_logits, most_logits = (
-        {side: to_logit(pl.col(f"{side}{name}{ending}")) for side in SIDES}
-        for ending in ("", f"_{LEAST_ENDING}", _MOST)
-    )
-    losses = {side: logits[side] - least_logits[side] for side in SIDES}
-    gains = {side: most_logits[side] - logits[side] for side in SIDES}
+    unseen_of_side = {side: measure_unseen(f"{side}{name}") for side in SIDES}
     is_unseen = pl.any_horizontal(
-        pl.max_horizontal(losses[side], gains[side]) > _MOST_UNSEEN * error
+        pl.max_horizontal(unseen_of_side[side]) > _MOST_UNSEEN * error
         for side, error in _find_logit_errors(name).items()
     )
     allowed_share = pl.when(is_unseen).then(unlike_share.clip(_LEAST_UNLIKE)).otherwise(unlike_share)
     allowed_share = allowed_share * (1 + (_FEW_POS / pl.col(EffectiveSize.N_POS)) ** 2)
-    return {
-        side: allowed_share * (losses[side] + gains[other_side]).clip(lower_bound=0.0)
-        for side, other_side in (SIDES, SIDES[::-1])
-    }
+    allowances = {}
+    for side, other_side in (SIDES, SIDES[::-1]):
+        (loss, _), (_, gain) = unseen_of_side[side], unseen_of_side[other_side]
+        allowances[side] = allowed_share * (loss + gain).clip(lower_bound=0.0)
+    return allowances
 
 
 def _find_logit_errors(name: str) -> dict[str, pl.Expr]:

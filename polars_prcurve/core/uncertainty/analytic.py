@@ -175,7 +175,8 @@ def list_doubts(
         if sample.knows_weights:
             return class_doubts
         if metric.recipe.is_compared:  # models of different shape differ most in what was not seen
-            class_doubts["tail not seen"] = ~(_measure_unseen(name, deviations) <= 1)
+            half_width = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
+            class_doubts["tail not seen"] = ~(pl.max_horizontal(measure_unseen(name)) / half_width <= 1)
         return class_doubts | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     if metric.recipe.is_compared:
         class_doubts |= _list_doubts_of_difference(name, sample)
@@ -367,13 +368,12 @@ def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str
     return pl.max_horizontal(loss_below, 0.0) + pl.max_horizontal(gain_above, 0.0) + deviations * spread
 
 
-def _measure_unseen(name: str, deviations: float | pl.Expr) -> pl.Expr:
-    """Return how far unseen examples move the value, in halves of the plain interval."""
+def measure_unseen(name: str) -> tuple[pl.Expr, pl.Expr]:
+    """Return by how much unseen examples may lower the logit of a value, and raise it."""
     logit, least_logit, most_logit = (
         to_logit(pl.col(f"{name}{ending}")) for ending in ("", f"_{LEAST_ENDING}", f"_{MOST_ENDING}")
     )
-    half_width = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
-    return pl.max_horizontal(logit - least_logit, most_logit - logit) / half_width
+    return logit - least_logit, most_logit - logit
 
 
 def to_logit(value: pl.Expr) -> pl.Expr:
