@@ -34,6 +34,7 @@ from polars_prcurve.core.ground.value_checks import stop_if_broken
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
 from polars_prcurve.core.prevalence.pair_column_names import Pair
 from polars_prcurve.core.uncertainty.means_over_groups import (
@@ -61,9 +62,14 @@ def build_mean_compare_table(
     grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
     values = build_model_values(table, grid, compared_metrics, means, needs_pairs=True)
     differences = build_mean_differences(
-        table, grid, values, means, confidence=comparison.certainty.level, adjust=adjust
+        table,
+        grid,
+        values,
+        means,
+        compared_metrics,
+        confidence=comparison.certainty.level,
+        adjust=adjust,
     )
-    differences = cut_to_range(differences, compared_metrics)
     if not is_wide:
         return differences
     return differences.with_columns(pl.col("model_a", "model_b").cast(pl.String))
@@ -97,6 +103,7 @@ def build_mean_differences(
     grid: EtaTable,
     model_values: pl.LazyFrame,
     means: MeanOver,
+    metrics: Sequence[Metric],
     *,
     confidence: float,
     adjust: Adjust,
@@ -120,7 +127,7 @@ def build_mean_differences(
         p_adjusted = adjust_p_values(pl.col("p_value"), level.family_columns)
         differences = differences.with_columns(p_adjusted.alias("p_adjusted"))
     sort_names = [*outer_dtypes, "eta", Pair.ETA_ROW, Pair.COPY, "model_a", "model_b"]
-    differences = differences.sort(sort_names)
+    differences = cut_to_range(differences, metrics).sort(sort_names)
     eta_column, *other_columns = list_compare_columns(adjust, is_mean=True)
     return differences.select(*outer_dtypes, eta_column, *grid.carried_columns, *other_columns)
 

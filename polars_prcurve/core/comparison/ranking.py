@@ -14,7 +14,6 @@ from typing import cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison.difference_tests import cut_to_range
 from polars_prcurve.core.comparison.differences import build_differences, name_curve_metric
 from polars_prcurve.core.comparison.mean_differences import build_mean_differences, build_model_values
 from polars_prcurve.core.comparison.model_pair_rows import Comparison, Examples, number_within
@@ -138,9 +137,8 @@ def _rank_means(
     if certainty is not None:
         level = certainty.level
         differences = build_mean_differences(
-            table, grid, values, means, confidence=level, adjust="models"
+            table, grid, values, means, [metric], confidence=level, adjust="models"
         )
-        differences = cut_to_range(differences, [metric])
         rank_rows = _add_lead(outer_table, rank_rows, differences, sign)
     eta_column, *other_columns = _list_ranking_columns(lead=has_leads, is_mean=True)
     return rank_rows.select(
