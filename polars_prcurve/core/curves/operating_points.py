@@ -10,7 +10,7 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import polars as pl
@@ -599,9 +599,8 @@ def _doubt_strata(
         "few negatives": n_neg < _FEW,
         "few labels": pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW,
     }
-    recall, fpr = pl.col("recall"), pl.col("fpr")
-    rows_of_cells = (recall * n_pos, fpr * n_neg, (1 - recall) * n_pos, (1 - fpr) * n_neg)
-    cells = [n_rows.round(6) for n_rows in rows_of_cells]  # whole, where rows of a class weigh alike
+    # Whole numbers, where rows of a class weigh alike.
+    cells = [n_rows.round(6) for n_rows in _measure_cells((StratumLabels.POS, StratumLabels.NEG))]
     plain_doubts = _find_few(cells, table)
     if has_choices and isinstance(bands, ChosenBands):
         plain_doubts = _doubt_choices(bands, table, cells, targets)
@@ -690,9 +689,9 @@ def _count_cells() -> list[pl.Expr]:
     return [pl.col(name).cast(pl.Float64) for name in CELLS]
 
 
-def _measure_cells() -> list[pl.Expr]:
-    """Return how full cells are by rates and effective sizes, as in a field or of weighted rows."""
-    recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *SIZE_COLUMNS.values()))
+def _measure_cells(size_columns: Iterable[str] = SIZE_COLUMNS.values()) -> list[pl.Expr]:
+    """Return how full cells are by rates and sizes of both classes, effective ones as in a field."""
+    recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *size_columns))
     return [recall * n_pos, fpr * n_neg, (1 - recall) * n_pos, (1 - fpr) * n_neg]
 
 
