@@ -28,7 +28,7 @@ from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.label_text import describe_target, format_level
-from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_share, say_target
+from polars_prcurve.view.words.number_words import FEW_POSITIVES
 
 _NAME = "True positives among the alerts"
 """What is drawn."""
@@ -116,14 +116,12 @@ def alerts(
 def _say_purpose(curves: ChartCurves) -> str:
     """Return what thresholds were chosen for, such as `50% recall`."""
     targets = curves.curve_rows.get_column("target", default=None)
-    purpose = describe_target(targets) or _NAME
-    if purpose.startswith("Target: recall ") and targets is not None and targets[0]["target"]:
-        purpose = f"{say_target(targets[0]['target'])} recall"
-        recalls = curves.points.get_column("recall", default=pl.Series([targets[0]["target"]]))
-        reached = say_reached(recalls.drop_nulls(), targets[0]["target"])
-        if reached != f"{say_share(targets[0]['target'])} recall":
-            purpose = reached
-    return purpose
+    if targets is not None and targets.n_unique() == 1:
+        criterion, target = targets[0]["criterion"], targets[0]["target"]
+        if criterion == "recall" and target:
+            recalls = curves.points.get_column("recall", default=pl.Series([target]))
+            return say_reached(recalls.drop_nulls(), target)
+    return describe_target(targets) or _NAME
 
 
 def _draw_icons(

@@ -121,9 +121,9 @@ def say_reached(recalls: Iterable[float], target: float = 0.5) -> str:
     """Return the recall that points have, which ties lift above their target: `71% recall`."""
     # Points of several lines that differ in it share the target alone.
     texts = {number_words.say_share(recall) for recall in recalls}
-    if len(texts) == 1:
+    if len(texts) == 1 and texts != {number_words.say_share(target)}:
         return f"{texts.pop()} recall"
-    return f"{number_words.say_target(target)} recall or more"
+    return f"{number_words.say_target(target)} recall{'' if len(texts) == 1 else ' or more'}"
 
 
 def lie_at_foot(curves: ChartCurves) -> bool:
