@@ -25,7 +25,7 @@ function sayNumbers(numbers, whole = Infinity) {
     : round(n, decimals).replace("-", "\u2212").replace(/^\d+/, group);
   const different = new Set(numbers.map((n) => round(n, finest))).size;
   let said = [];
-  for (let decimals = Math.min(...least); decimals < Math.max(...least) + 14; decimals++) {
+  for (let decimals = Math.min(...least); decimals < Math.max(0, ...least) + 14; decimals++) {
     said = numbers.map((n, place) => write(n, Math.max(decimals, least[place])));
     const isApart = decimals > finest || new Set(said).size >= different;
     if (isApart && !numbers.some((n) => n < whole && Number(round(n, decimals)) >= whole)) break;
