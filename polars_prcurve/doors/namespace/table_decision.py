@@ -12,6 +12,7 @@ import polars as pl
 
 from polars_prcurve.core.binding.bound_table import BoundTable, Question, name_column
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
+from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.judging.decision_request import (
     DecisionRequest,
     count_rows_left_out,
@@ -80,5 +81,5 @@ def _count_rows_once(table: Any, weight: Any) -> Any:
     """Return the table in which each row is one example; a row of weight 0 is none."""
     if weight is None:
         return table
-    is_counted = (pl.col(weight) if isinstance(weight, str) else weight) > 0
-    return type(table)(table._frame.filter(is_counted), table._words)(weight=None)
+    weight_expr = select_column(weight) if isinstance(weight, str) else weight
+    return type(table)(table._frame.filter(weight_expr > 0), table._words)(weight=None)
