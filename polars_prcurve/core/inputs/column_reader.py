@@ -230,6 +230,24 @@ class ColumnReader:
                 count_rows, subject, column.value, refuses_nan=may_be_nan, refuses_null=is_null_wrong
             )
 
+    def _count_rows(
+        self, complete_rows: pl.LazyFrame, column_exprs: Mapping[str, pl.Expr]
+    ) -> pl.LazyFrame:
+        """Return how many rows there are and are kept, and how many of both are positive or unscored."""
+        # A label that is missing is of no class.
+        tests = {
+            "positive": column_exprs.get(Row.LABEL, pl.lit(None, dtype=pl.Boolean)),
+            "without_score": column_exprs.get(Row.SCORE, pl.lit(0)).is_null(),
+        }
+        all_count, kept_count = (
+            rows.select(
+                pl.len().alias(name),
+                *(test.sum().alias(f"{name}_{kind}") for kind, test in tests.items()),
+            )
+            for name, rows in (("all", self.input_rows), ("kept", complete_rows))
+        )
+        return all_count.join(kept_count, how="cross")
+
     def input_fields(self, column_exprs: dict[str, pl.Expr]) -> dict[str, Any]:
         """Return the fields of an `ResolvedTable`, without the rows that are left out."""
         complete_rows, row_counts = self.input_rows, None
@@ -248,16 +266,7 @@ class ColumnReader:
                 complete_rows = complete_rows.drop(*key_exprs, _IS_INCOMPLETE)
             else:
                 complete_rows = complete_rows.filter(~is_incomplete)
-            rows_by_name = {"all": self.input_rows, "kept": complete_rows}
-            # Of rows with labels also how many are positive; a label that is missing is of no class.
-            is_positive = column_exprs.get(Row.LABEL, pl.lit(None, dtype=pl.Boolean))
-            all_count, kept_count = (
-                rows.select(pl.len().alias(name), is_positive.sum().alias(f"{name}_positive"))
-                for name, rows in rows_by_name.items()
-            )
-            score = column_exprs.get(Row.SCORE, pl.lit(0))
-            null_count = self.input_rows.select(null_scores=score.is_null().sum())
-            row_counts = all_count.join(kept_count, how="cross").join(null_count, how="cross")
+            row_counts = self._count_rows(complete_rows, column_exprs)
         return {
             "frame": complete_rows,
             "by": self.by,

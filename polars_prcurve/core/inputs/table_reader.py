@@ -188,12 +188,12 @@ def count_dropped_rows(
         table = read_input(user_table, columns, may_collect=True)
     if table.row_counts is None:
         return DroppedRows(0, 0)
-    counts = table.collect(table.row_counts, "the number of rows left out").row(0)
-    n_rows, n_positive, n_kept, n_kept_positive, n_null_scores = counts
+    counts = table.collect(table.row_counts, "the number of rows left out").row(0, named=True)
     has_labels = Row.LABEL in table.columns
-    n_pos = n_positive - n_kept_positive if has_labels else None
+    n_pos = counts["all_positive"] - counts["kept_positive"] if has_labels else None
     counts_alike = columns.weight is None and columns.cluster is None and columns.stratum is None
-    return DroppedRows(n_rows - n_kept, n_rows, n_pos, may_rank_last=n_null_scores > 0 and counts_alike)
+    may_rank_last = counts["all_without_score"] > 0 and counts_alike
+    return DroppedRows(counts["all"] - counts["kept"], counts["all"], n_pos, may_rank_last=may_rank_last)
 
 
 def _scores_repeat(table: ScoreTable, input_rows: pl.DataFrame | pl.LazyFrame) -> bool:
