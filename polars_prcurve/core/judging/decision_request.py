@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -44,6 +45,12 @@ class DecisionRequest:
     def test_level(self) -> float:
         """The level of each test, with which all groups together err as one may (Bonferroni)."""
         return 1 - (1 - self.confidence) / self.n_groups
+
+    @cached_property
+    def score_counts(self) -> pl.DataFrame:
+        """The result of `counts` of the table."""
+        counts: pl.DataFrame = self.table.counts()
+        return counts
 
     @property
     def whole_table(self) -> tuple[Any, Any]:

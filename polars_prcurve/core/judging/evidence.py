@@ -236,7 +236,7 @@ def _count_alike(request: DecisionRequest, points: pl.DataFrame) -> pl.DataFrame
     """Return points of weighted rows with as how many examples these count; others as they are."""
     if request.table._words.get("weight") is None:
         return points
-    return add_effective_numbers(points, request.table.counts())
+    return add_effective_numbers(points, request.score_counts)
 
 
 def _choose_per(areas: pl.DataFrame) -> float:

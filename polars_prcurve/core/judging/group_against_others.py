@@ -41,7 +41,7 @@ def test_groups(request: DecisionRequest, evidence: Evidence) -> GroupTests | No
     group_columns, goal = evidence.group_columns, request.goal
     if not _are_testable(request, evidence):
         return None
-    score_counts: pl.DataFrame = request.table.counts()
+    score_counts = request.score_counts
     if request.model is not None:
         if score_counts[request.model].n_unique() > 1:
             return None
