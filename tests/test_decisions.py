@@ -31,7 +31,7 @@ from polars_prcurve import (
 from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.core.ground.terminal_text import measure_width
 from polars_prcurve.core.judging.status_names import STATUSES
-from polars_prcurve.view.verdicts.status_sentences import STATUS_TABLE
+from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from tests.support.model_tests import COINS, EQUAL, SETTLED, STATUSES_OF, draw_models
 from tests.support.tiers import slow_unless
 

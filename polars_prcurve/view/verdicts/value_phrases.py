@@ -16,7 +16,7 @@ from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
-from polars_prcurve.view.verdicts.status_sentences import STATUS_TABLE
+from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from polars_prcurve.view.words.display_names import name_metric, name_value
 from polars_prcurve.view.words.number_words import (
     RARELY_RIGHT,

@@ -16,7 +16,7 @@ from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, f
 from polars_prcurve.view.verdicts.case_places import join_places, name_case, name_unit, say_places
 from polars_prcurve.view.verdicts.need_sentences import find_other_threshold, say_group_need
 from polars_prcurve.view.verdicts.reason_sentences import write_reasons
-from polars_prcurve.view.verdicts.status_sentences import STATUS_TABLE
+from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
     choose_verbs,

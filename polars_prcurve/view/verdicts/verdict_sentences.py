@@ -15,7 +15,7 @@ from polars_prcurve.core.judging.status_names import Status
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.need_sentences import say_need
 from polars_prcurve.view.verdicts.reason_sentences import write_reasons
-from polars_prcurve.view.verdicts.status_sentences import STATUS_TABLE
+from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
     choose_verbs,
