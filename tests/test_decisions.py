@@ -1124,3 +1124,5 @@ def test_rows_of_weight_0_are_no_examples(weightless: str) -> None:
             for frame in (weighted, weighted.filter(pl.col("w") > 0))
         )
         assert str(mine) == str(filtered)
+    named_as_pattern = weighted.rename({"w": "^w$"}).prc(weight="^w$").decide(0.05, recall=0.5)
+    assert str(named_as_pattern) == str(mine)
