@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
+from polars_prcurve.core.confidence.interval_options import intervals
 from polars_prcurve.core.confidence.precision_bounds import (
     max_width,
     precision_interval,
@@ -19,7 +20,7 @@ from polars_prcurve.core.confidence.published_metric_intervals import (
     published_precision,
     published_roc_auc,
 )
-from polars_prcurve.core.confidence.rate_intervals import intervals, rate_interval
+from polars_prcurve.core.confidence.rate_intervals import rate_interval
 from polars_prcurve.core.confidence.sample_sizes import sample_size
 from polars_prcurve.core.ground.errors import PrcError, PrcWarning
 from polars_prcurve.core.ground.package_version import __version__ as __version__

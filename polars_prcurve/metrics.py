@@ -19,7 +19,7 @@ from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric 
 from polars_prcurve.core.metrics.curve_metric import CurveMetric as CurveMetric
 from polars_prcurve.core.metrics.point_formulas import *
 from polars_prcurve.core.metrics.areas import *
-from polars_prcurve.core.metrics.thresholded_and_integrated import *
+from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import *
 # isort: on
 
 __all__ = ["CurveMetric", "PointMetric", *sorted(DECLARED_BY_NAME)]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -22,7 +22,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import Decision, PrcError, class_mix, prc
-from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.confidence.estimate_columns import Estimate
 from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.ground.terminal_text import measure_width
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
@@ -36,7 +36,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_merit,
     write_value,
 )
-from polars_prcurve.view.words.display_names import ISOLATES
+from polars_prcurve.view.words.names_in_sentences import ISOLATES
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_share, say_threshold
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show

@@ -19,14 +19,14 @@ import polars_prcurve
 from polars_prcurve import charts, metrics
 from polars_prcurve.core.binding.argument_rules import RULES
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TARGET_WORDS
-from polars_prcurve.core.inputs.sampling_designs import SAMPLE_KINDS
+from polars_prcurve.core.inputs.sample_kinds import SAMPLE_KINDS
 from polars_prcurve.core.judging import goal
 from polars_prcurve.core.judging.status_names import STATUSES, GroupStanding
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, EtaWords, RateWords
-from polars_prcurve.core.sweep.effective_counts import DESIGNS
+from polars_prcurve.core.sweep.sampling_designs import DESIGNS
 from polars_prcurve.core.uncertainty.summary_table import needs_negatives
 from polars_prcurve.doors.cli import options
 from polars_prcurve.doors.cli.commands import get_parser
@@ -171,7 +171,7 @@ def test_verdicts_order_every_target() -> None:
 def test_every_kind_of_sample_has_a_design_and_words() -> None:
     names = {kind.name for kind in SAMPLE_KINDS}
     designed = {kind.name for kind in DESIGNS}
-    assert_equal_sets(names, designed, "kind of sample", "DESIGNS in core/sweep/effective_counts.py")
+    assert_equal_sets(names, designed, "kind of sample", "DESIGNS in core/sweep/sampling_designs.py")
     words = {kind.word for kind in SAMPLE_KINDS if kind.word}
     known = words & set(TABLE_WORDS)
     assert_equal_sets(words, known, "kind of sample", "TableWords in core/binding/shared_arguments.py")

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import charts, eta_grid, prc
-from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.confidence.estimate_columns import Estimate
 from polars_prcurve.core.ground.message_text import make_visible
 from polars_prcurve.doors.cli.terminal_table import show_number
 from polars_prcurve.view.charts.model_difference import IntervalRow
@@ -27,7 +27,7 @@ from polars_prcurve.view.charts.parts.label_placement import LabelSpace
 from polars_prcurve.view.charts.period_series import _say_period as say_period
 from polars_prcurve.view.charts.pr import _say_row as read_precision
 from polars_prcurve.view.verdicts.value_phrases import format_ends, format_value, write_value
-from polars_prcurve.view.words.display_names import count_letters, isolate_name, wrap_words
+from polars_prcurve.view.words.names_in_sentences import count_letters, isolate_name, wrap_words
 from polars_prcurve.view.words.number_words import (
     count_of_100,
     join_value,

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polars_prcurve.core.sweep.effective_numbers import add_effective_numbers
+from polars_prcurve.core.sweep.effective_numbers_of_points import add_effective_numbers
 from tests.support.chart_specs import all_records, heading, walk_texts
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from polars_prcurve.core.binding.eta_argument import EtaArgument
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS
-from polars_prcurve.core.confidence.rate_intervals import Intervals
+from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.inputs.input_columns import InputColumns

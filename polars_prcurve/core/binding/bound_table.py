@@ -21,10 +21,10 @@ from polars_prcurve.core.binding.group_renaming import (
 )
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TableWords
 from polars_prcurve.core.comparison.model_pair_rows import Examples
-from polars_prcurve.core.confidence.bands_by_threshold_origin import BandKind, FixedBands
+from polars_prcurve.core.confidence.band_kinds import BandKind, FixedBands
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
+from polars_prcurve.core.confidence.interval_options import Confidence, Intervals, read_certainty
 from polars_prcurve.core.confidence.point_intervals import find_corners
-from polars_prcurve.core.confidence.rate_intervals import Confidence, Intervals, read_certainty
 from polars_prcurve.core.ground.argument_checks import METRIC_OF_SYNONYM, hint_at_arguments
 from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES

@@ -40,11 +40,11 @@ from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
+from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import find_none_as_zero
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
-from polars_prcurve.core.metrics.thresholded_and_integrated import find_none_as_zero
 from polars_prcurve.core.prevalence.eta_table import EtaTable, read_share
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.sweep.sorted_group_rows import has_class
 
 EtaRange: TypeAlias = tuple[float | str, float | str]

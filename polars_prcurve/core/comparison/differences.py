@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, cast
 import polars as pl
 
 from polars_prcurve.core.comparison import average_precision_differences as ap_differences
-from polars_prcurve.core.comparison import difference_tests, model_pair_rows, paired_errors
+from polars_prcurve.core.comparison import difference_limits, model_pair_rows, paired_errors
 from polars_prcurve.core.comparison.average_precision_differences import SAMPLE_ERROR
 from polars_prcurve.core.comparison.model_pair_rows import (
     BASE_GROUP,
@@ -34,7 +34,7 @@ from polars_prcurve.core.comparison.model_pair_rows import (
 )
 from polars_prcurve.core.comparison.paired_errors import ALL_PREFIX, AMOUNTS, BOTH_PREFIX
 from polars_prcurve.core.confidence import point_intervals
-from polars_prcurve.core.confidence.bands_by_threshold_origin import (
+from polars_prcurve.core.confidence.band_kinds import (
     MOVE_NAMES,
     ComparedBands,
     ModelBands,
@@ -55,7 +55,7 @@ from polars_prcurve.core.curves.targets import (
 )
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
-from polars_prcurve.core.ground.group_joins import merge_zeros
+from polars_prcurve.core.ground.group_keys import merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import stop_if_broken
 from polars_prcurve.core.inputs import resolved_tables as of_table
@@ -68,11 +68,16 @@ from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import check_result_columns, find_shared_eta, repeat_rows
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_table import build_sweep
-from polars_prcurve.core.uncertainty import analytic
-from polars_prcurve.core.uncertainty.analytic import CAUTIOUS, EXTENDED, SLOPE, counts_unseen
+from polars_prcurve.core.uncertainty import analytic_intervals
+from polars_prcurve.core.uncertainty.analytic_intervals import (
+    CAUTIOUS,
+    EXTENDED,
+    SLOPE,
+    counts_unseen,
+)
 from polars_prcurve.core.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, CLUSTER_COLUMNS, find_freedom
 from polars_prcurve.core.uncertainty.metrics_at_targets import (
@@ -147,7 +152,7 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
     elif comparison.certainty.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
     differences = [
-        difference_tests.cut_to_range(
+        difference_limits.cut_to_range(
             subtract_curve_metrics(part) if part.target is None else subtract_point_metrics(part),
             part.metrics,
         )
@@ -272,10 +277,10 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     differences = subtract(models, _compute_values(models))
     family_columns = [BASE_GROUP, ETA_NUMBER]
     metrics_by_name, has_freedom = models.metrics_by_name, models.has_freedom
-    level = difference_tests.Level(comparison.certainty.level, comparison.adjust, family_columns)
+    level = difference_limits.Level(comparison.certainty.level, comparison.adjust, family_columns)
     if comparison.examples == "apart" or has_analytic_errors:
         differences = _carry_eta_errors(differences, models, level.confidence)
-        differences = difference_tests.add_limits(
+        differences = difference_limits.add_limits(
             differences,
             metrics_by_name,
             level,
@@ -283,10 +288,10 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
             may_rank_alike=models.may_rank_alike,
         )
     elif comparison.adjust is not None:
-        differences = difference_tests.stretch_limits(differences, metrics_by_name, level)
-    least_size = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_tests.LEAST_SIZE)
+        differences = difference_limits.stretch_limits(differences, metrics_by_name, level)
+    least_size = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_limits.LEAST_SIZE)
     differences = differences.with_columns(least_size)
-    differences = difference_tests.add_flags(
+    differences = difference_limits.add_flags(
         differences, metrics_by_name, level, has_freedom=has_freedom
     )
     kinds = set(model_pair_rows.list_compare_columns(comparison.adjust))
@@ -343,7 +348,7 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
 
 def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: float) -> pl.LazyFrame:
     """Add `<name>_` and then EtaError.STANDARD_ERROR, and add it to standard errors in quadrature."""
-    changed_columns = dict.fromkeys(models.name(difference_tests.ETA_ERROR), pl.lit(0.0))
+    changed_columns = dict.fromkeys(models.name(difference_limits.ETA_ERROR), pl.lit(0.0))
     when_exact = pl.when(pl.col(ETA_LOW).is_null())
     for name in models.moved_metrics:
         error, middle = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
@@ -354,7 +359,7 @@ def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: fl
             1 / z_value(confidence)
         )
         wider_error = pl.when(error.is_not_null()).then(combine_distances([error, farthest_move]))
-        changed_columns[f"{name}_{difference_tests.ETA_ERROR}"] = when_exact.then(0.0).otherwise(
+        changed_columns[f"{name}_{difference_limits.ETA_ERROR}"] = when_exact.then(0.0).otherwise(
             farthest_move
         )
         changed_columns[f"{name}_standard_error"] = when_exact.then(error).otherwise(wider_error)
@@ -393,7 +398,7 @@ def _subtract_apart(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame
         models, model_values, list(error_columns), [*error_columns.values(), *least_columns]
     )
     differences = differences.with_columns(
-        *(pl.min_horizontal(A + name, B + name).alias(name) for name in least_columns),
+        *(pl.min_horizontal(A + column, B + column).alias(column) for column in least_columns),
         *(
             (pl.col(A + error) ** 2 + pl.col(B + error) ** 2).sqrt().alias(f"{name}_standard_error")
             for name, error in error_columns.items()
@@ -432,7 +437,7 @@ def _join_paired_values(
     table, sample = models.table, models.table.sample
     metrics_by_name = {name: metric for name, (_, metric) in error_sources.items()}
     sample_errors = {
-        name: analytic.find_standard_error(name, metric, sample)
+        name: analytic_intervals.find_standard_error(name, metric, sample)
         for name, metric in metrics_by_name.items()
     }
     model_values = model_values.with_columns(
@@ -463,7 +468,7 @@ def _join_paired_values(
 
 def _find_eta_variance(models: _Models, name: str) -> pl.Expr:
     """Return what the error of a counted or estimated eta adds to the variance of a gap of logits."""
-    logit_a, logit_b = (analytic.to_logit(pl.col(side + name)) for side in SIDES)
+    logit_a, logit_b = (analytic_intervals.to_logit(pl.col(side + name)) for side in SIDES)
     slope_a, slope_b = (
         pl.col(f"{side}{name}_{SLOPE}") / (pl.col(side + name) * (1 - pl.col(side + name)))
         for side in SIDES
@@ -472,7 +477,8 @@ def _find_eta_variance(models: _Models, name: str) -> pl.Expr:
     if name not in models.moved_metrics:
         return variance
     gaps_at_ends = [
-        analytic.to_logit(pl.col(f"{A}{name}_{end}")) - analytic.to_logit(pl.col(f"{B}{name}_{end}"))
+        analytic_intervals.to_logit(pl.col(f"{A}{name}_{end}"))
+        - analytic_intervals.to_logit(pl.col(f"{B}{name}_{end}"))
         for end in ETA_ENDS
     ]
     farthest_move = pl.max_horizontal(measure_distances(logit_a - logit_b, gaps_at_ends))
@@ -491,7 +497,9 @@ def _subtract_replicates(models: _Models, model_values: pl.LazyFrame) -> pl.Lazy
     differences = paired_errors.add_bootstrap_errors(bootstrap, models.sweep, model_values, differences)
     doubt_columns: dict[str, pl.Expr] = {}
     for name, metric in models.metrics_by_name.items():
-        doubts_of_sides = [analytic.list_bootstrap_doubts(name, metric, side) for side in SIDES]
+        doubts_of_sides = [
+            analytic_intervals.list_bootstrap_doubts(name, metric, side) for side in SIDES
+        ]
         pair_doubts = {
             reason: is_doubtful | doubts_of_sides[1][reason]
             for reason, is_doubtful in doubts_of_sides[0].items()
@@ -564,7 +572,7 @@ def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFr
         rounded_error = pl.when(error > _ROUNDING * larger_value).then(error).otherwise(error * 0)
         is_known = pl.col(f"{name}_difference").is_not_null()
         changed_columns[f"{name}_standard_error"] = pl.when(is_known).then(rounded_error)
-        changed_columns[f"{name}_{difference_tests.COVARIANCE}"] = covariance
+        changed_columns[f"{name}_{difference_limits.COVARIANCE}"] = covariance
     return differences.with_columns(**changed_columns)
 
 
@@ -605,7 +613,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     is_moving = cast("Target", comparison.target).is_found_in_sample
     step_dtypes = {ETA_NUMBER: pl.UInt32(), _METRIC_NUMBER: pl.Int64()}
     family_columns = [BASE_GROUP, *step_dtypes]
-    level = difference_tests.Level(comparison.certainty.level, comparison.adjust, family_columns)
+    level = difference_limits.Level(comparison.certainty.level, comparison.adjust, family_columns)
     by = comparison.table.group_columns
     point_rows = _number_points(comparison, metrics, by, is_moving=is_moving)
     has_counted_eta = comparison.grid.may_hold_own and not of_table.is_field(comparison.table)
@@ -688,7 +696,9 @@ def _number_points(
 
 
 def _add_limits(
-    point_pairs: pl.LazyFrame, level: difference_tests.Level, correlation: pl.Expr | None = None
+    point_pairs: pl.LazyFrame,
+    level: difference_limits.Level,
+    correlation: pl.Expr | None = None,
 ) -> pl.LazyFrame:
     """Add limits and verdicts to rows of both models, whose values may have a `correlation`."""
     value_of_side, low_of_side, high_of_side = (
@@ -717,7 +727,7 @@ def _add_limits(
     )
     is_known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
     is_decisive = (difference.abs() >= 2 * stretch_factor * distance_to_0) & (distance_to_0 > 0)
-    is_certain = difference_tests.judge_sign(
+    is_certain = difference_limits.judge_sign(
         pl.col("low"), pl.col("high"), pl.col(DOUBT).is_null() | is_decisive
     )
     return point_pairs.with_columns(

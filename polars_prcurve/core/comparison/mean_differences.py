@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.comparison.difference_tests import (
+from polars_prcurve.core.comparison.difference_limits import (
     Level,
     adjust_p_values,
     cut_to_range,
@@ -36,7 +36,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.uncertainty.means_over_groups import (
     FREEDOM,
     STANDARD_ERROR,
@@ -140,11 +140,11 @@ def _subtract_values(
     outer_dtypes: Mapping[str, pl.DataType],
 ) -> pl.LazyFrame:
     """Return the mean difference of each pair of models, its error, and the number of groups."""
-    mean_dtypes = {name: table.by[name] for name in means.names}
+    inner_dtypes = {name: table.by[name] for name in means.names}
     step_dtypes = {Pair.ETA_ROW: pl.UInt32(), Pair.COPY: pl.Int64()}
     value_pairs = join_sides(
         model_values,
-        {**outer_dtypes, **mean_dtypes, **step_dtypes},
+        {**outer_dtypes, **inner_dtypes, **step_dtypes},
         [Row.MODEL, Group.NUMBER, "value"],
         ["eta", *grid.carried_columns, "metric"],
     )

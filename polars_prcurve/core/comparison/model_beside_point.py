@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.comparison.difference_tests import judge_sign
+from polars_prcurve.core.comparison.difference_limits import judge_sign
 from polars_prcurve.core.comparison.model_pair_rows import list_compare_columns
 from polars_prcurve.core.confidence.doubts import find_first_doubt
 from polars_prcurve.core.confidence.point_intervals import combine_distances, find_corners

@@ -9,11 +9,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT
-from polars_prcurve.core.confidence.rate_intervals import Intervals
+from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.curves.targets import Target, direction_sign
 from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
+from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
@@ -23,7 +23,7 @@ from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.sweep.sorted_group_rows import (
     SweepTables,
     build_numbered_rows,

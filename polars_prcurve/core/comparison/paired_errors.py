@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_prcurve.core.comparison.difference_tests import Level, adjust_p_values, judge_sign
+from polars_prcurve.core.comparison.difference_limits import Level, adjust_p_values, judge_sign
 from polars_prcurve.core.comparison.model_pair_rows import (
     BASE_GROUP,
     ETA_NUMBER,
@@ -34,7 +34,7 @@ from polars_prcurve.core.curves.curve_segments import CurveSegments
 from polars_prcurve.core.curves.curve_table import pick_by_number
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.exact_arithmetic import square_integer, sum_shares, to_whole_shares
-from polars_prcurve.core.ground.group_joins import join_groups
+from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable, class_amounts
@@ -42,7 +42,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import repeat_rows
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables
 from polars_prcurve.core.uncertainty.influence import (
     IS_TIED,
@@ -392,12 +392,12 @@ def _read_examples(
     example_rows = join_groups(example_rows, group_rows, model_dtypes)
     # Rows are added up, and those flagged are joined: each model with others.
     example_rows = example_rows.select(pl.exclude(Row.MODEL, *amount_columns), *whole_amounts).cache()
-    threshold_marks = threshold_rows.select(Group.NUMBER, Row.SCORE).drop_nulls().unique()
-    threshold_marks = threshold_marks.sort(Group.NUMBER, Row.SCORE)
-    flagged_rows = _number_levels(example_rows, threshold_marks)
+    group_thresholds = threshold_rows.select(Group.NUMBER, Row.SCORE).drop_nulls().unique()
+    group_thresholds = group_thresholds.sort(Group.NUMBER, Row.SCORE)
+    flagged_rows = _number_levels(example_rows, group_thresholds)
     # Flagged are levels from that of the threshold on: of none, it is beyond all; of no threshold, null.
     level_beyond_all = pl.when(pl.col("tp").is_not_null()).then(pl.lit(2**32 - 1, dtype=pl.UInt32))
-    level_rows = threshold_marks.with_row_index(_LEVEL_NUMBER, offset=1)
+    level_rows = group_thresholds.with_row_index(_LEVEL_NUMBER, offset=1)
     threshold_rows = threshold_rows.drop(Row.MODEL).join(
         level_rows, on=[Group.NUMBER, Row.SCORE], how="left"
     )
@@ -406,15 +406,15 @@ def _read_examples(
     return example_rows, flagged_rows, threshold_rows
 
 
-def _number_levels(example_rows: pl.LazyFrame, threshold_marks: pl.LazyFrame) -> pl.LazyFrame:
+def _number_levels(example_rows: pl.LazyFrame, group_thresholds: pl.LazyFrame) -> pl.LazyFrame:
     """Return the examples that the lowest threshold flags, with the number of the highest that does."""
-    least_scores = threshold_marks.group_by(Group.NUMBER).agg(
+    least_scores = group_thresholds.group_by(Group.NUMBER).agg(
         pl.col(Row.SCORE).min().alias(_LEAST_SCORE)
     )
     # What was never scored has no score that is as high.
     rows_with_least = example_rows.join(least_scores, on=Group.NUMBER)
     flagged_rows = rows_with_least.filter(pl.col(Row.SCORE) >= pl.col(_LEAST_SCORE)).drop(_LEAST_SCORE)
-    mark_rows = threshold_marks.with_columns(pl.lit(True).alias(_IS_MARK))
+    mark_rows = group_thresholds.with_columns(pl.lit(True).alias(_IS_MARK))
     # A score that equals a threshold comes after it.
     ordered_rows = pl.concat([flagged_rows, mark_rows], how="diagonal")
     ordered_rows = ordered_rows.sort(Group.NUMBER, Row.SCORE, _IS_MARK, nulls_last=True)

@@ -1,7 +1,7 @@
 """Ranking: models in order at each prevalence, and whether the leader's lead is more than chance.
 
 A model may be the best one if it is not significantly behind any other. All differences of a group hold
-at once (Tukey 1953, Kramer 1956; see `difference_tests`), so that the limits and `may_be_best` are one
+at once (Tukey 1953, Kramer 1956; see `difference_limits`), so that the limits and `may_be_best` are one
 statement: it rules out a model that is among the best in at most 1 - confidence of all tables,
 however many models there are. Hsu 1996 calls these multiple comparisons with the best.
 """
@@ -18,11 +18,11 @@ from polars_prcurve.core.comparison.differences import build_differences, name_c
 from polars_prcurve.core.comparison.mean_differences import build_mean_differences, build_model_values
 from polars_prcurve.core.comparison.model_pair_rows import Comparison, Examples, number_within
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
-from polars_prcurve.core.confidence.rate_intervals import Intervals
+from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_joins import join_groups, merge_zeros
+from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row

@@ -35,7 +35,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polars_prcurve.core.confidence import cohort_intervals
-from polars_prcurve.core.confidence.bands_by_threshold_origin import (
+from polars_prcurve.core.confidence.band_kinds import (
     LIMIT_COLUMNS,
     MOVE_NAMES,
     ChosenBands,
@@ -43,8 +43,9 @@ from polars_prcurve.core.confidence.bands_by_threshold_origin import (
     ModelBands,
 )
 from polars_prcurve.core.confidence.cohort_intervals import ETA_CORRELATIONS
+from polars_prcurve.core.confidence.estimate_columns import add_eta_limits
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError, TargetRow
-from polars_prcurve.core.confidence.rate_intervals import add_eta_limits, z_value
+from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

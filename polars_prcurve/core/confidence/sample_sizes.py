@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, 
 
 import polars as pl
 
+from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.precision_bounds import check_delta
 from polars_prcurve.core.confidence.rate_intervals import (
     BETA_METHODS,
-    Intervals,
     RateMethod,
     check_confidence,
     compute_limits,

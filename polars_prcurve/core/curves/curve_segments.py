@@ -21,7 +21,7 @@ from polars_prcurve.core.curves.binormal import build_nodes, fit_binormal
 from polars_prcurve.core.curves.curve_table import build_metric_rows
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
-from polars_prcurve.core.ground.group_joins import float_bits
+from polars_prcurve.core.ground.group_keys import float_bits
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import (
     RateTable,
@@ -43,7 +43,7 @@ from polars_prcurve.core.metrics.curve_metric import (
 from polars_prcurve.core.metrics.point_metric import null_if_nan
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
 from polars_prcurve.core.prevalence.eta_table import EtaTable, join_etas
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, class_sizes, has_class
 from polars_prcurve.core.sweep.sweep_column_names import GroupSums, SquareSegment, Sweep
 from polars_prcurve.core.sweep.sweep_table import add_row_before, build_sweep, check_at_end, late_checks

@@ -15,7 +15,7 @@ from functools import partial
 
 import polars as pl
 
-from polars_prcurve.core.confidence.bands_by_threshold_origin import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
 from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     CERTAINTY,
@@ -30,7 +30,7 @@ from polars_prcurve.core.confidence.rate_intervals import BETA_METHODS
 from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.core.curves import curve_table, guarantees, row_search
 from polars_prcurve.core.curves.curve_segments import build_segments
-from polars_prcurve.core.curves.field_bands import add_field_tests
+from polars_prcurve.core.curves.fields_of_several_parts import add_field_tests
 from polars_prcurve.core.curves.row_search_in_sorted_classes import find_few_rows
 from polars_prcurve.core.curves.targets import (
     END,
@@ -47,7 +47,7 @@ from polars_prcurve.core.inputs import resolved_tables as of_table
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sampling_designs import OWN_MOMENTS
+from polars_prcurve.core.inputs.sample_kinds import OWN_MOMENTS
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
@@ -58,10 +58,10 @@ from polars_prcurve.core.prevalence.eta_table import (
     join_etas,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
-from polars_prcurve.core.sweep.effective_counts import Design, choose_design
 from polars_prcurve.core.sweep.effective_weights import find_missing_weights
+from polars_prcurve.core.sweep.sampling_designs import Design, choose_design
 from polars_prcurve.core.sweep.sorted_group_rows import (
     SweepTables,
     class_counts,

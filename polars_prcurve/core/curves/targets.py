@@ -34,7 +34,7 @@ from polars_prcurve.core.curves.curve_segments import compute_columns
 from polars_prcurve.core.curves.curve_table import join_values
 from polars_prcurve.core.ground.argument_checks import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.core.ground.errors import PrcError, list_names
-from polars_prcurve.core.ground.group_joins import join_groups, merge_zeros
+from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs import column_reader
@@ -48,6 +48,7 @@ from polars_prcurve.core.inputs.resolved_tables import (
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric, SegmentValues, Step
 from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
+from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import best
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.target_definitions import (
     TARGET_KINDS,
@@ -55,8 +56,7 @@ from polars_prcurve.core.metrics.target_definitions import (
     read_budget,
     read_events,
 )
-from polars_prcurve.core.metrics.thresholded_and_integrated import best
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.sweep.sorted_group_rows import rising_code
 
 RowTest: TypeAlias = Callable[

@@ -40,10 +40,10 @@ def unpivot_scores(
     wide_rows = _cast_rules(wide_rows, score_columns)
     _check_new_names(name=name, score=score, row=row)
     schema = wide_rows.collect_schema()
-    other_columns = _find_other_columns(schema, "scores", score_columns, [name, score, row])
+    shared_columns = _find_shared_columns(schema, "scores", score_columns, [name, score, row])
     name_values = pl.Series(name, score_columns, dtype=pl.String)
     return _stack_columns(
-        wide_rows, score, score_columns, name_values, other_columns=other_columns, row=row
+        wide_rows, score, score_columns, name_values, shared_columns=shared_columns, row=row
     )
 
 
@@ -86,10 +86,10 @@ def stack_models(wide_rows: pl.LazyFrame, score_columns: Any) -> StackedTable:
     score_name = _name_scores(score_columns, schema)
     # One model keeps the name of its column.
     new_names = [Row.MODEL, None if score_name in schema else score_name, Row.EXAMPLE]
-    other_columns = _find_other_columns(schema, "score", score_columns, new_names)
+    shared_columns = _find_shared_columns(schema, "score", score_columns, new_names)
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
     numbered_rows, name_dtype = _number_rows(wide_rows, Row.EXAMPLE), pl.Enum(score_columns)
-    shared_exprs = [pl.col(Row.EXAMPLE), *map(select_column, other_columns)]
+    shared_exprs = [pl.col(Row.EXAMPLE), *map(select_column, shared_columns)]
     model_frames = (
         numbered_rows.select(
             *shared_exprs,
@@ -147,11 +147,16 @@ def stack_classes(wide_rows: pl.LazyFrame, label: Any, scores: Mapping[Any, str]
     score_name = _name_scores(score_columns, schema)
     label_name = _name_apart(f"{label} (one class)", schema)
     new_names = [None if score_name in schema else score_name, label_name]
-    other_columns = _find_other_columns(schema, "score", score_columns, new_names)
+    shared_columns = _find_shared_columns(schema, "score", score_columns, new_names)
     classes = read_classes(label, schema[label], list(scores)).alias(Row.CLASS)
     wide_rows = _check_all_occur(wide_rows, label, classes, "score")
     long_rows = _stack_columns(
-        wide_rows, score_name, score_columns, classes, other_columns=other_columns, row=Row.EXAMPLE
+        wide_rows,
+        score_name,
+        score_columns,
+        classes,
+        shared_columns=shared_columns,
+        row=Row.EXAMPLE,
     )
     long_rows = long_rows.with_columns((select_column(label) == pl.col(Row.CLASS)).alias(label_name))
     return StackedTable(long_rows, score_name, Row.CLASS, label_name=label_name)
@@ -191,14 +196,14 @@ def one_vs_rest(
     score_columns = list(scores.values())
     label_and_weight = None if label == "label" else "label", None if mix is None else "weight"
     new_names = [name, score, row, *label_and_weight]
-    other_columns = _find_other_columns(schema, "scores", score_columns, new_names)
+    shared_columns = _find_shared_columns(schema, "scores", score_columns, new_names)
     classes = read_classes(label, schema[label], list(scores)).alias(name)
     wide_rows = _check_all_occur(wide_rows, label, classes, "scores")
     if mix is not None:
         wide_rows = _join_class_weights(wide_rows, label, schema[label], mix, classes)
-        other_columns = [*other_columns, _WEIGHT]
+        shared_columns = [*shared_columns, _WEIGHT]
     long_rows = _stack_columns(
-        wide_rows, score, score_columns, classes, other_columns=other_columns, row=row
+        wide_rows, score, score_columns, classes, shared_columns=shared_columns, row=row
     )
     long_rows = long_rows.with_columns((select_column(label) == select_column(name)).alias("label"))
     if mix is None:
@@ -256,15 +261,15 @@ def _stack_columns(
     score_columns: list[str],
     name_values: pl.Series,
     *,
-    other_columns: list[str],
+    shared_columns: list[str],
     row: str | None,
 ) -> pl.LazyFrame:
-    """Return a row for each row and each of `name_values`, with `other_columns`, and a `score`."""
+    """Return a row for each row and each of `name_values`, with `shared_columns`, and a `score`."""
     if row is not None:
-        wide_rows, other_columns = _number_rows(wide_rows, row), [row, *other_columns]
+        wide_rows, shared_columns = _number_rows(wide_rows, row), [row, *shared_columns]
     name_expr = pl.lit(name_values.implode()).first().alias(name_values.name)
     score_values = pl.concat_list(*map(select_column, score_columns)).alias(score)
-    shared_exprs = map(select_column, other_columns)
+    shared_exprs = map(select_column, shared_columns)
     return wide_rows.select(*shared_exprs, name_expr, score_values).explode(
         selectors.by_name(name_values.name, score), empty_as_null=False
     )
@@ -275,7 +280,7 @@ def _number_rows(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
     return rows.with_row_index(name).with_columns(select_column(name).cast(pl.Int64))
 
 
-def _find_other_columns(
+def _find_shared_columns(
     schema: pl.Schema, argument: str, score_columns: list[str], new_names: list[str | None]
 ) -> list[str]:
     """Return the columns that are repeated; raise if score columns differ, or a new name is there."""
@@ -292,11 +297,11 @@ def _find_other_columns(
             f"the score columns differ in dtype: {dtypes}; cast them to one dtype, so that none is "
             "rounded"
         )
-    other_columns = [column for column in schema if column not in score_columns]
+    shared_columns = [column for column in schema if column not in score_columns]
     for column in (name for name in new_names if name is not None):
-        if column in other_columns or new_names.count(column) > 1:
+        if column in shared_columns or new_names.count(column) > 1:
             raise PrcError(f"the result would have two columns {column!r}; rename one")
-    return other_columns
+    return shared_columns
 
 
 def _check_known(schema: pl.Schema, argument: str, columns: list[str]) -> None:

@@ -29,23 +29,23 @@ from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     scale_limit,
 )
 from polars_prcurve.core.confidence.doubts import DOUBT
+from polars_prcurve.core.confidence.estimate_columns import read_estimate
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.point_intervals import combine_distances
-from polars_prcurve.core.confidence.rate_intervals import read_estimate
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.goal import CAPS, Goal
 from polars_prcurve.core.metrics import point_formulas
+from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import precision_at_recall
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, TargetKind
-from polars_prcurve.core.metrics.thresholded_and_integrated import precision_at_recall
 from polars_prcurve.core.prevalence.eta_table import (
     EtaTable,
     check_result_columns,
     require_plain_etas,
 )
-from polars_prcurve.core.sweep.effective_numbers import add_effective_numbers
+from polars_prcurve.core.sweep.effective_numbers_of_points import add_effective_numbers
 
 _CURVE_STEPS = 200  # the thresholds of a curve that is only drawn: more would not be seen
 _RATES = ("precision", "recall", "fpr")  # what is drawn of a curve, or computed from in a page

@@ -96,14 +96,14 @@ def _find_gaps(
     """Return how far groups that differ are ahead of all others, and the groups that have a test."""
     gap_of_cell: dict[int, float] = {}
     cells_with_test: set[int] = set()
-    open_cells = [*cell_numbers]
+    open_groups = [*cell_numbers]
     side_of_row = (
         pl.when(pl.col(_GROUP).cast(pl.Int64) == pl.col(_CELL)).then(pl.lit("a")).otherwise(pl.lit("b"))
     )
-    while open_cells:
+    while open_groups:
         # The level is shared by the groups that no earlier step found different (Holm).
-        level = 1 - (1 - request.confidence) / len(open_cells)
-        tested_cells = pl.DataFrame({_CELL: open_cells}, schema={_CELL: pl.Int64})
+        level = 1 - (1 - request.confidence) / len(open_groups)
+        tested_cells = pl.DataFrame({_CELL: open_groups}, schema={_CELL: pl.Int64})
         # The counts once for each group, which is one model, and all others are another one.
         stacked_counts = score_counts.join(tested_cells, how="cross").with_columns(
             side_of_row.alias(_SIDE)
@@ -115,8 +115,8 @@ def _find_gaps(
         gap_of_cell |= dict(
             zip(differences[_CELL].to_list(), differences["difference"].to_list(), strict=True)
         )
-        remaining_cells = [cell_number for cell_number in open_cells if cell_number not in gap_of_cell]
-        if len(remaining_cells) == len(open_cells):
+        remaining_groups = [cell_number for cell_number in open_groups if cell_number not in gap_of_cell]
+        if len(remaining_groups) == len(open_groups):
             break
-        open_cells = remaining_cells
+        open_groups = remaining_groups
     return gap_of_cell, cells_with_test

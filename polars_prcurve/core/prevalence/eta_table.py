@@ -33,7 +33,7 @@ from polars_prcurve.core.ground.argument_checks import (
     refuse_kind,
 )
 from polars_prcurve.core.ground.errors import PrcError, describe_value, list_names
-from polars_prcurve.core.ground.group_joins import join_groups
+from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
@@ -45,7 +45,7 @@ from polars_prcurve.core.inputs.column_reader import (
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.prevalence.estimated_eta import warn_of_refuted_estimates
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 
 if TYPE_CHECKING:
     import numpy as np

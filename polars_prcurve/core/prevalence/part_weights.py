@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from polars_prcurve.core.confidence.estimate_columns import add_eta_limits
 from polars_prcurve.core.confidence.interval_input_columns import (
     ETA_CONFIDENCE,
     ETA_HIGH,
@@ -26,7 +27,6 @@ from polars_prcurve.core.confidence.interval_input_columns import (
     UNCERTAIN_ETA_COLUMNS,
     EtaError,
 )
-from polars_prcurve.core.confidence.rate_intervals import add_eta_limits
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import select_column
@@ -37,7 +37,7 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     sum_shares,
     to_whole_shares,
 )
-from polars_prcurve.core.ground.group_joins import aggregate_by, group_number, join_groups
+from polars_prcurve.core.ground.group_keys import aggregate_by, group_number, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
@@ -55,7 +55,7 @@ from polars_prcurve.core.inputs.resolved_tables import (
 )
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.prevalence import eta_table
-from polars_prcurve.core.prevalence.pair_column_names import Pair, Part
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair, Part
 
 # The parts of a table, and the weights of their rows --------------------------------------------
 

@@ -37,7 +37,7 @@ from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable, class_amounts
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sampling_designs import name_moment
+from polars_prcurve.core.inputs.sample_kinds import name_moment
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment, Unseen
 from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
 from polars_prcurve.core.sweep.sorted_group_rows import CLASS_SUMS, SQUARE_SUMS
@@ -115,7 +115,7 @@ def set_design_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
         for sum_names, flagged in zip(SQUARE_SUMS, squares_above, strict=True)
     ]
     all_squares = sum(
-        _scale_squares(table, *(pl.col(names.total) for names in SQUARE_SUMS)), pl.lit(0.0)
+        _scale_squares(table, *(pl.col(sum_names.total) for sum_names in SQUARE_SUMS)), pl.lit(0.0)
     )
     mean_weight = all_squares / _add_counts("tp", "fn", "fp", "tn")
     mean_exprs: dict[str, pl.Expr] = {}
@@ -191,7 +191,7 @@ def _add_alert_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
     """Return the effective size of each class at the threshold of a row."""
     size_exprs = []
-    square_exprs = _scale_squares(table, *(pl.col(names.total) for names in SQUARE_SUMS))
+    square_exprs = _scale_squares(table, *(pl.col(sum_names.total) for sum_names in SQUARE_SUMS))
     columns_of_classes = (
         (EffectiveSize.N_POS, "recall", SquareSegment.RECALL),
         (EffectiveSize.N_NEG, "fpr", SquareSegment.FPR),
@@ -241,8 +241,8 @@ def add_design_shares(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     neg_squares = pl.col(SquareSums.CUM_NEG) - pl.col(SquareSums.CUM_NEG_ABOVE)
     mean_weight = _near_one(table, neg_squares, squares=True) / _near_one(table, n_neg)
     share_exprs = {
-        name: _divide(pl.col(names.above) - pl.col(names.before), pl.col(names.total))
-        for name, names in zip(
+        name: _divide(pl.col(sum_names.above) - pl.col(sum_names.before), pl.col(sum_names.total))
+        for name, sum_names in zip(
             (SquareSegment.RECALL_BEFORE, SquareSegment.FPR_BEFORE), SQUARE_SUMS, strict=True
         )
     }
@@ -255,10 +255,10 @@ def add_design_shares(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 
 def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:
     """Return the total weight of each class and that of squares, in the unit of both classes."""
-    square_exprs = _scale_squares(table, *(pl.col(names.total) for names in SQUARE_SUMS))
+    square_exprs = _scale_squares(table, *(pl.col(sum_names.total) for sum_names in SQUARE_SUMS))
     return [
-        (_near_one(table, pl.col(names.total).fill_null(0)) * ratio, class_squares)
-        for names, ratio, class_squares in zip(
+        (_near_one(table, pl.col(sum_names.total).fill_null(0)) * ratio, class_squares)
+        for sum_names, ratio, class_squares in zip(
             CLASS_SUMS, _find_unit_ratios(table), square_exprs, strict=True
         )
     ]

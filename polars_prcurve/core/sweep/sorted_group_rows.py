@@ -17,7 +17,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.ground import exact_arithmetic
-from polars_prcurve.core.ground.group_joins import float_bits, join_groups, merge_zeros
+from polars_prcurve.core.ground.group_keys import float_bits, join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.resolved_tables import (

@@ -18,7 +18,7 @@ from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize,
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import read_choice, read_list, read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_joins import join_groups
+from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_group_names
@@ -33,9 +33,9 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
 from polars_prcurve.core.prevalence import eta_table
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.pair_column_names import Pair, Part
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair, Part
 from polars_prcurve.core.sweep import sorted_group_rows
-from polars_prcurve.core.sweep.effective_counts import Design, choose_design, list_plain_sizes
+from polars_prcurve.core.sweep.sampling_designs import Design, choose_design, list_plain_sizes
 from polars_prcurve.core.sweep.sorted_group_rows import (
     CLASS_SUMS,
     SQUARE_SUMS,
@@ -422,8 +422,8 @@ def build_part_counts(table: ScoreTable, field_points: pl.LazyFrame) -> pl.LazyF
     `field_points` are thresholds of the fields, with the `by` columns, NUMBER and SCORE; a null score is
     above all.
     """
-    parts = table.parts
-    assert parts is not None
+    field_parts = table.parts
+    assert field_parts is not None
     field_points = field_points.select(*table.by, Group.NUMBER, Row.SCORE).unique(
         [Group.NUMBER, Row.SCORE]
     )
@@ -434,8 +434,10 @@ def build_part_counts(table: ScoreTable, field_points: pl.LazyFrame) -> pl.LazyF
         marks = join_groups(groups.select(*table.by, Group.NUMBER), thresholds, table.by)
         return marks.select(Group.NUMBER, Row.SCORE)
 
-    rows, groups, _ = build_running_sums(parts.table, None, list_marks=list_marks, checked=False)
-    part_points = Design(parts.table, effective=False).add_counts(rows.join(groups, on=Group.NUMBER))
+    rows, groups, _ = build_running_sums(field_parts.table, None, list_marks=list_marks, checked=False)
+    part_points = Design(field_parts.table, effective=False).add_counts(
+        rows.join(groups, on=Group.NUMBER)
+    )
     zero, no_score = pl.lit(0), pl.lit(None, dtype=table.score_dtype)
     points_without_alerts = groups.select(
         Group.NUMBER, Group.N_POS, Group.N_NEG, tp=zero, fp=zero
@@ -448,7 +450,7 @@ def build_part_counts(table: ScoreTable, field_points: pl.LazyFrame) -> pl.LazyF
     point_frames = (part_points, points_without_alerts)
     part_counts = pl.concat(frame.select(part_number, Row.SCORE, *count_exprs) for frame in point_frames)
     part_shares = join_groups(
-        groups.select(*parts.table.by, Group.NUMBER), parts.part_rows, parts.table.by
+        groups.select(*field_parts.table.by, Group.NUMBER), field_parts.part_rows, field_parts.table.by
     )
     part_shares = join_groups(
         part_shares, field_thresholds.select(*table.by, _FIELD).unique(_FIELD), table.by

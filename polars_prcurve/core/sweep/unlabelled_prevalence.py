@@ -27,7 +27,7 @@ from polars_prcurve.core.confidence.interval_input_columns import (
 from polars_prcurve.core.confidence.point_intervals import MOST_LEVELS, SLOPE_SCALE
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
+from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken

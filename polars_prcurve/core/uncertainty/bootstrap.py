@@ -22,7 +22,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from polars_prcurve.core.confidence.interval_input_columns import TargetRow
-from polars_prcurve.core.confidence.rate_intervals import Intervals, z_value
+from polars_prcurve.core.confidence.interval_options import Intervals
+from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.curves.curve_segments import (
     CurveSegments,
     add_extents,
@@ -37,13 +38,13 @@ from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sampling_designs import SampleKind
+from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric
+from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import best, find_none_as_zero
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
-from polars_prcurve.core.metrics.thresholded_and_integrated import best, find_none_as_zero
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS, Sweep
 from polars_prcurve.core.sweep.sweep_table import (

@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 import polars as pl
 
+from polars_prcurve.core.confidence.estimate_columns import add_eta_limits
 from polars_prcurve.core.confidence.interval_input_columns import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.point_intervals import (
     SLOPE_SCALE,
@@ -25,10 +26,10 @@ from polars_prcurve.core.confidence.point_intervals import (
     sum_slopes,
     to_unbounded,
 )
-from polars_prcurve.core.confidence.rate_intervals import add_eta_limits, z_value
+from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.curves.curve_segments import CurveSegments, add_extents
 from polars_prcurve.core.curves.curve_table import build_metric_rows
-from polars_prcurve.core.curves.field_bands import (
+from polars_prcurve.core.curves.fields_of_several_parts import (
     RATES_AT_ETAS,
     add_moved_etas,
     add_part_rates,
@@ -41,11 +42,11 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import class_factors
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import PART, add_row_before, build_part_counts
-from polars_prcurve.core.uncertainty.analytic import from_logit, to_logit
+from polars_prcurve.core.uncertainty.analytic_intervals import from_logit, to_logit
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences
 
 BuildValues: TypeAlias = Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.LazyFrame]

@@ -33,14 +33,14 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     sum_shares,
     to_whole_shares,
 )
-from polars_prcurve.core.ground.group_joins import join_groups
+from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Influence, SegmentValues
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
-from polars_prcurve.core.prevalence.pair_column_names import Pair
-from polars_prcurve.core.sweep.effective_counts import CLASS_WEIGHTS, build_class_weights
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.sweep.sampling_designs import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_column_names import SquareSegment, Sweep
 from polars_prcurve.core.sweep.sweep_table import PART

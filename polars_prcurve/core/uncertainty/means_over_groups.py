@@ -13,9 +13,10 @@ import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
-from polars_prcurve.core.confidence.rate_intervals import Intervals, z_value
+from polars_prcurve.core.confidence.interval_options import Intervals
+from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_joins import aggregate_by
+from polars_prcurve.core.ground.group_keys import aggregate_by
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.student_distribution import add_student_quantile
 from polars_prcurve.core.inputs.column_reader import check_group_names
@@ -23,7 +24,7 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 
 N_GROUPS = "n_groups"  # how many groups a mean is over

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.bands_by_threshold_origin import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
-from polars_prcurve.core.confidence.rate_intervals import Intervals
+from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.curves.operating_points import build_numbered_points
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, build_target_of_metric
 from polars_prcurve.core.ground.errors import PrcError
@@ -26,10 +26,10 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import resolved_tables as of_table
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.sampling_designs import SampleKind
+from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.sweep.sorted_group_rows import has_class, lacks_size
 
 

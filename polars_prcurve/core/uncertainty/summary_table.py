@@ -19,7 +19,7 @@ import polars as pl
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
-from polars_prcurve.core.confidence.rate_intervals import Intervals
+from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.curves.curve_segments import (
     CurveSegments,
     build_binormal_curves,
@@ -35,7 +35,7 @@ from polars_prcurve.core.inputs import resolved_tables as of_table
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.resolved_tables import MANY, RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.sampling_designs import SampleKind
+from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.metrics.areas import roc_auc
 from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric
@@ -47,12 +47,12 @@ from polars_prcurve.core.prevalence.eta_table import (
     check_result_columns,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.pair_column_names import Pair
+from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
 from polars_prcurve.core.sweep.sorted_classes import sort_classes
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, class_counts, lacks_size
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
-from polars_prcurve.core.uncertainty import analytic, influence
-from polars_prcurve.core.uncertainty.analytic import counts_unseen
+from polars_prcurve.core.uncertainty import analytic_intervals, influence
+from polars_prcurve.core.uncertainty.analytic_intervals import counts_unseen
 from polars_prcurve.core.uncertainty.eta_error import (
     BuildValues,
     carry_eta_errors,
@@ -359,7 +359,9 @@ def _build_analytic_values(
     missed_precision = missed_precision.alias(Unseen.MISSED_PRECISION)
     pairs = pairs.with_columns(eta_variance.alias(EtaError.VARIANCE), missed_precision)
     variances_by_key = {}
-    for influences in build_influences(curves, pairs, analytic.list_influenced(metrics_by_name)):
+    for influences in build_influences(
+        curves, pairs, analytic_intervals.list_influenced(metrics_by_name)
+    ):
         if part_cells is None:
             key_variances = compute_variances(influences)
         else:
@@ -376,7 +378,7 @@ def _build_analytic_values(
         pairs = pairs.with_columns(unseen_shares).select(pair_columns)
         curves = curves.read_from_pairs(Unseen.SHARE)
     plans = [
-        analytic.plan_interval(name, metric, confidence, sample)
+        analytic_intervals.plan_interval(name, metric, confidence, sample)
         for name, metric in metrics_by_name.items()
     ]
     helper_metrics = {name: helper for plan in plans for name, helper in plan.helpers.items()}
@@ -387,7 +389,7 @@ def _build_analytic_values(
 
 
 def _add_interval_steps(
-    pair_values: pl.LazyFrame, plans: Sequence[analytic.IntervalPlan]
+    pair_values: pl.LazyFrame, plans: Sequence[analytic_intervals.IntervalPlan]
 ) -> pl.LazyFrame:
     """Add the columns of plans to values, in as few steps as all of them need."""
     # Early steps first. The last ones of all metrics stand in one step.
@@ -422,7 +424,8 @@ def add_bootstrap_intervals(
     pair_values = pair_values.join(sample_sizes, on=Group.NUMBER, maintain_order="left")
     doubt_columns = {
         f"{name}_{DOUBT}": find_first_doubt(
-            analytic.list_bootstrap_doubts(name, metric), pl.col(f"{name}_low").is_not_null()
+            analytic_intervals.list_bootstrap_doubts(name, metric),
+            pl.col(f"{name}_low").is_not_null(),
         )
         for name, metric in number_metrics(metrics).items()
     }

@@ -99,10 +99,10 @@ def write_decision(args: argparse.Namespace) -> int:
     for path in filter(None, (args.report, args.page)):
         check_page_path(path)
     with _show_work(args) as call:
-        statuses = as_list(call.arguments.pop("fail_unless", None))
+        wanted_statuses = as_list(call.arguments.pop("fail_unless", None))
         texts = {name: call.arguments.pop(name, None) for name in ("title", "date", "notes")}
         decision = call.table.decide(**call.arguments)
-        has_passed = not statuses or _passes(decision, statuses)
+        has_passed = not wanted_statuses or _passes(decision, wanted_statuses)
         paths = [decision.report(args.report, **texts)] if args.report else []
         texts.pop("notes")
         paths += [decision.page(args.page, **texts)] if args.page else []
@@ -116,19 +116,21 @@ def write_decision(args: argparse.Namespace) -> int:
     return 0 if has_passed else 1
 
 
-def _passes(decision: Decision, statuses: Sequence[str]) -> bool:
+def _passes(decision: Decision, wanted_statuses: Sequence[str]) -> bool:
     """Return whether a verdict has one of these statuses; `met` is that of the demand."""
-    for status in statuses:
+    for status in wanted_statuses:
         if status not in STATUSES:
             names = suggest_names(status, STATUSES)
             raise PrcError(f"--fail-unless takes statuses, such as met or winner; {names}")
-    if "met" in statuses and not decision.has_demand:
+    if "met" in wanted_statuses and not decision.has_demand:
         raise PrcError(
             "pass a target, such as --precision, with --threshold (the one in use) or with "
             "--guarantee: --fail-unless met tests whether such a threshold meets its targets"
         )
     verdict = decision.verdict
-    return verdict.status in {*statuses} - {"met"} or ("met" in statuses and verdict.met is True)
+    return verdict.status in {*wanted_statuses} - {"met"} or (
+        "met" in wanted_statuses and verdict.met is True
+    )
 
 
 def _report_file(path: object) -> None:

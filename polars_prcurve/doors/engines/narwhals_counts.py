@@ -196,7 +196,7 @@ def _merge_at_positives(
     """Merge each run of negatives into one row, at a score just above the positive below it."""
     schema = score_counts.collect_schema()
     dtype: Any = schema["score"]
-    amounts = _list_amounts(schema)
+    amount_names = _list_amounts(schema)
     if not (dtype.is_integer() or dtype in _BITS):
         raise PrcError(
             f"positives= takes scores that are integers or floats of 32 or 64 bits; got {dtype}"
@@ -209,7 +209,7 @@ def _merge_at_positives(
     is_known = value_checks.is_missing(score, dtype).not_()
     marks = positives.select(*by, score.cast(dtype)).filter(is_known)
     rows = pl.concat([score_counts, marks.with_columns(pl.lit(True).alias(Row.MARK))], how="diagonal")
-    marked_counts = rows.group_by(*by, "score").agg(pl.col(amounts).sum(), is_marked.any())
+    marked_counts = rows.group_by(*by, "score").agg(pl.col(amount_names).sum(), is_marked.any())
     below = pl.when(is_marked).then(score).forward_fill()
     runs = marked_counts.sort(*by, "score").with_columns(
         (below.over(by) if by else below).alias(_RUN_START)
@@ -225,7 +225,7 @@ def _merge_at_positives(
         next_score = pl.when(start < 0).then(bits - 1).otherwise(bits + 1).reinterpret(dtype=dtype)
     run_score = pl.coalesce(next_score, least_score)
     run_counts = runs.with_columns(pl.when(is_marked).then(score).otherwise(run_score))
-    summed_counts = run_counts.group_by(*by, "score").agg(pl.col(amounts).sum())
+    summed_counts = run_counts.group_by(*by, "score").agg(pl.col(amount_names).sum())
     return summed_counts.filter(pl.any_horizontal(pl.col("n_pos", "n_neg") > 0))
 
 
@@ -278,22 +278,24 @@ def _count_on_engine(engine_table: Any, names: ColumnNames, pos_label: Any, miss
         is_positive = label == pos_label
     kinds_of_column = _list_kinds(names, dtypes, None if pos_label is None else is_positive)
     _check_values(engine_table, kinds_of_column, list(_list_checks(names, dtypes, pos_label)))
-    amounts: list[str] = list(COUNT_COLUMNS[1:])
+    amount_names: list[str] = list(COUNT_COLUMNS[1:])
     score, dtype = nw.col(names.score), nw.Int64
     if dtypes[names.score].is_float():  # an engine may group -0.0 and 0.0 apart
         score = nw.when(score == 0).then(nw.lit(0.0, schema[names.score])).otherwise(score)
     values = [condition.cast(nw.Int64) for condition in (is_positive, ~is_positive)]
     if names.weight is not None:
-        dtype, amounts = nw.Float64, [*amounts, *SQUARE_COLUMNS]
+        dtype, amount_names = nw.Float64, [*amount_names, *SQUARE_COLUMNS]
         weight, zero = nw.col(names.weight).cast(nw.Float64), nw.lit(0.0, nw.Float64)
         values = [
             nw.when(condition).then(amount).otherwise(zero)
             for amount in (weight, weight * weight)
             for condition in (is_positive, ~is_positive)
         ]
-    value_of_amount = dict(zip(amounts, values, strict=True))
+    value_of_amount = dict(zip(amount_names, values, strict=True))
     rows = engine_table.select(*names.by, score=score, **value_of_amount)
-    return _sum_counts(rows, [*names.by, "score"], amounts, dtype).select(*names.by, "score", *amounts)
+    return _sum_counts(rows, [*names.by, "score"], amount_names, dtype).select(
+        *names.by, "score", *amount_names
+    )
 
 
 def _sum_counts(

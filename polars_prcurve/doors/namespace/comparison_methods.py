@@ -26,7 +26,7 @@ from polars_prcurve.core.comparison.model_pair_rows import (
     read_margin,
 )
 from polars_prcurve.core.comparison.ranking import build_ranking_table
-from polars_prcurve.core.confidence.rate_intervals import Confidence
+from polars_prcurve.core.confidence.interval_options import Confidence
 from polars_prcurve.core.curves.targets import RankingMetric, read_one_target, read_ranking_metric
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
@@ -544,9 +544,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         }
         reference_words = merge_words(shared_words, reference._words)
         reference_words["by"] = list_known_columns(reference_words.get("by"), reference._frame)
-        reference_table: Any = type(reference)(reference._frame, reference_words)
+        reference_prc: Any = type(reference)(reference._frame, reference_words)
         try:
-            cells: pl.DataFrame = reference_table._count_cells(threshold, {})
+            cells: pl.DataFrame = reference_prc._count_cells(threshold, {})
         except PrcError as error:
             raise PrcError(f"in the reference= table, {error}") from None
         return cells

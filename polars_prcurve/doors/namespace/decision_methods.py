@@ -11,7 +11,7 @@ import polars as pl  # noqa: F401  (the examples need it)
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F
 from polars_prcurve.core.binding.shared_arguments import TargetsOfTable
-from polars_prcurve.core.confidence.rate_intervals import Confidence
+from polars_prcurve.core.confidence.interval_options import Confidence
 from polars_prcurve.core.ground.argument_checks import check_texts
 from polars_prcurve.core.inputs.column_reader import Columns
 from polars_prcurve.core.prevalence.eta_table import Eta

@@ -13,8 +13,8 @@ from polars_prcurve.core.binding.shared_arguments import (
     ScoreWords,
     WeightWords,
 )
-from polars_prcurve.core.confidence.bands_by_threshold_origin import FixedBands
-from polars_prcurve.core.confidence.rate_intervals import Confidence
+from polars_prcurve.core.confidence.band_kinds import FixedBands
+from polars_prcurve.core.confidence.interval_options import Confidence
 from polars_prcurve.core.confidence.sample_sizes import read_size_options
 from polars_prcurve.core.curves.operating_points import (
     build_resolution_table,

@@ -24,7 +24,8 @@ from polars_prcurve.core.binding.shared_arguments import (
     ChartOfTable,
     ChartOfTargets,
 )
-from polars_prcurve.core.confidence.rate_intervals import Intervals, check_confidence
+from polars_prcurve.core.confidence.interval_options import Intervals
+from polars_prcurve.core.confidence.rate_intervals import check_confidence
 from polars_prcurve.core.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.core.curves.targets import check_per_has_alerts
 from polars_prcurve.core.ground.argument_checks import (
@@ -38,18 +39,18 @@ from polars_prcurve.core.inputs.column_reader import list_columns, read_expressi
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metric, find_metrics
+from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import best
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.thresholded_and_integrated import best
 from polars_prcurve.core.prevalence.eta_table import end_at_negatives, eta_grid
-from polars_prcurve.core.sweep.effective_numbers import add_effective_numbers
+from polars_prcurve.core.sweep.effective_numbers_of_points import add_effective_numbers
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
-from polars_prcurve.view.words.name_order import keep_call_order
+from polars_prcurve.view.words.name_numbers import keep_call_order
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from polars_prcurve.core.binding.bound_table import BoundTable
-    from polars_prcurve.core.confidence.rate_intervals import Confidence
+    from polars_prcurve.core.confidence.interval_options import Confidence
     from polars_prcurve.core.inputs.column_reader import Column
     from polars_prcurve.core.prevalence.eta_table import Eta
     from polars_prcurve.view.charts.parts.chart_assembly import Chart
@@ -88,7 +89,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> tuple[Callable[..., Chart], dict[str, Any]]:
         """Return the function that draws a chart, with its own words, and the words about the table."""
         from polars_prcurve import charts
-        from polars_prcurve.view.charts.parts.curve_layers import read_words
+        from polars_prcurve.view.charts.parts.canvas import read_words
         from polars_prcurve.view.charts.parts.marked_points import check_points
 
         chart_words = {name: value for name, value in words.items() if name in CHART_WORDS}

@@ -25,7 +25,7 @@ from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import ClassMi
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
 from polars_prcurve.view.report.decision_result import Decision
-from polars_prcurve.view.verdicts.decision_in_words import decide
+from polars_prcurve.view.verdicts.findings import decide
 
 
 def make_decision(

@@ -3,7 +3,7 @@
     table -> chart_curves        checked and sorted, under fixed field names
           -> colors_and_panels   which columns are colour and which are panels
           -> point_thinning      fewer points for the same picture, and a record for each line
-          -> curve_layers        lines, dots, lines to compare with, and what the pointer reads
+          -> canvas              lines, dots, lines to compare with, and what the pointer reads
           -> marked_points       filled points of a table such as `operating_points`
           -> chart_titles        titles
           -> curve_chart         all of this for lines: what is drawn, read and written

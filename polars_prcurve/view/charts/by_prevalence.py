@@ -19,6 +19,7 @@ from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import label_text, point_thinning
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_sizes
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import (
     ChartAxis,
@@ -46,7 +47,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels, tell_panel
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,

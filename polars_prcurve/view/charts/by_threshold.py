@@ -23,11 +23,11 @@ from polars_prcurve.view.charts.parts import (
 )
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_thresholds
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
 from polars_prcurve.view.charts.parts.label_text import LOWER, round_digits
 from polars_prcurve.view.charts.parts.point_thinning import ALERT_RATE

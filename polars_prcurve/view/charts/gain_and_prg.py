@@ -10,6 +10,7 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.view.charts.parts import point_thinning
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
@@ -22,7 +23,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_text import add_threshold
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_share, say_shares
 
@@ -320,9 +320,9 @@ def _build_gains(curves: ChartCurves, low_gain: float, *, is_log: bool) -> tuple
         rest_points = rest_points.with_columns(pl.max_horizontal("recall_rest", nearest_rest))
     gain_exprs = [(1 - pl.col(rest)).alias(gain) for gain, rest in zip(_FIELDS, _RESTS, strict=True)]
     x_field, y_field = (fields[is_log] for fields in zip(_FIELDS, _RESTS, strict=True))
-    foot = pl.lit(1.0 if is_log else 0.0)
+    y_foot = pl.lit(1.0 if is_log else 0.0)
     cut_points = point_thinning.cut_below(
-        rest_points.with_columns(gain_exprs), x_field, y_field, pl.col("precision_gain"), foot
+        rest_points.with_columns(gain_exprs), x_field, y_field, pl.col("precision_gain"), y_foot
     )
     cut_points = cut_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
     return cut_points, n_left, inside_points.filter(fpr > recall).height

@@ -13,15 +13,15 @@ from polars_prcurve.core.ground.message_text import format_count, join_words, sh
 from polars_prcurve.view.charts.parts import chart_curves, label_text
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import is_higher_better, say_better
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
-from polars_prcurve.view.words.name_order import number_names
+from polars_prcurve.view.words.name_numbers import number_names
 from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta
 
 _HOLDS_0 = 2  # the place of the colour of a band that holds 0, after those above and below it

@@ -9,17 +9,17 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.confidence.rate_intervals import name_estimate
+from polars_prcurve.core.confidence.estimate_columns import name_estimate
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_flag
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import chart_curves, point_thinning
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import say_net_benefit
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_text import add_threshold, describe_level
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,

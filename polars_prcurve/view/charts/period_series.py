@@ -16,12 +16,12 @@ from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.view.charts.parts import chart_curves
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_colors
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import say_alarms
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.label_text import (
     escape_text,
@@ -29,7 +29,7 @@ from polars_prcurve.view.charts.parts.label_text import (
     format_metric,
     round_digits,
 )
-from polars_prcurve.view.words.display_names import show_on_one_line
+from polars_prcurve.view.words.names_in_sentences import show_on_one_line
 from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta, say_share
 
 # The columns of `monitor` that are drawn or written; `_SHARES` are shares.
@@ -178,7 +178,7 @@ def _is_of_rises(rows: pl.DataFrame) -> bool:
     return "fpr" in rows["metric"]
 
 
-def _find_changes(rows: pl.DataFrame) -> tuple[float, float] | None:
+def _find_change_and_alarm(rows: pl.DataFrame) -> tuple[float, float] | None:
     """Return the periods of the likely change and of the alarm in one series; None without an alarm."""
     alarms = rows.filter("alarm")
     if alarms.is_empty():
@@ -191,22 +191,22 @@ def _draw_means(canvas: Canvas) -> None:
     """Draw the mean of each series, or both of one with a likely change, and their intervals."""
     x, is_alone = canvas.spec.x, canvas.channels.facet is None
     for (curve,), rows in canvas.curves.points.group_by("curve", maintain_order=True):
-        changes, fields = _find_changes(rows), canvas.channels.curve_fields(curve)
-        start = changes[0] if changes else x.high + 0.5
+        change_and_alarm, fields = _find_change_and_alarm(rows), canvas.channels.curve_fields(curve)
+        start = change_and_alarm[0] if change_and_alarm else x.high + 0.5
         last_rows = {"before": rows.filter(pl.col("period") < start), "since": rows.tail(1)}
         edges = {"before": (x.low, start - 0.5), "since": (start - 0.5, x.high)}
         for number, (when, columns) in enumerate(_MEANS.items()):
             row = last_rows[when].tail(1).to_dicts()
             if not row or None in (values := [row[0][name] for name in columns]):
                 continue
-            is_past = changes is not None and when == "before"
+            is_past = change_and_alarm is not None and when == "before"
             numbers = dict(zip(("overall", "low", "high"), map(round_digits, values), strict=True))
             look = {"part": "past mean" if is_past else "curve", "curve": curve, "run": number}
             for order, period in enumerate(edges[when]):
                 canvas.records.append(look | {"order": order, "period": period} | numbers | fields)
             if is_alone:
-                is_first = changes is None or last_rows["before"].is_empty()
-                is_last = changes is not None and when == "since"
+                is_first = change_and_alarm is None or last_rows["before"].is_empty()
+                is_last = change_and_alarm is not None and when == "since"
                 _name_mean(canvas, "so far" if is_first else when, edges[when], values, is_last=is_last)
     base = alt.Chart().encode(*canvas.place)
     area = base.mark_area(color=style.QUIET, opacity=style.BAND, aria=False)
@@ -245,9 +245,9 @@ def _draw_changes(canvas: Canvas) -> None:
     """Draw a rule at the likely change of each series, and one at the alarm, and name them."""
     x, y, is_alone = canvas.spec.x, canvas.spec.y, canvas.channels.facet is None
     for (curve,), rows in canvas.curves.points.group_by("curve", maintain_order=True):
-        if changes := _find_changes(rows):
+        if change_and_alarm := _find_change_and_alarm(rows):
             fields = tell_panel(canvas.channels.curve_fields(curve).get("facet"))
-            start, alarm = changes
+            start, alarm = change_and_alarm
             rules = {"likely change": start - 0.5} if start - 0.5 > x.low else {}
             for row, (name, period) in enumerate({**rules, "alarm": alarm}.items()):
                 canvas.draw_line([(period, y.low), (period, y.high)], f"{name} {curve}", fields)
@@ -260,10 +260,10 @@ def _draw_changes(canvas: Canvas) -> None:
 def _draw_periods(canvas: Canvas) -> None:
     """Draw a dot for the value of each period, grey before a likely change."""
     for (curve,), rows in canvas.curves.points.group_by("curve", maintain_order=True):
-        changes, fields = _find_changes(rows), canvas.channels.curve_fields(curve)
+        change_and_alarm, fields = _find_change_and_alarm(rows), canvas.channels.curve_fields(curve)
         for row in rows.drop_nulls("value").iter_rows(named=True):
             place = {"period": row["period"], "overall": round_digits(row["value"])}
-            is_past = changes is not None and row["period"] < changes[0]
+            is_past = change_and_alarm is not None and row["period"] < change_and_alarm[0]
             canvas.records.append({"part": "past" if is_past else "period", **place, **fields})
     encodings = canvas.channels.encodings
     look: dict[str, Any] = {} if encodings else {"color": read_colors()[0]}

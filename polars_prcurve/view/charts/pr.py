@@ -9,15 +9,15 @@ from typing import Any, Literal
 
 import polars as pl
 
-from polars_prcurve.core.confidence.rate_intervals import find_estimate
+from polars_prcurve.core.confidence.estimate_columns import find_estimate
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_choice, read_flag
 from polars_prcurve.view.charts.parts import chart_axes, chart_titles, marked_points, point_thinning
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_text import add_threshold, describe_level
 from polars_prcurve.view.words.number_words import (
     join_value,

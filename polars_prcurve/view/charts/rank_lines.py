@@ -17,6 +17,7 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.view.charts.parts import chart_curves, colors_and_panels
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import (
     ChartAxis,
@@ -29,10 +30,9 @@ from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import list_firsts, say_firsts, say_swaps
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.label_text import format_level, round_digits
-from polars_prcurve.view.words.display_names import ISOLATES, isolate_name, wrap_words
+from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name, wrap_words
 from polars_prcurve.view.words.number_words import say_eta
 
 # Columns of `ranking` on how sure an order is; it has those that its arguments request.

@@ -17,12 +17,12 @@ from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
 from polars_prcurve.core.prevalence.posteriors import check_prior, shift_prior
 from polars_prcurve.view.charts.parts.active_theme import read_colors
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, fit_shares
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import say_reliability
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_text import format_level, round_digits
 from polars_prcurve.view.charts.parts.point_thinning import has_counts
 from polars_prcurve.view.words.number_words import (

@@ -19,6 +19,7 @@ from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.prevalence.eta_table import read_share, require_plain_etas
 from polars_prcurve.view.charts.parts import marked_points, point_thinning
 from polars_prcurve.view.charts.parts.active_theme import quiet_look
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
@@ -31,7 +32,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.curve_layers import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.label_text import add_threshold
 from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share, say_target

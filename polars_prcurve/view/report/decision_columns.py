@@ -13,7 +13,7 @@ from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.report.decision_notes import name_interval
 from polars_prcurve.view.verdicts.case_places import name_own_group
-from polars_prcurve.view.verdicts.decision_in_words import Findings
+from polars_prcurve.view.verdicts.findings import Findings
 from polars_prcurve.view.verdicts.value_phrases import (
     NO_VALUE,
     format_metric,
@@ -23,7 +23,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.display_names import name_metric
+from polars_prcurve.view.words.names_in_sentences import name_metric
 
 # Models of a case ---------------------------------------------------------------------------------
 

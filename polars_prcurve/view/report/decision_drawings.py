@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
-from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.confidence.estimate_columns import Estimate
 from polars_prcurve.core.ground.message_text import format_count, shorten_name
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.status_names import Outcome
@@ -25,7 +25,7 @@ from polars_prcurve.view.report.html_and_svg import (
     draw_text,
     name_color,
 )
-from polars_prcurve.view.verdicts.decision_in_words import Findings
+from polars_prcurve.view.verdicts.findings import Findings
 from polars_prcurve.view.verdicts.value_phrases import (
     choose_drawn_column,
     describe_icons,
@@ -36,8 +36,8 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_merit,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
-from polars_prcurve.view.words.display_names import count_letters, wrap_words
-from polars_prcurve.view.words.name_order import keep_call_order, number_names
+from polars_prcurve.view.words.name_numbers import keep_call_order, number_names
+from polars_prcurve.view.words.names_in_sentences import count_letters, wrap_words
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     FEW_POSITIVES,

@@ -18,12 +18,12 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.confidence.estimate_columns import Estimate
 from polars_prcurve.core.ground import message_text
 from polars_prcurve.core.ground.package_version import __version__
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case
-from polars_prcurve.core.judging.overall_status import are_alike, find_least_known
+from polars_prcurve.core.judging.judged_table import are_alike, find_least_known
 from polars_prcurve.core.judging.sample_needs import count_examples_needed
 from polars_prcurve.core.prevalence.posteriors import shift_prior
 from polars_prcurve.view.report import decision_columns as columns
@@ -49,12 +49,12 @@ from polars_prcurve.view.report.html_and_svg import (
 )
 from polars_prcurve.view.verdicts import value_phrases
 from polars_prcurve.view.verdicts.case_places import name_unit
-from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, list_all_names
+from polars_prcurve.view.verdicts.findings import Findings, build_table, list_all_names
 from polars_prcurve.view.verdicts.reason_sentences import describe_difference
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.display_names import mark_names, name_metric, name_value
+from polars_prcurve.view.words.names_in_sentences import mark_names, name_metric, name_value
 from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names

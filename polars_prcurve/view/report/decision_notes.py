@@ -10,7 +10,7 @@ from polars import selectors
 from polars_prcurve.core.ground.message_text import format_count, name_groups
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.view.verdicts.case_places import name_unit
-from polars_prcurve.view.verdicts.decision_in_words import Findings
+from polars_prcurve.view.verdicts.findings import Findings
 from polars_prcurve.view.verdicts.value_phrases import start_sentence
 from polars_prcurve.view.words.number_words import (
     add_noun,

@@ -12,7 +12,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import check_texts, read_whole_number
 from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
-from polars_prcurve.view.verdicts.decision_in_words import Findings, build_table, build_verdicts
+from polars_prcurve.view.verdicts.findings import Findings, build_table, build_verdicts
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
 

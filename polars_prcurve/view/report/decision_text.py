@@ -24,7 +24,7 @@ from polars_prcurve.view.report.decision_notes import (
     describe_test,
     name_interval,
 )
-from polars_prcurve.view.verdicts.decision_in_words import Findings, list_all_names
+from polars_prcurve.view.verdicts.findings import Findings, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import (
     NO_VALUE,
     count_hits,
@@ -32,7 +32,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     start_sentence,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
-from polars_prcurve.view.words.display_names import (
+from polars_prcurve.view.words.names_in_sentences import (
     isolate_name,
     mark_names,
     name_metric,

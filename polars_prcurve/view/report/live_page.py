@@ -26,10 +26,10 @@ from polars_prcurve.view.report.html_and_svg import (
     write_document,
 )
 from polars_prcurve.view.verdicts.case_places import locate_group, name_case, name_etas, name_own_group
-from polars_prcurve.view.verdicts.decision_in_words import Findings
+from polars_prcurve.view.verdicts.findings import Findings
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase
-from polars_prcurve.view.words.display_names import mark_names
+from polars_prcurve.view.words.names_in_sentences import mark_names
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     format_level,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.confidence.estimate_columns import Estimate
 from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.confidence.estimate_columns import Estimate
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
@@ -17,7 +17,7 @@ from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
-from polars_prcurve.view.words.display_names import name_metric, name_value
+from polars_prcurve.view.words.names_in_sentences import name_metric, name_value
 from polars_prcurve.view.words.number_words import (
     RARELY_RIGHT,
     add_noun,

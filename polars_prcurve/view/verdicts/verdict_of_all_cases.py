@@ -12,7 +12,7 @@ from polars_prcurve.core.ground.message_text import (
     name_groups,
 )
 from polars_prcurve.core.judging.case_status import Case
-from polars_prcurve.core.judging.overall_status import JudgedTable, are_alike, find_least_known
+from polars_prcurve.core.judging.judged_table import JudgedTable, are_alike, find_least_known
 from polars_prcurve.view.verdicts.case_places import join_places, name_case, name_unit, say_places
 from polars_prcurve.view.verdicts.need_sentences import find_other_threshold, say_group_need
 from polars_prcurve.view.verdicts.reason_sentences import write_reasons

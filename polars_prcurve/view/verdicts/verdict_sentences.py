@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from polars_prcurve.core.confidence.rate_intervals import Estimate
+from polars_prcurve.core.confidence.estimate_columns import Estimate
 from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
@@ -34,7 +34,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_value,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.words.display_names import name_metric
+from polars_prcurve.view.words.names_in_sentences import name_metric
 from polars_prcurve.view.words.number_words import (
     format_level,
     glue_numbers,

@@ -35,7 +35,7 @@ from polars_prcurve.view.charts.parts.label_placement import (
 )
 from polars_prcurve.view.charts.parts.label_text import escape_text, round_digits
 from polars_prcurve.view.charts.parts.point_thinning import pack_lines
-from polars_prcurve.view.words.display_names import wrap_words
+from polars_prcurve.view.words.names_in_sentences import wrap_words
 from polars_prcurve.view.words.number_words import NO_BREAK, glue_numbers
 
 # What a chart is: layers, panels of layers, or several of these above or beside each other.

@@ -458,8 +458,8 @@ def _say_grids(
     if not is_of_100:
         verb = "are true positives" if grids[0].is_of_100 else "is a true positive"
         return join_words([f"{texts[0]} alerts {verb}{places[0]}", *further_clauses])
-    are_groups = further_clauses and all(field.startswith("group") for field in fields)
-    opening = "Of every 100 alerts" if are_groups else "Of 100 alerts"
+    are_groups = all(field.startswith("group") for field in fields)
+    opening = "Of every 100 alerts" if further_clauses and are_groups else "Of 100 alerts"
     span_text = f" ({grids[0].span})" if len(grids) == 1 and grids[0].span and not are_few else ""
     verb = "is a true positive" if texts[0] == "1" else "are true positives"
     first_clause = f"{texts[0]} {verb}{places[0]}{span_text}"

@@ -12,7 +12,7 @@ import polars as pl
 from polars_prcurve.core.confidence.rate_intervals import check_confidence
 from polars_prcurve.core.ground.message_text import format_count, shorten_name
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.display_names import (
+from polars_prcurve.view.words.names_in_sentences import (
     is_bare_number,
     isolate_name,
     name_metric,

@@ -10,11 +10,11 @@ import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.view.charts.parts.canvas import Canvas
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, check_table, pick_columns
 from polars_prcurve.view.charts.parts.chart_titles import find_known_half, say_point, say_values
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
-from polars_prcurve.view.charts.parts.curve_layers import Canvas
 from polars_prcurve.view.charts.parts.label_text import LOWER, round_digits
 from polars_prcurve.view.charts.parts.point_thinning import has_points_alone
 from polars_prcurve.view.words.number_words import (

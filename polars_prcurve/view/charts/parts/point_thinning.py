@@ -225,7 +225,8 @@ def find_few_false_alerts(points: pl.DataFrame) -> pl.DataFrame:
     """Add the column `doubt`: whether a point rests on fewer than 5 false positives, or 20 positives."""
     # Sums of weights and published rates do not have their number, so these are not dotted;
     # but whole numbers that rise by one count examples, though they are floats. Weighted rows, such as
-    # those of a field of several parts, count by their effective number: see `effective_numbers`.
+    # those of a field of several parts, count by their effective number, which
+    # `effective_numbers_of_points` adds.
     is_in_doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in points.columns:
         # Five equal weights may lack a last digit.

@@ -16,13 +16,13 @@ from polars import selectors
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import VERDICT_DTYPES
-from polars_prcurve.core.judging.overall_status import JudgedTable, judge_table
+from polars_prcurve.core.judging.judged_table import JudgedTable, judge_table
 from polars_prcurve.view.verdicts.case_places import name_case, name_etas
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, describe_conditions, sum_up
 from polars_prcurve.view.verdicts.verdict_sentences import write_verdict
-from polars_prcurve.view.words.display_names import name_group
+from polars_prcurve.view.words.names_in_sentences import name_group
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 All is read from columns of one row per model pair: `<name>_difference`, `_standard_error`, `_doubt`.
 The errors of average precision are those of examples that were seen. What unseen ones could do is in
-the interval of either model; see `uncertainty.analytic`. With the distances a and b from both values to
-the ends that point at each other, and the covariance C of both values, the difference reaches 0 within
+the interval of either model; see `uncertainty.analytic_intervals`. With the distances a and b from both
+values to the ends that point at each other, and the covariance C of both values, the difference reaches
+0 within
 
     sqrt(a**2 + b**2 - 2 z**2 max(C, 0))
 
@@ -37,7 +38,12 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.student_distribution import normal_from_student, student_quantile
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import Metric
-from polars_prcurve.core.uncertainty.analytic import CAUTIOUS, counts_unseen, find_ends, find_gap
+from polars_prcurve.core.uncertainty.analytic_intervals import (
+    CAUTIOUS,
+    counts_unseen,
+    find_ends,
+    find_gap,
+)
 
 LEAST_SIZE = f"{RESERVED}least_size"
 """The number of examples in the smaller class; of models that have a sample each, in any of them."""
@@ -235,14 +241,14 @@ def _find_deviations(
     for end_column, start in ((_NEAR, pl.lit(0.0)), (_FAR, chance_deviations)):
         search_rows = search_rows.with_columns(start.alias(end_column), start.alias(_DEVIATIONS))
         search_rows = add_rest(search_rows, f"{end_column}_rest")
-    rest_near, rest_far, rest = pl.col(f"{_NEAR}_rest"), pl.col(f"{_FAR}_rest"), pl.col(_REST)
-    bound = pl.when(rest_near <= 0).then(0.0).when(rest_far >= 0).then(_FAR)
+    near_limit, far_limit, rest = pl.col(f"{_NEAR}_rest"), pl.col(f"{_FAR}_rest"), pl.col(_REST)
+    bound = pl.when(near_limit <= 0).then(0.0).when(far_limit >= 0).then(_FAR)
     search_rows = search_rows.with_columns(
         bound.alias(_BOUND), pl.lit(None, dtype=pl.Boolean).alias(_WAS_CERTAIN)
     )
     for _ in range(_N_STEPS):
         next_deviations = pl.col(_NEAR) + (pl.col(_FAR) - pl.col(_NEAR)) * (
-            rest_near / (rest_near - rest_far)
+            near_limit / (near_limit - far_limit)
         )
         search_rows = add_rest(search_rows.with_columns(next_deviations.alias(_DEVIATIONS)), _REST)
         is_certain, is_repeated = rest > 0, (rest > 0) == pl.col(_WAS_CERTAIN)
@@ -250,8 +256,8 @@ def _find_deviations(
         search_rows = search_rows.with_columns(
             pl.when(is_certain).then(_DEVIATIONS).otherwise(_NEAR).alias(_NEAR),
             pl.when(is_certain).then(_FAR).otherwise(_DEVIATIONS).alias(_FAR),
-            pl.when(is_certain).then(rest).otherwise(rest_near * weight).alias(f"{_NEAR}_rest"),
-            pl.when(is_certain).then(rest_far * weight).otherwise(rest).alias(f"{_FAR}_rest"),
+            pl.when(is_certain).then(rest).otherwise(near_limit * weight).alias(f"{_NEAR}_rest"),
+            pl.when(is_certain).then(far_limit * weight).otherwise(rest).alias(f"{_FAR}_rest"),
             is_certain.alias(_WAS_CERTAIN),
         )
     return search_rows.with_columns(pl.coalesce(_BOUND, _DEVIATIONS).alias(_DEVIATIONS))

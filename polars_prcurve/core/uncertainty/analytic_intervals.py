@@ -22,7 +22,7 @@ from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.student_distribution import student_quantile
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.sampling_designs import SampleKind
+from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
 from polars_prcurve.core.uncertainty import influence

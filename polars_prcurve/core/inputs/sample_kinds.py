@@ -2,7 +2,7 @@
 
 A table has its kind, `table.sample`. All rooms read a trait of it, such as `joins_rows`, and none reads
 which kind it is. What a kind computes stands elsewhere: its sums and sizes in a `Design` of
-`sweep.effective_counts`, and what its units add to the error of an area in `uncertainty.influence`.
+`sweep.sampling_designs`, and what its units add to the error of an area in `uncertainty.influence`.
 """
 
 from __future__ import annotations

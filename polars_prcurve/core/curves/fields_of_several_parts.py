@@ -30,7 +30,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence import point_intervals
-from polars_prcurve.core.confidence.bands_by_threshold_origin import LIMIT_COLUMNS, FixedBands
+from polars_prcurve.core.confidence.band_kinds import LIMIT_COLUMNS, FixedBands
 from polars_prcurve.core.confidence.interval_input_columns import (
     UNCERTAIN_ETA_COLUMNS,
     EtaError,
@@ -48,7 +48,7 @@ from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.pair_column_names import Part
+from polars_prcurve.core.prevalence.group_at_eta_columns import Part
 from polars_prcurve.core.sweep.sweep_table import PART, PART_COUNTS, build_part_counts
 
 _ROW = f"{RESERVED}field_row"  # the number of a row of a field
@@ -210,9 +210,11 @@ def add_moved_etas(part_rows: pl.LazyFrame) -> pl.LazyFrame:
             eta_column: moved_eta,
         }
         unmoved_columns = {recall_column: "recall", fpr_column: "fpr", eta_column: "eta"}
-        when_unmoved = pl.when(eta_step == 0)
         column_exprs += [
-            when_unmoved.then(unmoved_columns[name]).otherwise(value.clip(0.0, 1.0)).alias(name)
+            pl.when(eta_step == 0)
+            .then(unmoved_columns[name])
+            .otherwise(value.clip(0.0, 1.0))
+            .alias(name)
             for name, value in moved_value_exprs.items()
         ]
     return part_rows.with_columns(column_exprs)
@@ -285,8 +287,8 @@ def add_field_tests(
     tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
     n_alerts, n_silent = tp + fp, n_pos + n_neg - tp - fp
     best_tp, best_tn = pl.min_horizontal(n_alerts, n_pos), pl.min_horizontal(n_silent, n_neg)
-    best_cells = (best_tp, n_alerts - best_tp), (n_pos - (n_silent - best_tn), n_neg - best_tn)
-    best_labels = (dict(zip(PART_COUNTS[::2], count_pair, strict=True)) for count_pair in best_cells)
+    best_counts = (best_tp, n_alerts - best_tp), (n_pos - (n_silent - best_tn), n_neg - best_tn)
+    best_labels = (dict(zip(PART_COUNTS[::2], count_pair, strict=True)) for count_pair in best_counts)
     labellings = [part_counts, *(part_counts.with_columns(**count_exprs) for count_exprs in best_labels)]
     limits = _compute_limits(pl.concat(labellings), alpha)
     n_points = limits.height // 3
@@ -384,9 +386,9 @@ def _add_limit_squares(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
             tail=alpha,
             prior_hits=0.0,
         )
-        hit_share = (pl.col(hits_column) / pl.col(size_column)).fill_nan(0.0).alias(rate_column)
+        class_rate = (pl.col(hits_column) / pl.col(size_column)).fill_nan(0.0).alias(rate_column)
         distinct_counts = distinct_counts.with_columns(
-            hit_share, **dict(zip(square_columns, map(pl.Series, limits), strict=True))
+            class_rate, **dict(zip(square_columns, map(pl.Series, limits), strict=True))
         )
         part_counts = part_counts.join(
             distinct_counts, on=[hits_column, size_column], how="left", maintain_order="left"

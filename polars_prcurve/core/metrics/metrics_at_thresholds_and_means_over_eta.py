@@ -70,14 +70,14 @@ def best(metric: str | PointMetric) -> CurveMetric:
     threshold.
     """
     point_metric = find_point_metric(metric)
-    extreme: Literal["max", "min"] = "max" if point_metric.higher_is_better() else "min"
+    extreme_name: Literal["max", "min"] = "max" if point_metric.higher_is_better() else "min"
     needed_rows: Needs = "corners" if point_metric.falls_with_fpr else "all"
     return CurveMetric(
         f"best({point_metric.name})",
         Recipe(
             lambda segment: segment.value(point_metric),
             require_positives,
-            total=extreme,
+            total=extreme_name,
             needs=needed_rows,
         ),
         range=point_metric.range,

@@ -29,11 +29,11 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     sum_shares,
     to_whole_shares,
 )
-from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
+from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sampling_designs import (
+from polars_prcurve.core.inputs.sample_kinds import (
     CLUSTERED,
     IN_PARTS,
     INDEPENDENT,
@@ -43,7 +43,7 @@ from polars_prcurve.core.inputs.sampling_designs import (
     SampleKind,
 )
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
-from polars_prcurve.core.prevalence.pair_column_names import Part
+from polars_prcurve.core.prevalence.group_at_eta_columns import Part
 from polars_prcurve.core.sweep import effective_clusters as clusters
 from polars_prcurve.core.sweep import effective_strata as strata
 from polars_prcurve.core.sweep import effective_weights as weights
