@@ -1753,6 +1753,16 @@ def test_many_pairs_are_a_table_of_intervals(n, settled):
     assert png(chart).startswith(PNG)
 
 
+def test_a_single_pair_is_not_said_to_be_corrected_for_others():
+    frame = make_six(3).with_columns(site=pl.Series(["Cork", "Lund", "Bonn"] * 500))
+    for by in (None, "site"):
+        two, three = (
+            plot(frame).difference(0.1, by=by, score=[f"model {k}" for k in range(n)]) for n in (2, 3)
+        )
+        assert "Significance" not in subtitle(two)
+        assert "Significance: corrected for all pairs (Holm)" in subtitle(three)
+
+
 @pytest.mark.parametrize("chart", ["pr_curve", "roc_curve", "prg_curve", "gain_curve"])
 def test_published_points_are_dots_and_scored_examples_are_lines_alone(chart):
     paper = pl.DataFrame(

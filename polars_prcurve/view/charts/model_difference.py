@@ -230,10 +230,12 @@ def _draw_table(
     open_lines = [line for line in lines if not line.is_settled]
     canvas = _draw_intervals(curves, lines, given)
     scope = "corrected for all pairs (Holm)" if "p_adjusted" in table.columns else "each pair alone"
+    # Pairs are corrected for each other where they share a group, a metric and a prevalence.
+    has_pairs = len(rows) > rows.n_unique([*fields, "eta"])
     has_open = any(row["part"] == "interval" and "settled" not in row for row in canvas.records)
     note = (
         f"Line: {label_text.say_level(confidence)}",
-        f"Significance: {scope}",
+        f"Significance: {scope}" if has_pairs else "",
         "Dotted and hollow: not significant, or in doubt" if has_open else "",
     )
     metric = label_text.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
