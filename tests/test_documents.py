@@ -481,6 +481,13 @@ def test_many_models_and_many_groups_stay_readable(tmp_path: Path) -> None:
     assert re.search(r"and 11 more are worse than the rest", groups.read("h1"))
 
 
+def test_two_models_are_not_said_to_be_compared_with_others(tmp_path: Path) -> None:
+    frame = draw_models({"a": 3.0, "b": 1.0, "c": 0.5}, 200, 900)
+    for models in (["a", "b"], ["a", "b", "c"]):
+        seen = read_report(frame.prc(score=models).decide(0.1, recall=0.5), tmp_path).read()
+        assert ("simultaneous" in seen) == (len(models) > 2)
+
+
 def test_many_groups_of_models_are_one_picture_under_a_short_sentence(tmp_path: Path) -> None:
     decision = decide("many groups of models")
     sentence = decision.verdict.sentence

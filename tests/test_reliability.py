@@ -227,3 +227,12 @@ def test_a_range_of_one_score_is_named_by_it_and_no_score_is_above_all(levels, s
         rows = {"at": score == edge, "above": score >= edge, "below": score < edge}[side]
         assert rows.any()
         assert side == "at" or len({*score[rows]}) > 1, said
+
+
+def test_one_range_is_not_said_to_be_one_of_several():
+    frame = pl.DataFrame({"score": [0.5] * 400, "label": [True, False] * 200})
+    said = subtitle(frame.prc.plot.reliability())
+    assert "in one range of scores" in said
+    assert "all 1" not in said
+    assert "corrected" not in said
+    assert "each range" not in said.lower()

@@ -90,16 +90,19 @@ def reliability(
     test_level = test_level if has_counts(curves.points) else None
     range_rows = judge_ranges(split_ranges(curves, trained_eta), test_level, shown_eta)
     canvas = _draw_ranges(curves, read_panels_of_one(curves, color, facet), range_rows, shown_eta, size)
+    has_ranges = len(range_rows) > 1
     variance_text = "the sum of p (1 \u2212 p), where p is the predicted probability"
-    sentences = [f"Each range holds an equal share of {variance_text}"]
+    sentences = [f"Each range holds an equal share of {variance_text}"] if has_ranges else []
     if test_level is not None:
-        sentences.append(f"Line: {format_level(test_level)} interval for each range alone")
+        each_text = " for each range alone" if has_ranges else ""
+        sentences.append(f"Line: {format_level(test_level)} interval{each_text}")
         ranges_text = "both" if len(range_rows) == 2 else f"all {len(range_rows)}"
-        sentences.append(f"Filled: significantly off, corrected for {ranges_text} ranges")
+        correction_text = f", corrected for {ranges_text} ranges" if has_ranges else ""
+        sentences.append(f"Filled: significantly off{correction_text}")
     has_zero = canvas.spec.y.is_log and bool((range_rows["y"] == 0).any())
     sentences += ["At the foot: none observed"] if has_zero else []
     name = "Observed frequency of positives by predicted probability"
-    subtitle = f"{name}, in ranges of scores"
+    subtitle = f"{name}, in {'ranges' if has_ranges else 'one range'} of scores"
     subtitle += "" if shown_eta is None else f", converted to a prevalence of {say_eta(shown_eta)}"
     place_text = "" if shown_eta is None else " in the test set"  # whose prevalence counts have
     finding = say_reliability(range_rows, curves, canvas.channels, place_text) if test_level else ""

@@ -495,11 +495,12 @@ def write_methods(findings: Findings) -> str:
     """Return how the numbers are made, in a few sentences with their sources, as paragraphs."""
     goal, level = findings.goal, number_words.format_level(findings.confidence)
     error_text = number_words.format_level(1 - findings.confidence)
-    comparison_sentence = (
-        "Models are compared in pairs where they scored the same examples. The differences of several "
-        "models hold simultaneously (Tukey 1953, Kramer 1956): a model that none beats is ruled out in "
-        f"at most {error_text} of test sets."
-    )
+    comparison_sentence = "Models are compared in pairs where they scored the same examples."
+    if any(len(case.candidates) > 2 for case in findings.cases):
+        comparison_sentence += (
+            " The differences of several models hold simultaneously (Tukey 1953, Kramer 1956): a model "
+            f"that none beats is ruled out in at most {error_text} of test sets."
+        )
     promise_sentence = (
         "Thresholds are chosen with a guarantee: over repeated test sets, they miss their targets in at "
         f"most {number_words.format_level(1 - (goal.guarantee or 0))}."
