@@ -1901,7 +1901,8 @@ def test_a_header_alone_is_an_empty_table(
 
 # Rows left out --------------------------------------------------------------------------------
 
-REASON = 'because a value is missing in them; missing="below" ranks null scores last'
+REASON = "because a value is missing in them"
+ADVICE = '; missing="below" ranks null scores last'
 
 
 @pytest.mark.parametrize("command", ["curve", "summary", "operating-points --recall 0.5"])
@@ -1917,8 +1918,7 @@ def test_rows_left_out_are_told(here: Path, capsys: pytest.CaptureFixture[str], 
     cases = {"": 3, "--weight weight": 4, "--counts label patient": 3, clustered: 3}
     for options, left_out in cases.items():
         table(f"{name} gaps.parquet {target} --eta 0.1 --missing drop {options}")
-        reason = REASON if options != clustered and "weight" not in options else REASON.partition(";")[0]
-        told = f"polars-prcurve: {left_out} of 15 rows are left out, {reason}\n"
+        told = f"polars-prcurve: {left_out} of 15 rows are left out, {REASON}\n"
         assert re.sub(r" \(.*?\)", "", capsys.readouterr().err) == told
     table(f"{name} scores.parquet {target} --eta 0.1 --missing drop")
     assert capsys.readouterr().err == ""
@@ -1927,26 +1927,30 @@ def test_rows_left_out_are_told(here: Path, capsys: pytest.CaptureFixture[str], 
 def test_rows_of_a_wide_table_left_out_are_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where models are compared, a row is left out for all of them."""
     n = pl.int_range(pl.len())
-    WIDE.with_columns(
-        a=pl.when(n < 3).then(None).otherwise("a"),
-        label=pl.when(n.is_in([2, 3])).then(None).otherwise("label"),
-    ).write_parquet("gaps.parquet")
-    wide = "gaps.parquet --score a,b --missing drop"
-    for command, told in {
-        f"compare {wide} --eta 0.1": "4 of 64 rows",
-        f"ranking {wide} --eta 0.1 --confidence 0.9": "4 of 64 rows",
-        f"summary {wide}": "4 of 64 rows",
-        f"crossings {wide}": "4 of 64 rows",
-        "counts gaps.parquet --score a --unlabelled --missing drop": "3 of 64 rows",
-    }.items():
-        table(command)
-        assert (
-            re.sub(r" \(.*?\)", "", capsys.readouterr().err)
-            == f"polars-prcurve: {told} are left out, {REASON}\n"
-        )
-    table("estimate-prevalence gaps.parquet --score a --reference gaps.parquet --missing drop")
-    told = re.sub(r" \(.*?\)", "", capsys.readouterr().err)
-    assert told == f"polars-prcurve: 3 of 64 rows are left out, {REASON}\n"
+    a_gap = pl.when(n < 3).then(None).otherwise("a")
+    for has_label_gaps in (True, False):
+        label_gap = pl.when(n.is_in([2, 3])).then(None).otherwise("label")
+        gaps = WIDE.with_columns(a=a_gap, label=label_gap if has_label_gaps else "label")
+        gaps.write_parquet("gaps.parquet")
+        wide = "gaps.parquet --score a,b --missing drop"
+        alone = "gaps.parquet --score a --missing drop"
+        for command, takes_unscored in {
+            f"compare {wide} --eta 0.1": True,
+            f"ranking {wide} --eta 0.1 --confidence 0.9": True,
+            f"summary {wide}": True,
+            f"crossings {wide}": True,
+            f"counts {alone} --unlabelled": False,
+            f"estimate-prevalence {alone} --reference gaps.parquet": False,
+        }.items():
+            table(command)
+            n_out = 4 if has_label_gaps and takes_unscored else 3
+            advice = ADVICE if takes_unscored and not has_label_gaps else ""
+            assert (
+                re.sub(r" \(.*?\)", "", capsys.readouterr().err)
+                == f"polars-prcurve: {n_out} of 64 rows are left out, {REASON}{advice}\n"
+            )
+            if advice:
+                table(command.replace("--missing drop", "--missing below"))
 
 
 # Estimates that are worthless -------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import PrcError
+from polars_prcurve import PrcError, class_mix, field, prc
 from tests.support.page_reader import PageReader
 
 RNG = np.random.default_rng(1)
@@ -107,6 +108,65 @@ def test_null_scores_are_ranked_last_only_where_there_are_some(gap: str, is_wide
     assert ('missing="below" ranks null scores last' in text) is (gap == "score")
     if gap == "score":
         frame.prc(missing="below", **words).decide(0.1, recall=0.5)
+
+
+UNSCORED = pl.DataFrame({"score": range(300), "other": range(300), "label": [True, False] * 150})
+UNSCORED = UNSCORED.with_columns(
+    pl.when(pl.int_range(pl.len()) > 2).then(pl.col("score", "other").cast(float)),
+    n=pl.int_range(pl.len()) // 3,
+    kind=pl.when("label").then(pl.lit("cat")).otherwise(pl.lit("dog")),
+)
+"""Three examples without a score."""
+PARTS = pl.DataFrame({"site": ["x", "y"], "share": [0.3, 0.7], "eta": [0.1, 0.2]})
+BY_SITE = UNSCORED.with_columns(site=pl.Series(["x", "x", "y", "y", "x"] * 60))
+MONTH = prc(UNSCORED.drop("label").drop_nulls(), label=None)
+CALLS_WITHOUT_SCORES: dict[str, tuple[pl.DataFrame, dict[str, Any], dict[str, Any]]] = {
+    "plain": (UNSCORED, {}, {"eta": 0.1, "recall": 0.5}),
+    "its own prevalence": (UNSCORED, {}, {"recall": 0.5}),
+    "two models": (UNSCORED, {"score": ["score", "other"]}, {"eta": 0.1, "recall": 0.5}),
+    "groups": (BY_SITE, {"by": "site"}, {"eta": 0.1, "recall": 0.5}),
+    "a guarantee": (UNSCORED, {}, {"eta": 0.1, "precision": 0.1, "guarantee": 0.9}),
+    "a maximum": (UNSCORED, {}, {"eta": 0.1, "maximize": "f1"}),
+    "means": (BY_SITE, {}, {"eta": 0.1, "mean_over": "site"}),
+    "a field": (BY_SITE, {}, {"eta": field(PARTS, parts="site"), "recall": 0.5}),
+    "a class mix": (
+        UNSCORED,
+        {"score": {"cat": "score", "dog": "other"}, "label": "kind"},
+        {"eta": class_mix({"cat": 0.3, "dog": 0.7}), "recall": 0.5},
+    ),
+    "classes": (
+        UNSCORED,
+        {"score": {"cat": "score", "dog": "other"}, "label": "kind"},
+        {"eta": 0.1, "recall": 0.5},
+    ),
+    "clusters": (UNSCORED, {"cluster": "n"}, {"eta": 0.1, "recall": 0.5}),
+    "unlabelled rows": (UNSCORED, {}, {"eta": MONTH, "recall": 0.5}),
+    "NaN": (
+        UNSCORED.with_columns(
+            score=pl.when(pl.int_range(pl.len()) == 5).then(math.nan).otherwise("score")
+        ),
+        {"score": ["score", "other"]},
+        {"eta": 0.1, "recall": 0.5},
+    ),
+    "a label, too": (
+        UNSCORED.with_columns(label=pl.when(pl.int_range(pl.len()) != 5).then("label")),
+        {},
+        {"eta": 0.1, "recall": 0.5},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS_WITHOUT_SCORES)
+def test_advice_to_rank_examples_last_is_given_where_it_can_be_followed(name: str) -> None:
+    frame, words, question = CALLS_WITHOUT_SCORES[name]
+    text = " ".join(str(frame.prc(missing="drop", **words).decide(**question)).split())
+    assert "rows are left out" in text
+    try:
+        frame.prc(missing="below", **words).decide(**question)
+        can_be_followed = True
+    except PrcError:
+        can_be_followed = False
+    assert ('missing="below" ranks null scores last' in text) is can_be_followed
 
 
 def test_models_with_examples_of_their_own_keep_them() -> None:

@@ -72,6 +72,12 @@ class Rule(NamedTuple):
     passes_over: bool = False
     """Whether the first word is passed over where it was bound, and not passed in the call."""
 
+    def applies(self, method: str, facts: set[str]) -> bool:
+        """Return whether a call of a method with these facts is refused."""
+        if self.methods and method not in self.methods:
+            return False
+        return facts.issuperset(self.facts) and facts.isdisjoint(self.unless)
+
     def write(self, method: str) -> str:
         """Return the sentence that refuses a call of a method."""
         return self.sentence.replace("{method}", method).replace("{fact}", self.facts[-1])
@@ -315,14 +321,18 @@ def refuse_word(method: str, word: str) -> PrcError:
     )
 
 
+def may_rank_last(method: str, facts: set[str]) -> bool:
+    """Return whether a call with these facts may also have missing="below"."""
+    facts = _add_what_is_read(method, facts | {_NULL_BELOW})
+    return not any(rule.applies(method, facts) for rule in RULES if rule.facts[0] == _NULL_BELOW)
+
+
 def check_rules(method: str, facts: set[str], bound_words: Collection[str] = ()) -> set[str]:
     """Return the words to pass over, of `bound_words`; raise for facts that do not go together."""
     ignored_words: set[str] = set()
-    if "below" in USES.get(method, ()):
-        facts = facts | {_READS_BELOW}
+    facts = _add_what_is_read(method, facts)
     for rule in RULES:
-        applies = facts.issuperset(rule.facts) and facts.isdisjoint(rule.unless)
-        if not applies or (rule.methods and method not in rule.methods):
+        if not rule.applies(method, facts):
             continue
         word = rule.facts[0].removesuffix("=")
         if not (rule.passes_over and word in bound_words):
@@ -330,3 +340,8 @@ def check_rules(method: str, facts: set[str], bound_words: Collection[str] = ())
         ignored_words.add(word)
         facts = facts - {rule.facts[0]}
     return ignored_words
+
+
+def _add_what_is_read(method: str, facts: set[str]) -> set[str]:
+    """Return facts of a call, with what holds for the method."""
+    return facts | {_READS_BELOW} if "below" in USES.get(method, ()) else facts

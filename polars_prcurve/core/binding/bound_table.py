@@ -76,6 +76,8 @@ class Question(NamedTuple):
     """How sure; None without intervals."""
     targets: Mapping[str, Any]
     """The values of targets, by their words."""
+    may_rank_last: bool
+    """Whether missing="below" may be passed."""
     may_collect: bool
     user_table: pl.DataFrame | pl.LazyFrame
     read_tables: ReadTables | None = None
@@ -553,6 +555,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             eta_reading,
             certainty,
             targets,
+            may_rank_last=argument_rules.may_rank_last(method, facts),
             may_collect=self._may_collect or collects,
             user_table=self._frame,
             read_tables=self._tables if isinstance(self._frame, pl.DataFrame) else None,

@@ -123,6 +123,8 @@ class ColumnReader:
         self.by: dict[str, pl.DataType] = {}
         self.by_exprs: list[pl.Expr] = []
         self.missing_tests: list[pl.Expr] = []
+        self.stopping_tests: list[pl.Expr] = []
+        """Those of `missing_tests` that hold for what missing="below" refuses, too."""
         self.example_keys: list[pl.Expr] = []
         """What rows of one example share, where an example is left out as a whole."""
 
@@ -211,16 +213,19 @@ class ColumnReader:
         return typed_column
 
     def handle_missing(
-        self, column: ReadColumn, models: Sequence[str] = (), *, may_be_null: bool = False
+        self, column: ReadColumn, models: Sequence[str] = (), *, is_score: bool = False
     ) -> None:
         """Add a check that no value is null or NaN; with missing="drop", leave such rows out instead.
 
         `models` are the columns that scores were in before a wide table was made long.
         """
+        may_be_nan, is_null_wrong = column.dtype.is_float(), not (is_score and self.lets_null_scores)
         if self.drops_incomplete:
-            self.missing_tests.append(value_checks.is_missing(column.value, column.dtype))
+            is_missing = value_checks.is_missing(column.value, column.dtype)
+            self.missing_tests.append(is_missing)
+            if not is_score or may_be_nan:
+                self.stopping_tests.append(column.value.is_nan() if is_score else is_missing)
             return
-        may_be_nan, is_null_wrong = column.dtype.is_float(), not may_be_null
         counter_of_subject: dict[str, value_checks.RowCounter] = {
             f"score column {model!r}": partial(self.tallies.count, among=pl.col(Row.MODEL) == model)
             for model in models
@@ -233,11 +238,12 @@ class ColumnReader:
     def _count_rows(
         self, complete_rows: pl.LazyFrame, column_exprs: Mapping[str, pl.Expr]
     ) -> pl.LazyFrame:
-        """Return how many rows there are and are kept, and how many of both are positive or unscored."""
+        """Return how many rows there are and are kept, and how many of both are positive, and so on."""
         # A label that is missing is of no class.
         tests = {
             "positive": column_exprs.get(Row.LABEL, pl.lit(None, dtype=pl.Boolean)),
             "without_score": column_exprs.get(Row.SCORE, pl.lit(0)).is_null(),
+            "refused": pl.any_horizontal(pl.lit(value=False), *self.stopping_tests),
         }
         all_count, kept_count = (
             rows.select(

@@ -156,7 +156,7 @@ class DroppedRows(NamedTuple):
     n_pos: int | None = None  # how many of them are positive; None if that is not known
     what: str = "rows"
     may_rank_last: bool = False
-    """Whether a score is among the missing values, and examples without one may lie below all scores."""
+    """Whether missing="below" takes all that is missing: scores that are null."""
 
     def divide(self, n_models: int) -> DroppedRows:
         """Return the rows of a wide table, each of which has been left out for so many models."""
@@ -191,8 +191,7 @@ def count_dropped_rows(
     counts = table.collect(table.row_counts, "the number of rows left out").row(0, named=True)
     has_labels = Row.LABEL in table.columns
     n_pos = counts["all_positive"] - counts["kept_positive"] if has_labels else None
-    counts_alike = columns.weight is None and columns.cluster is None and columns.stratum is None
-    may_rank_last = counts["all_without_score"] > 0 and counts_alike
+    may_rank_last = counts["all_without_score"] > 0 and not counts["all_refused"]
     return DroppedRows(counts["all"] - counts["kept"], counts["all"], n_pos, may_rank_last=may_rank_last)
 
 
@@ -304,7 +303,7 @@ def _read_score(
     """Return the scores; of models that were columns of a wide table, with checks of each column."""
     score_column = reader.read_column("score", column)
     value_checks.SCORE_DTYPES.require(score_column.what, score_column.dtype)
-    reader.handle_missing(score_column, wide_models, may_be_null=reader.lets_null_scores)
+    reader.handle_missing(score_column, wide_models, is_score=True)
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if posteriors:
         posterior = score_column.value.cast(pl.Float64)

@@ -67,6 +67,8 @@ def count_rows_left_out(question: Question, **options: bool) -> DroppedRows | No
     if column_arguments.missing != "drop":
         return None
     dropped_rows = count_dropped_rows(question.frame, column_arguments, **options)
+    if not question.may_rank_last:
+        dropped_rows = dropped_rows._replace(may_rank_last=False)
     if question.is_wide:  # a row goes for all models, or classes
         dropped_rows = dropped_rows.divide(len(question.wide_scores))
         if column_arguments.model is None:  # each row is positive for one class
