@@ -321,7 +321,7 @@ def refuse_word(method: str, word: str) -> PrcError:
     )
 
 
-def may_rank_last(method: str, facts: set[str]) -> bool:
+def takes_unscored(method: str, facts: set[str]) -> bool:
     """Return whether a call with these facts may also have missing="below"."""
     facts = _add_what_is_read(method, facts | {_NULL_BELOW})
     return not any(rule.applies(method, facts) for rule in RULES if rule.facts[0] == _NULL_BELOW)

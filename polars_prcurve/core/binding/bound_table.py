@@ -555,7 +555,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             eta_reading,
             certainty,
             targets,
-            may_rank_last=argument_rules.may_rank_last(method, facts),
+            may_rank_last=argument_rules.takes_unscored(method, facts),
             may_collect=self._may_collect or collects,
             user_table=self._frame,
             read_tables=self._tables if isinstance(self._frame, pl.DataFrame) else None,

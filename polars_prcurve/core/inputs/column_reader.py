@@ -221,10 +221,10 @@ class ColumnReader:
         """
         may_be_nan, is_null_wrong = column.dtype.is_float(), not (is_score and self.lets_null_scores)
         if self.drops_incomplete:
-            is_missing = value_checks.is_missing(column.value, column.dtype)
-            self.missing_tests.append(is_missing)
+            lacks_value = value_checks.is_missing(column.value, column.dtype)
+            self.missing_tests.append(lacks_value)
             if not is_score or may_be_nan:
-                self.stopping_tests.append(column.value.is_nan() if is_score else is_missing)
+                self.stopping_tests.append(column.value.is_nan() if is_score else lacks_value)
             return
         counter_of_subject: dict[str, value_checks.RowCounter] = {
             f"score column {model!r}": partial(self.tallies.count, among=pl.col(Row.MODEL) == model)
