@@ -16,6 +16,7 @@ from polars_prcurve import PrcError, prc
 from polars_prcurve.core.curves import expression_sweep, row_search_in_sorted_classes
 from polars_prcurve.core.metrics.curve_metric import split_sum
 from polars_prcurve.core.sweep import sorted_classes, sorted_group_rows
+from polars_prcurve.core.uncertainty import summary_table
 from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
@@ -47,9 +48,8 @@ def one_group(draw: st.DrawFn) -> pl.DataFrame:
 
 
 def ask_by_sweep(table: pl.DataFrame, eta: Any, **how: Any) -> pl.DataFrame:
-    """Return the summary of a table that has a group column, so that its rows are swept."""
-    of_group = table.with_columns(g=pl.lit(1)).prc.summary(eta, by="g", **how)
-    return of_group.drop("g")
+    """Return the summary of a table that is not in memory, so that its rows are swept."""
+    return table.lazy().prc.summary(eta, **how).collect()
 
 
 @examples(150)
@@ -63,6 +63,49 @@ def test_both_ways_agree_to_the_last_bit(table: pl.DataFrame, n_etas: int) -> No
     for engine in ("in-memory", "streaming"):
         lazy = table.lazy().prc.summary(eta, metrics=SUMS)
         assert_same(eager, lazy.collect(engine=engine))
+
+
+GROUPS: list[list[Any]] = [["b", "a", None], [0.0, -0.0, float("nan")], [True, False, True], [3]]
+
+
+@examples(80)
+@given(table=one_group(), keys=st.lists(st.sampled_from(GROUPS), min_size=1, max_size=2), data=st.data())
+def test_large_groups_agree_with_a_sweep_to_the_last_bit(
+    table: pl.DataFrame, keys: list[list[Any]], data: st.DataObject
+) -> None:
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    columns = {
+        f"g{i}": pl.Series(key)[rng.integers(0, len(key), table.height)] for i, key in enumerate(keys)
+    }
+    table, by = table.with_columns(**columns), [*columns]
+    how: dict[str, Any] = {"by": by, "metrics": data.draw(st.sampled_from([SUMS, "average_precision"]))}
+    etas = [0.7, *data.draw(st.sampled_from([[], [None], [0.0, 0.013], np.geomspace(1e-9, 0.5, 70)]))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sorted_classes, "_LEAST_ROWS", 1)
+        patch.setattr(summary_table, "_MOST_ETAS", 100)
+        areas = table.prc.summary(etas, **how)
+        bound = prc(table)
+        assert_same(areas, bound.summary(etas, **how))
+        assert_same(areas, bound.summary(etas, **how))
+    assert_same(areas, ask_by_sweep(table, etas, **how))
+
+
+def test_large_groups_are_sorted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    table = pl.DataFrame({"score": rng.normal(size=40), "label": rng.random(40) < 0.5})
+    table = table.with_columns(g=pl.int_range(40) % 4, h=pl.int_range(40) // 20)
+    models = table.with_columns(other=pl.col("score") ** 2)
+    monkeypatch.setattr(sorted_classes, "_LEAST_ROWS", 11)
+    how: dict[str, Any] = {"metrics": "average_precision"}
+    of_models = models.prc.summary(0.1, score=["score", "other"], **how)
+    assert_same(of_models, ask_by_sweep(models, 0.1, score=["score", "other"], **how))
+    monkeypatch.setattr(sorted_classes, "SortedClasses", None)
+    assert table.prc.summary(0.1, by="g", **how).height == 4
+    with pytest.raises(TypeError):  # which arrays would do
+        table.prc.summary(0.1, by="h", **how)
+    # Of a table sorted by group, the first rows show fewer groups than there are.
+    monkeypatch.setattr(sorted_classes, "_FIRST_ROWS", 5)
+    assert table.sort("g").prc.summary(0.1, by="g", **how).height == 4
 
 
 OF_RISES = [
@@ -175,6 +218,9 @@ def test_sums_of_shares_are_rounded_once(seed: int, n: int, decades: int) -> Non
     blocks = (terms[: n // 3], terms[n // 3 :], np.array([np.nan]))
     parts = [part for block in blocks for part in split_sum(block)]
     assert math.fsum(parts) == float(Fraction(whole, 2**118))
+    lines = [sums for block in blocks for sums in split_sum(np.stack([block, block * 0.0, block]))]
+    of_lines = [math.fsum(line) for line in zip([0.0] * 3, *lines, strict=True)]
+    assert of_lines == [math.fsum(parts), 0.0, math.fsum(parts)]
     # Shares of about one size take one cut.
     positive = terms[terms > 0]
     assert decades > 3 or len([*split_sum(positive)]) <= 2
@@ -216,18 +262,26 @@ def test_other_questions_are_swept(other: str, monkeypatch: pytest.MonkeyPatch) 
         ([0.1, 0.2], [1, None]),
     ],
 )
-def test_wrong_values_raise_the_errors_of_a_sweep(score: list[Any], label: list[Any]) -> None:
+def test_wrong_values_raise_the_errors_of_a_sweep(
+    score: list[Any], label: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = pl.DataFrame({"score": score, "label": label}).with_columns(g=pl.lit(1))
     with pytest.raises(PrcError) as of_sweep:
         table.prc.sweep()
     with pytest.raises(PrcError) as of_areas:
         table.prc.summary(0.1, metrics="average_precision")
     assert str(of_areas.value) == str(of_sweep.value)
+    monkeypatch.setattr(sorted_classes, "_LEAST_ROWS", 1)
+    with pytest.raises(PrcError) as of_groups:
+        table.prc.summary(0.1, metrics="average_precision", by="g")
+    assert str(of_groups.value) == str(of_sweep.value)
 
 
 def test_tables_without_rows_have_no_classes() -> None:
     table = pl.DataFrame(schema={"score": pl.Float64, "label": pl.Boolean})
     assert table.prc.summary(0.1, metrics="average_precision").is_empty()
+    of_groups = table.with_columns(g=pl.lit(1)).prc.summary(0.1, metrics="average_precision", by="g")
+    assert of_groups.is_empty()
     bound = prc(table)
     assert bound.summary(0.1, metrics="roc_auc").is_empty()
 

@@ -343,50 +343,78 @@ class CurveMetric(Metric):
             reducer_of_total = {"max": np.fmax.reduce, "min": np.fmin.reduce}
             reducer_of_total |= {"first": _take(0), "last": _take(-1)}
             reduce, rows = reducer_of_total[recipe.total], self._bind_rows(curve, slice(None))
-            return np.array([reduce(terms) for terms in self._list_terms(curve, rows, etas)])
-        # The rows of a block are read at all prevalences while they are in the cache.
+            terms_of_etas = (
+                self._compute_terms(curve, rows, *place)
+                for place in zip(etas, odds_against(etas), strict=True)
+            )
+            return np.array([reduce(terms) for terms in terms_of_etas])
+        # The rows of a block are read at all prevalences while they are in the cache, and few rows at
+        # several prevalences at a time.
         parts_of_etas: list[list[float]] = [[] for _ in etas]
-        for start in range(0, len(curve.columns["recall"]), _BLOCK):
-            rows = self._bind_rows(curve, slice(start, start + _BLOCK))
-            terms_of_etas = self._list_terms(curve, rows, etas)
-            for terms, parts in zip(terms_of_etas, parts_of_etas, strict=True):
-                parts.extend(split_sum(terms))
+        eta_column, odds_column = etas[:, np.newaxis], odds_against(etas)[:, np.newaxis]
+        for block in self._list_blocks(curve):
+            rows = self._bind_rows(curve, block)
+            n_etas = _BLOCK // len(rows.recall)
+            for start in range(0, len(etas), n_etas):
+                few = slice(start, start + n_etas)
+                terms = self._compute_terms(curve, rows, eta_column[few], odds_column[few])
+                for sums in split_sum(terms):
+                    for parts, part in zip(parts_of_etas[few], sums.tolist(), strict=True):
+                        parts.append(part)
         return np.array([math.fsum(parts) for parts in parts_of_etas])
 
-    def _bind_rows(self, curve: CurveArrays, block: slice) -> SegmentValues:
-        """Return rows of a curve with what formulas make once for all prevalences."""
-        bound_arrays: dict[str, Array] = {}
+    def _list_blocks(self, curve: CurveArrays) -> Iterator[slice | NDArray[np.intp]]:
+        """Yield the places of rows that are read together, of short segments apart from others."""
+        for start in range(0, len(curve.columns["recall"]), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            is_short = self._read_rows(curve, block).grows_little if self.recipe.has_short_form else None
+            if is_short is None or is_short.all() or not is_short.any():
+                yield block
+            else:
+                yield from (np.flatnonzero(is_alike) + start for is_alike in (is_short, ~is_short))
+
+    def _read_rows(self, curve: CurveArrays, block: slice | NDArray[np.intp]) -> SegmentValues:
+        """Return rows of a curve at no prevalence, each column of which is made once."""
+        array_of_column: dict[str, Array] = {}
 
         def read(name: str) -> Array:
-            return bound_arrays[name] if name in bound_arrays else curve.columns[name][block]
+            if name not in array_of_column:
+                array_of_column[name] = curve.columns[name][block]
+            return array_of_column[name]
 
         no_eta = np.float64(math.nan)
         read_metric = partial(curve.compute_metric, read=read, eta=no_eta)
-        rows = SegmentValues(read, no_eta, read_metric, has_added_end=True)
+        return SegmentValues(read, no_eta, read_metric, has_added_end=True)
+
+    def _bind_rows(self, curve: CurveArrays, block: slice | NDArray[np.intp]) -> SegmentValues:
+        """Return rows of a curve with what formulas make once for all prevalences."""
+        rows = self._read_rows(curve, block)
         if self.recipe.has_short_form and rows.grows_little.all():
             rows = replace(rows, short=True)
-        if self.recipe.once is not None:
-            bound_arrays |= self.recipe.once(rows)
-        return rows
+        if self.recipe.once is None:
+            return rows
+        bound_arrays, read = self.recipe.once(rows), rows.column
+        return replace(
+            rows, column=lambda name: bound_arrays[name] if name in bound_arrays else read(name)
+        )
 
-    def _list_terms(self, curve: CurveArrays, rows: SegmentValues, etas: Array) -> Iterator[Array]:
-        """Yield the terms of rows at each prevalence."""
+    def _compute_terms(self, curve: CurveArrays, rows: SegmentValues, eta: Any, odds: Any) -> Array:
+        """Return the terms of rows at a prevalence, or those of a column of prevalences as lines."""
         recipe = self.recipe
-        array_of_step: dict[str, Array] = {}
+        array_of_step: dict[str, Array] = {Segment.ODDS: odds}
 
         def read(name: str) -> Array:
             return array_of_step[name] if name in array_of_step else rows.column(name)
 
-        for eta, odds in zip(etas, odds_against(etas), strict=True):
-            array_of_step[Segment.ODDS] = odds
-            read_metric = partial(curve.compute_metric, read=read, eta=eta)
-            segment = SegmentValues(read, eta, read_metric, short=rows.short, has_added_end=True)
-            for step in recipe.steps:
-                array_of_step |= step(segment)
-            terms = recipe.term(segment)
-            if np.ndim(terms) == 0:  # they do not depend on rows
-                terms = np.full(len(read("recall")), terms)
-            yield terms if recipe.is_met is None else terms[recipe.is_met(segment)]
+        read_metric = partial(curve.compute_metric, read=read, eta=eta)
+        segment = SegmentValues(read, eta, read_metric, short=rows.short, has_added_end=True)
+        for step in recipe.steps:
+            array_of_step |= step(segment)
+        terms, shape = recipe.term(segment), (*np.shape(eta)[:1], len(read("recall")))
+        if np.shape(terms) != shape:  # they do not depend on rows, or on the prevalence
+            terms = np.broadcast_to(terms, shape)
+        taken_terms: Array = terms if recipe.is_met is None else terms[recipe.is_met(segment)]
+        return taken_terms
 
     @property
     def is_at_threshold(self) -> bool:
@@ -657,24 +685,24 @@ def _take(place: int) -> Callable[[Array], float]:
 
 
 _BLOCK = 2**14
-"""As many rows are computed at a time: their arrays stay in the cache of a processor."""
+"""As many terms are computed at a time: their arrays stay in the cache of a processor."""
 _LEAST_WHOLE_SHARE = 2.0**53 / SHARE_SCALE
 """Floats that are at least as large are whole multiples of 1 / SHARE_SCALE as they are."""
 
 
-def split_sum(shares: Array) -> Iterator[float]:
+def split_sum(shares: Array) -> Iterator[Any]:
     """Yield a few numbers, whose sum is that of shares as whole multiples of 1 / SHARE_SCALE.
 
     It is exact, so that no order of the shares changes what `math.fsum` makes of the numbers. NaN counts
-    as 0.
+    as 0. Of shares in lines they are arrays, with one number per line.
     """
     # Multiples of a unit that add up to at most 2**53 of it lose nothing, in any order. Shares are cut
     # into such multiples and rests, until no rest is left. Rests of shares of about one size are
     # multiples of a unit, too, so that usually the first cut is the last.
-    n_bits = max(2, len(shares).bit_length())
+    n_bits = max(2, shares.shape[-1].bit_length())
     least, greatest = _find_ends(shares)
     if not (math.isfinite(least) and math.isfinite(greatest)):
-        shares = shares[np.isfinite(shares)]
+        shares = np.where(np.isfinite(shares), shares, 0.0)
         least, greatest = _find_ends(shares)
     if least < _LEAST_WHOLE_SHARE:
         shares = np.trunc(shares * SHARE_SCALE) * (1 / SHARE_SCALE)
@@ -683,13 +711,13 @@ def split_sum(shares: Array) -> Iterator[float]:
         shift = math.ldexp(1.5, size_bits + n_bits - 1)  # 2**52 units, and half of it for what is < 0
         multiples = (shares + shift) - shift
         shares = shares - multiples
-        yield float(multiples.sum())
+        yield multiples.sum(axis=-1)
         if least > 0 and greatest <= math.ldexp(least, 53 - 2 * n_bits):
-            yield float(shares.sum())
+            yield shares.sum(axis=-1)
             return
         least, greatest = _find_ends(shares)
 
 
 def _find_ends(numbers: Array) -> tuple[float, float]:
     """Return the least and the greatest number; 0 and 0 of none."""
-    return (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 0.0)
+    return (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 0.0)

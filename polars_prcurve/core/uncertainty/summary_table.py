@@ -48,7 +48,7 @@ from polars_prcurve.core.prevalence.eta_table import (
     repeat_rows,
 )
 from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
-from polars_prcurve.core.sweep.sorted_classes import sort_classes
+from polars_prcurve.core.sweep.sorted_classes import SortedClasses, sort_groups
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, class_counts, lacks_size
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.core.uncertainty import analytic_intervals, influence
@@ -116,39 +116,44 @@ def build_summary_table(
 def _build_array_summary(
     table: ResolvedTable, grid: EtaTable, metrics: Sequence[CurveMetric]
 ) -> pl.DataFrame | None:
-    """Return the summary of one group of examples in memory; None if that takes more rows."""
+    """Return the summary of a few groups of examples in memory; None if that takes more rows."""
     if grid.numbers is None or not all(metric.recipe.is_sum_of_rises for metric in metrics):
         return None
-    classes = sort_classes(table)
-    if classes is None:
+    sorted_groups = sort_groups(table)
+    if sorted_groups is None:
         return None
-    n_pos, n_neg = len(classes.pos_scores), len(classes.neg_scores)
-    own_eta = n_pos / (n_pos + n_neg)
-    etas = sorted(own_eta if eta is None else eta for eta in grid.numbers)
+    columns, classes_of_groups = sorted_groups
+    etas_of_groups = [_list_etas(classes, grid.numbers) for classes in classes_of_groups]
+    n_examples = sum(sum(classes.sizes) for classes in classes_of_groups)
+    most_etas = _MOST_ETAS + n_examples / (100 * len(classes_of_groups))
     # The prevalence of the group and a number that is equal have an order.
-    if len(set(etas)) < len(etas) or len(etas) > _MOST_ETAS + (n_pos + n_neg) / 100:
+    if len(grid.numbers) > most_etas or any(len(set(etas)) < len(etas) for etas in etas_of_groups):
         return None
+    values: list[float] = []
     with np.errstate(all="ignore"):
-        values_of_metrics = [
-            metric.compute_values(classes.curve, np.array(etas)).tolist() for metric in metrics
-        ]
-    values = [value for eta_values in zip(*values_of_metrics, strict=True) for value in eta_values]
+        for classes, etas in zip(classes_of_groups, etas_of_groups, strict=True):
+            value_arrays = [metric.compute_values(classes.curve, np.array(etas)) for metric in metrics]
+            values += np.stack(value_arrays, axis=-1).ravel().tolist()
+    n_rows = len(grid.numbers) * len(metrics)  # of a group
+    places = np.arange(len(values)) // n_rows
+    n_pos, n_neg = np.array([classes.sizes for classes in classes_of_groups])[places].T
     return pl.DataFrame(
         {
-            "eta": [eta for eta in etas for _ in metrics],
-            "n_pos": [n_pos] * len(values),
-            "n_neg": [n_neg] * len(values),
-            "metric": [metric.name for metric in metrics] * len(etas),
-            "value": [None if math.isnan(value) else value for value in values],
+            **{column.name: column[places] for column in columns},
+            "eta": [eta for etas in etas_of_groups for eta in etas for _ in metrics],
+            "n_pos": n_pos,
+            "n_neg": n_neg,
+            "metric": [metric.name for metric in metrics] * (len(values) // len(metrics)),
+            "value": pl.Series(values, dtype=pl.Float64).fill_nan(None),
         },
-        schema={
-            "eta": pl.Float64,
-            "n_pos": pl.Int64,
-            "n_neg": pl.Int64,
-            "metric": pl.String,
-            "value": pl.Float64,
-        },
+        schema_overrides={"n_pos": pl.Int64, "n_neg": pl.Int64},
     )
+
+
+def _list_etas(classes: SortedClasses, numbers: Sequence[float | None]) -> list[float]:
+    """Return prevalences of a group, by rising value, of which None is its own one."""
+    n_pos, n_neg = classes.sizes
+    return sorted(n_pos / (n_pos + n_neg) if eta is None else eta for eta in numbers)
 
 
 def _build_pair_values(
