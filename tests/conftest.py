@@ -17,13 +17,33 @@ from hypothesis import settings
 
 import polars_prcurve  # noqa: F401
 import tests.support.profiles  # noqa: F401
+from tests.support.tiers import spread
 
 settings.load_profile("quick")  # --hypothesis-profile replaces it before tests are imported
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the registries first: they report a metric without an oracle in words, within a second."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--cases", type=int, metavar="N", help="run at most N cases of each test function, spread evenly"
+    )
+
+
+@pytest.hookimpl(trylast=True)  # of the tests that -m and -k leave
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the registries first: they report a metric without an oracle in words, within a second.
+
+    With --cases=N keep N cases of each function: the first, the last, and others at equal distances.
+    """
     items.sort(key=lambda item: item.path.stem != "test_registries")
+    n_cases = config.getoption("--cases")
+    if n_cases is None:
+        return
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept = {id(case) for each in cases.values() for case in spread(each, n_cases)}
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
+    items[:] = [item for item in items if id(item) in kept]
 
 
 def pytest_collection_finish() -> None:

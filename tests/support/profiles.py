@@ -1,7 +1,7 @@
 """How many examples Hypothesis tries: the profiles `least`, `quick`, `full` and `explore`.
 
 A property test states a number n of examples, and the `max_examples` of a profile is the percentage of
-n that it tries: `full` tries 10% of n, `explore` ten times n. Choose a profile with
+n that it tries: `full` tries 6% of n, `explore` ten times n. Choose a profile with
 `pytest --hypothesis-profile=full`.
 """
 
@@ -20,7 +20,7 @@ SHARED: dict[str, Any] = {
 # All but explore draw equal examples on every run, so a failure comes from a change and not from luck.
 settings.register_profile("least", max_examples=1, derandomize=True, **SHARED)
 settings.register_profile("quick", max_examples=3, derandomize=True, **SHARED)
-settings.register_profile("full", max_examples=10, derandomize=True, **SHARED)
+settings.register_profile("full", max_examples=6, derandomize=True, **SHARED)
 settings.register_profile("explore", max_examples=1000, derandomize=False, print_blob=True, **SHARED)
 
 
