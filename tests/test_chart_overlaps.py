@@ -12,7 +12,6 @@ import pytest
 
 from polars_prcurve import charts, prc
 from tests.support.chart_overlaps import read_drawing
-from tests.support.tiers import slow_unless
 
 pytestmark = pytest.mark.extras
 pytest.importorskip("altair")
@@ -52,6 +51,11 @@ KINDS = [  # half of all pairs: each size with two sets, and each set with two s
     if (at + place) % 2 == 0
 ]
 FEW = ["long usual", "twelve figure"]
+CASES = [  # each chart with a third of the kinds, in turns
+    pytest.param(name, kind, marks=() if kind in FEW else pytest.mark.slow)
+    for (at, name), (place, kind) in product(enumerate(PLOTS), enumerate(KINDS))
+    if (at + place) % 3 == 0
+]
 
 
 @cache
@@ -73,8 +77,7 @@ def test_all_charts_are_here() -> None:
     assert set(PLOTS) == {name for name in charts.__all__ if hasattr(make_test("two").plot, name)}
 
 
-@pytest.mark.parametrize("name", PLOTS)
-@pytest.mark.parametrize("kind", slow_unless(FEW.__contains__, KINDS))
+@pytest.mark.parametrize(("name", "kind"), CASES)
 def test_nothing_lies_on_anything(name: str, kind: str) -> None:
     models, size = kind.split()
     width, height = SIZES[size]

@@ -39,7 +39,7 @@ from polars_prcurve.doors.cli.options import read_confidence, read_names, read_n
 from polars_prcurve.doors.cli.parser import Command, describe_metrics
 from polars_prcurve.doors.cli.terminal_table import Layout, format_table, print_rows
 from tests.support.model_tests import EQUAL, SETTLED
-from tests.support.tiers import slow_unless
+from tests.support.tiers import pair_each, slow_unless
 
 ROOT = Path(__file__).parent.parent
 READ: dict[str, Callable[[Path], pl.DataFrame]] = {
@@ -616,8 +616,14 @@ def chosen_and_new(dtype: pl.DataType) -> tuple[pl.DataFrame, pl.DataFrame]:
     )  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("extension", [".csv", ".parquet", ".ndjson"])
-@pytest.mark.parametrize("dtype", SCORE_DTYPES, ids=str)
+@pytest.mark.parametrize(
+    ("dtype", "extension"),
+    [
+        *((dtype, ".csv") for dtype in SCORE_DTYPES),
+        *((pl.Float32(), ".parquet"), (pl.Decimal(9, 3), ".ndjson")),
+    ],
+    ids=str,
+)
 def test_thresholds_of_one_file_are_applied_to_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: pl.DataType, extension: str
 ) -> None:
@@ -1551,11 +1557,13 @@ BAD_ROWS = {
 }
 
 
-@pytest.mark.parametrize("row", BAD_ROWS.values(), ids=BAD_ROWS)
 @pytest.mark.parametrize("rows", [2, 20_000])
 @pytest.mark.parametrize(
-    "command",
-    ["curve", "curve -o /dev/stdout", "summary", "operating-points --recall 0.5 0.9 --threshold 0.2"],
+    ("row", "command"),
+    pair_each(
+        BAD_ROWS.values(),
+        ["curve", "curve -o /dev/stdout", "summary", "operating-points --recall 0.5 --threshold 0.2"],
+    ),
 )
 def test_no_output_before_an_error(
     here: Path, capfd: pytest.CaptureFixture[str], command: str, row: str, rows: int

@@ -122,8 +122,11 @@ def result(method: str, table: pl.DataFrame, given: dict[str, Any]) -> dict[str,
 
 
 @pytest.mark.parametrize("method", PLAIN)
-@pytest.mark.parametrize("more", [{}, WITH, {"weight": "w"}], ids=["plain", "with", "weights"])
-@pytest.mark.parametrize("shown", ["short", "all"])
+@pytest.mark.parametrize(
+    ("more", "shown"),
+    [({}, "short"), (WITH, "all"), ({"weight": "w"}, "short")],
+    ids=["plain", "with", "weights"],
+)
 def test_columns_are_as_promised(method: str, more: dict[str, Any], shown: str) -> None:
     table, given = PLAIN[method]
     more = {**more, "columns": shown}

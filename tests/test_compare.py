@@ -1160,7 +1160,7 @@ MARGINS: dict[str, dict[str, Any]] = {
     "a target": {"recall": 0.5, "metrics": "fdr"},
     "by bootstrap": {
         "metrics": "best(f1)",
-        "confidence": intervals(0.9, method="bootstrap", seed=1, resamples=100),
+        "confidence": intervals(0.9, method="bootstrap", seed=1, resamples=40),
     },
     "means": {"mean_over": "topic", "adjust": "holm"},
 }
@@ -1173,15 +1173,16 @@ def test_not_worse_is_read_off_the_interval(name: str) -> None:
     plain = test.compare(0.05, **asked)
     rows = plain.select("metric", "low", "high").iter_rows()
     ends = [-high if metric in LESS_IS_BETTER else low for metric, low, high in rows]
-    for margin in (0, 0.01, 0.99, max(0.0, -min(ends))):
+    for margin in (0, 0.01, max(0.0, -min(ends))):
         found = test.compare(0.05, margin=margin, **asked)
         assert found["not_worse"].to_list() == [end >= -margin for end in ends]
         assert_frame_equal(found.drop("not_worse"), plain)
         place = found.columns.index("not_worse")
         assert found.columns[place - 1] == "significant"
-    whole = test.compare(0.05, margin=margin, columns="all", **asked)
-    assert whole["not_worse"].to_list() == found["not_worse"].to_list()
-    if name != "by bootstrap":
+    if name == "areas":
+        whole = test.compare(0.05, margin=margin, columns="all", **asked)
+        assert whole["not_worse"].to_list() == found["not_worse"].to_list()
+    if name not in ("by bootstrap", "default metrics"):
         lazy = prc(VERSIONS.lazy(), score=["new", "old"]).compare(0.05, margin=margin, **asked)
         assert_frame_equal(lazy.collect(), found, check_exact=True)
 

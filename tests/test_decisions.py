@@ -1118,11 +1118,10 @@ def test_rows_of_weight_0_are_no_examples(weightless: str) -> None:
     df = draw_models({"score": 2.0}, 60, 600)
     is_out = {"label": pl.col("label"), "not label": ~pl.col("label"), "score < 0": pl.col("score") < 0}
     weighted = df.with_columns(w=pl.when(is_out[weightless]).then(0.0).otherwise(2.0))
-    for weight in ("w", pl.col("w")):
-        mine, filtered = (
-            frame.prc(weight=weight).decide(0.05, recall=0.5)
-            for frame in (weighted, weighted.filter(pl.col("w") > 0))
-        )
-        assert str(mine) == str(filtered)
+    mine, filtered = (
+        frame.prc(weight=pl.col("w")).decide(0.05, recall=0.5)
+        for frame in (weighted, weighted.filter(pl.col("w") > 0))
+    )
+    assert str(mine) == str(filtered)
     named_as_pattern = weighted.rename({"w": "^w$"}).prc(weight="^w$").decide(0.05, recall=0.5)
     assert str(named_as_pattern) == str(mine)

@@ -161,12 +161,10 @@ def test_tests_of_classes_state_that_these_share_examples() -> None:
         (1 / 3_000, 400, 1_200_000),
         (0.02, 30, 1_000),
         (0.0123, 500, 9_876),
-        (0.004, 2, 1_000),
         (0.3, 9, 20),
-        (0.03, 9_000, 1e6),
         (1 / 30_000, 500, 1e5),
-        *((1e-4, alerts, 1e5) for alerts in (1, 10, 500)),
-        *((1e-3, alerts, 1e5) for alerts in (3, 47, 20_000)),
+        (1e-4, 1, 1e5),
+        (1e-3, 20_000, 1e5),
     ],
 )
 def test_positives_of_a_budget_are_found_or_missed(
@@ -737,7 +735,7 @@ decision.page({str(tmp_path / "page.html")!r})
 if "altair" in sys.modules:
     sys.exit("Altair was imported")
 """
-    for options in ([], ["-OO"]):
+    for options in (["-OO"],):
         run = subprocess.run([sys.executable, *options, "-c", code], capture_output=True, check=False)
         assert run.returncode == 0, run.stderr.decode()
 

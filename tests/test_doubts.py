@@ -139,7 +139,7 @@ def test_every_null_interval_of_an_area_has_a_doubt(design: str) -> None:
 def test_every_null_interval_of_a_point_has_a_doubt(design: str) -> None:
     frame, words, eta = DESIGNS[design]
     test = prc(frame, by="g", **words)
-    for long in (False, True):
+    for long in (False, True) if design == "plain" else (list(DESIGNS).index(design) % 2 == 0,):
         few = ["precision", "recall"] if design == "no negatives" else ["precision", "f1"]
         asked: Any = {"metrics": BANDED if design == "plain" and long else few, "confidence": 0.9}
         lacking = {"rates": ["threshold"], "no negatives": ["fpr"]}.get(design, [])
@@ -151,8 +151,13 @@ def test_every_null_interval_of_a_point_has_a_doubt(design: str) -> None:
     hold(test.operating_points, eta, maximize="f1", confidence=DRAWN)
 
 
-@pytest.mark.parametrize("design", ["plain", "one row", "weights", "clusters", "one cluster", "strata"])
-@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize(
+    ("design", "paired"),
+    [
+        *(("plain", True), ("plain", False), ("one row", True), ("weights", False)),
+        *(("clusters", True), ("one cluster", False), ("strata", True), ("strata", False)),
+    ],
+)
 def test_every_null_interval_of_a_difference_has_a_doubt(design: str, paired: bool) -> None:
     frame, words, eta = DESIGNS[design]
     eta = eta if paired else [0.0, 0.02, 1.0]  # groups have prevalences of their own
@@ -165,12 +170,12 @@ def test_every_null_interval_of_a_difference_has_a_doubt(design: str, paired: bo
     areas = ["average_precision", "roc_auc", "pr_auc", metrics.precision_at_recall(0.5)]
     for how in (0.9, DRAWN):
         held.append(hold_each(test.compare, eta, asked=areas, confidence=how, **apart))
-        ranked = areas if how == 0.9 else areas[:1]
+        ranked = areas[::3] if how == 0.9 else areas[:1]
         held += [hold(test.ranking, eta, metric=metric, confidence=how) for metric in ranked]
     for target in ({"threshold": 1.0}, {"recall": 0.5}, {"precision": 0.99}):
         asked: Any = {"confidence": 0.9, **target}
         held.append(hold(test.compare, eta, metrics=["fpr", "f1"], **apart, **asked))
-        held.append(hold(test.ranking, eta, metric="f1", **asked))
+    held.append(hold(test.ranking, eta, metric="f1", **asked))
     assert any(held)
 
 

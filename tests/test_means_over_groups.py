@@ -14,6 +14,7 @@ from scipy import __version__, stats
 
 from polars_prcurve import PrcError, metrics, prc
 from polars_prcurve.core.ground.student_distribution import add_student_quantile, add_student_share
+from tests.support.tiers import pair_each
 
 # SciPy 1.12 has quantiles of Student's distribution to ten digits, as its 1.18 shows.
 CLOSE = 1e-12 if tuple(map(int, __version__.split(".")[:2])) >= (1, 18) else 1e-9
@@ -72,8 +73,7 @@ def test_a_mean_has_the_interval_of_scipy() -> None:
         assert row["doubt"] is None
 
 
-@pytest.mark.parametrize("door", ["wide", "long"])
-@pytest.mark.parametrize("eta", ETAS)
+@pytest.mark.parametrize(("eta", "door"), pair_each(ETAS, ["wide", "long"]))
 def test_a_difference_is_the_paired_test_of_scipy(door: str, eta: float | None) -> None:
     test = prc(TOPICS, score=MODELS) if door == "wide" else prc(LONG, model="model")
     found = test.compare(ETAS, metrics=NAMES[:3], confidence=0.95, **ALL)

@@ -321,7 +321,7 @@ def test_few_rows_hold_what_targets_find(table: pl.DataFrame, seed: int) -> None
 @pytest.mark.parametrize("word", ["precision", "fdr"])
 def test_few_rows_hold_the_last_one_of_a_precision(word: str) -> None:
     rng = np.random.default_rng(5)
-    for _ in range(30):
+    for _ in range(15):
         n, share, decimals = (rng.choice(values) for values in ([9, 90], [0.1, 0.5, 0.9], [0, 1, 6]))
         label = rng.random(int(n)) < share
         score = np.round(rng.normal(size=len(label)) + label, int(decimals))

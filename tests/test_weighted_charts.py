@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,39 +24,41 @@ def weigh_rows(seed: int, n_groups: int) -> pl.DataFrame:
     return frame.with_columns(w=pl.when("label").then(1.1).otherwise(7 / (1 + seed / 9)))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_charts_and_reports_of_weighted_rows_count_rows_where_these_weigh_alike(seed, tmp_path) -> None:
+DRAWN: list[Callable[[Any], Any]] = [
+    lambda test: test.plot.pr_curve(0.01),
+    lambda test: test.plot.roc_curve(),
+    lambda test: test.plot.threshold_curve(0.01),
+    lambda test: test.plot.decision_curve(
+        0.05, eta_train=0.1, score=pl.col("score").clip(-4, 6) / 10 + 0.4
+    ),
+    lambda test: test.plot.p3_curve([0.01, 0.1], threshold=2.0),
+    lambda test: test.plot.alerts(0.01, recall=0.5, confidence=None),
+]
+
+
+@pytest.mark.parametrize(("seed", "design"), [(0, {"stratum": "label"}), (1, {})])
+def test_charts_and_reports_of_weighted_rows_count_rows_where_these_weigh_alike(
+    seed: int, design: dict[str, str], tmp_path: Path
+) -> None:
     df = weigh_rows(seed, 1 + seed % 2)
     by: Any = {"by": "g"} if seed % 2 else {}
-    plain = df.prc(**by)
-    for weighted in (df.prc(weight="w", **by), df.prc(weight="w", stratum="label", **by)):
-        for draw in (
-            lambda test: test.plot.pr_curve(0.01),
-            lambda test: test.plot.roc_curve(),
-            lambda test: test.plot.threshold_curve(0.01),
-            lambda test: test.plot.decision_curve(
-                0.05, eta_train=0.1, score=pl.col("score").clip(-4, 6) / 10 + 0.4
-            ),
-            lambda test: test.plot.p3_curve([0.01, 0.1], threshold=2.0),
-            lambda test: test.plot.alerts(0.01, recall=0.5, confidence=None),
-        ):
-            one, two = draw(weighted), draw(plain)
-            text = " ".join(walk_texts(one.to_dict()))
-            sizes = re.findall(
-                r"[\d, to]+ positives, [\d, to]+ negatives", " ".join(walk_texts(two.to_dict()))
-            )
-            assert heading(one) == heading(two)
-            assert sizes
-            assert all(part in text for part in sizes), (text, sizes)
-            ways = [
-                [row["doubt"] for row in all_records(chart) if "doubt" in row] for chart in (one, two)
-            ]
-            assert ways[0] == ways[1]
-        paths = [tmp_path / f"{name}.html" for name in ("one", "two")]
-        for test, path in zip((weighted, plain), paths, strict=True):
-            test.decide(0.01, recall=0.5).report(path)
-        dotted = [re.findall(r"<path[^>]*dasharray[^>]*>", path.read_text()) for path in paths]
-        assert dotted[0] == dotted[1]
+    weighted, plain = df.prc(weight="w", **design, **by), df.prc(**by)
+    for draw in DRAWN:
+        one, two = draw(weighted), draw(plain)
+        text = " ".join(walk_texts(one.to_dict()))
+        sizes = re.findall(
+            r"[\d, to]+ positives, [\d, to]+ negatives", " ".join(walk_texts(two.to_dict()))
+        )
+        assert heading(one) == heading(two)
+        assert sizes
+        assert all(part in text for part in sizes), (text, sizes)
+        ways = [[row["doubt"] for row in all_records(chart) if "doubt" in row] for chart in (one, two)]
+        assert ways[0] == ways[1]
+    paths = [tmp_path / f"{name}.html" for name in ("one", "two")]
+    for test, path in zip((weighted, plain), paths, strict=True):
+        test.decide(0.01, recall=0.5).report(path)
+    dotted = [re.findall(r"<path[^>]*dasharray[^>]*>", path.read_text()) for path in paths]
+    assert dotted[0] == dotted[1]
 
 
 def test_weighted_points_count_by_the_squares_of_their_weights() -> None:

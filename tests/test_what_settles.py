@@ -27,6 +27,7 @@ from polars_prcurve.core.judging.sample_needs import (
     find_vaguest,
 )
 from tests.support.model_tests import EQUAL, draw_models
+from tests.support.tiers import pair_each
 
 
 class Population(NamedTuple):
@@ -161,9 +162,7 @@ def test_sizes_meet_their_width_with_four_in_five_assurance(name: str) -> None:
     assert share_as_named(POPULATIONS[name], range(60)) >= 0.7 - 2 * 0.05
 
 
-@pytest.mark.parametrize(
-    "name", ["precision at a prevalence of 10%", "recall at a precision", "few false positives"]
-)
+@pytest.mark.parametrize("name", ["precision at a prevalence of 10%", "few false positives"])
 def test_a_few_sizes_meet_their_width(name: str) -> None:
     assert share_as_named(POPULATIONS[name], range(6)) >= 0.5
 
@@ -233,8 +232,9 @@ def test_a_threshold_that_is_not_sure_has_the_size_of_its_distance() -> None:
     assert len(numbers) > 1
 
 
-@pytest.mark.parametrize("name", [name for name in POPULATIONS if name != "a gate"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("name", "seed"), pair_each([name for name in POPULATIONS if name != "a gate"], range(3))
+)
 def test_numbers_needed_and_tested_add_up_and_the_bar_agrees(
     tmp_path: Path, name: str, seed: int
 ) -> None:
@@ -269,9 +269,15 @@ def test_no_false_positive_shows_no_number_but_a_least_one() -> None:
     assert "at least 4,100 negatives (3,800 more)" in verdict.would_settle
 
 
-@pytest.mark.parametrize("eta", [1e-6, 0.01])
-@pytest.mark.parametrize("hits", [(283, 121), (30, 30)])
-@pytest.mark.parametrize("words", [{}, {"precision": 0.97}, {"fdr": 0.03}])
+@pytest.mark.parametrize(
+    ("eta", "hits", "words"),
+    [
+        (1e-6, (283, 121), {}),
+        (0.01, (30, 30), {}),
+        (0.01, (283, 121), {"precision": 0.97}),
+        (1e-6, (30, 30), {"fdr": 0.03}),
+    ],
+)
 def test_a_least_number_is_that_at_which_none_of_them_is_flagged(
     eta: float, hits: tuple[int, int], words: dict[str, float]
 ) -> None:
@@ -293,8 +299,7 @@ def test_a_least_number_is_that_at_which_none_of_them_is_flagged(
     assert n_plans
 
 
-@pytest.mark.parametrize("copies", [1, 4])
-@pytest.mark.parametrize("n_flagged", [2, 5])
+@pytest.mark.parametrize(("n_flagged", "copies"), [(2, 1), (5, 4)])
 def test_a_size_does_not_hang_on_how_the_threshold_was_chosen(n_flagged: int, copies: int) -> None:
     """A low end near 0, of the threshold that a sample chose, has no say in it."""
     table = draw_models({"score": 3.2}, 300, 4_000, seed=1)
