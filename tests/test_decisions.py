@@ -970,6 +970,58 @@ def test_a_model_without_a_row_may_be_the_best_where_no_ranking_can_tell() -> No
     assert decision.verdict.status == "no_winner"
 
 
+def test_classes_of_a_mix_are_judged_without_a_target() -> None:
+    rng = np.random.default_rng(1)
+    kind = rng.choice(["a", "b", "c"], 6_000, p=[0.5, 0.3, 0.2])
+    noise = {name: rng.normal(size=6_000) for name in "abc"}
+    scores = {name: noise[name] + 2.5 * (kind == name) for name in "abc"}
+    mix = class_mix({"a": 0.6, "b": 0.3, "c": 0.1})
+    words: dict[str, Any] = {"score": {name: name for name in "abc"}, "label": "kind"}
+    table = pl.DataFrame({"kind": kind, **scores}).prc(**words)
+    decision = table.decide(mix)
+    assert decision.verdict.status == "measured"
+    at_half = decision.table.select(cs.starts_with("precision_at_half").name.replace("_at_half", ""))
+    assert_frame_equal(at_half, table.decide(mix, recall=0.5).table.select(at_half.columns))
+    by_chance = pl.DataFrame({"kind": kind, **noise}).prc(**words).decide(mix)
+    assert by_chance.verdicts["status"].to_list() == ["chance"] * 3
+
+
+def test_a_curve_that_ends_before_half_of_the_positives_is_judged() -> None:
+    rng = np.random.default_rng(1)
+    label = np.arange(5_000) < 500
+    score = pl.Series(rng.normal(size=5_000) + 2 * label)
+    is_found = pl.Series(rng.random(5_000) < np.where(label, 0.4, 0.1))
+    frame = pl.select(label=pl.lit(pl.Series(label)), score=pl.when(is_found).then(score))
+    decision = frame.prc(missing="below").decide(0.05)
+    assert decision.table["precision_at_half"].item() is None
+    assert decision.verdict.status == "measured"
+
+
+@pytest.mark.parametrize(("n_pos", "n_neg"), [(450, 12), (45, 400)])
+def test_a_point_that_flags_all_is_no_better_than_chance(n_pos: int, n_neg: int) -> None:
+    cells = pl.DataFrame({"tp": [n_pos], "fp": [n_neg], "fn": [0], "tn": [0]})
+    table = prc(cells, cells=("tp", "fp", "fn", "tn"))
+    for words in ({}, {"precision": 0.5}):
+        verdict = table.decide(0.01, **words).verdict
+        assert verdict.status == "chance"
+        assert re.fullmatch(
+            r"This point flags all examples: precision is 1.0+% \([^)]*\); the prevalence is 1.0%",
+            plain(verdict.sentence),
+        )
+        assert verdict.would_settle == "More data will not help: flag fewer examples"
+
+
+def test_chance_is_of_all_scores_where_no_threshold_has_the_guarantee() -> None:
+    """A threshold that is not found has no test against chance of its own."""
+    rng = np.random.default_rng(0)
+    label = np.arange(2_000) < 150
+    frame = pl.DataFrame({"label": label, "score": rng.normal(size=2_000) + 2.5 * label})
+    table = frame.with_columns(w=1 + pl.int_range(pl.len()) % 3).prc(weight="w")
+    verdict = table.decide(0.001, precision=0.9, guarantee=0.95).verdict
+    assert verdict.status == "unsure"
+    assert verdict.sentence.startswith("No threshold meets")
+
+
 def test_chance_at_half_recall_quotes_the_interval_of_its_table() -> None:
     rng = np.random.default_rng(3)
     frame = pl.DataFrame({"score": rng.normal(size=3_000), "label": rng.random(3_000) < 0.1})

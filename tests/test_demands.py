@@ -128,6 +128,21 @@ def test_a_threshold_that_no_score_reaches_flags_nothing() -> None:
     assert TEST.decide(0.02, threshold=99, fpr=0.01).verdict.met is True
 
 
+def test_a_group_without_a_threshold_is_not_tested() -> None:
+    """A guarantee may choose none for a group: nothing is known of it, and it misses no target."""
+    few = SETTLED.filter(pl.col("new") > pl.col("new").min()).head(400)
+    df = pl.concat([SETTLED.with_columns(site=pl.lit("a")), few.with_columns(site=pl.lit("b"))])
+    thresholds = pl.DataFrame({"site": ["a", "b"], "threshold": [2.0, None]})
+    decision = df.prc(score="new", by="site").decide(0.02, threshold=thresholds, recall=0.5)
+    assert (decision.verdict.status, decision.verdict.met) == ("unsure", None)
+    sentence = "1 of 2 sites meets 50% recall; no threshold for b"
+    assert decision.verdict.sentence.replace("\u00a0", " ") == sentence
+    of_b = decision.verdicts.filter(site="b").row(0, named=True)
+    assert (of_b["status"], of_b["met"]) == ("unsure", None)
+    assert of_b["sentence"] == "No threshold was passed"
+    assert of_b["would_settle"].startswith("On this test set, threshold ")
+
+
 def test_too_little_data_and_chance_leave_met_as_the_demand_gives_it() -> None:
     few = draw_models({"score": 6.0}, 9, 5_000)
     verdict = few.prc.decide(0.02, threshold=2.0, fpr=0.5).verdict
@@ -228,6 +243,20 @@ def test_a_guarantee_is_a_demand() -> None:
     assert any(
         text.startswith("no threshold of old meets the target with 95% confidence: the highest ")
         for text in one.verdict.reasons
+    )
+
+
+def test_a_guarantee_names_the_class_that_perfect_scores_lack() -> None:
+    label = [True] * 500 + [False] * 1_000
+    perfect = pl.DataFrame({"score": [1.0] * 500 + [0.0] * 1_000, "label": label}).prc
+    targets = {"recall": 0.7, "precision": 0.9, "guarantee": 0.95}
+    for words in (targets, {"precision": 0.9, "guarantee": 0.95}):
+        need = perfect.decide(0.001, **words).verdict.would_settle
+        examples = r"about [23]\d,000.negatives in the test set"
+        assert re.fullmatch(f"Even a perfect classifier needs {examples} for this guarantee", need)
+    few = pl.DataFrame({"score": [1.0] * 10 + [0.0] * 20, "label": [True] * 10 + [False] * 20}).prc
+    assert re.search(
+        r"about 11.positives and [34]\d,000.negatives", few.decide(0.001, **targets).verdict.would_settle
     )
 
 

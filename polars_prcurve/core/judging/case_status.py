@@ -72,8 +72,14 @@ class Candidate:
         if self.goal.is_gate:
             is_met = combine_met(self.goal.test_limit(self.row, word) for word in self.goal.demand)
             flags_nothing = not self.meets_targets and not (self.row.get("tp") or self.row.get("fp"))
-            return False if is_met is None and flags_nothing else is_met
+            is_missed = flags_nothing and not self.lacks_threshold
+            return False if is_met is None and is_missed else is_met
         return True if self.meets_targets else None if self.may_meet_targets else False
+
+    @property
+    def lacks_threshold(self) -> bool:
+        """Whether its threshold is to come from elsewhere, and none was passed for it."""
+        return self.goal.is_at_threshold and self.row["threshold"] is None
 
     @property
     def may_meet_targets(self) -> bool:
@@ -82,8 +88,11 @@ class Candidate:
 
     @property
     def precision_at_half(self) -> Estimate:
-        """Its precision where half of the positives are found; of a mean over groups, its merit."""
-        if self.goal.mean_over:
+        """Its precision where half of the positives are found, or if it is one point, there.
+
+        Of a mean over groups it is its merit.
+        """
+        if self.goal.mean_over or self.goal.is_of_point:
             return self.merit
         return read_estimate(self.row, EvidenceColumn.AT_HALF)
 
@@ -132,7 +141,8 @@ class Candidate:
     @property
     def says_little(self) -> bool:
         """Whether its interval is missing or reaches 0, or is wide for want of examples."""
-        if self.merit.span is None or self.precision.span is None:
+        # A curve may end before half of the positives are found.
+        if self.merit.span is None or (self.precision.span is None and not self.goal.is_of_curve):
             return True
         if self.goal.sign > 0 and self.merit.low <= 0:
             return True
@@ -314,6 +324,8 @@ class Case:
 
     def _judge_without_row(self) -> Status:
         """Return the status of a case in which no threshold of any model meets the targets."""
+        if self.lacks_threshold:
+            return "unsure"
         if self.goal.is_at_threshold or self.goal.is_of_point:  # no score reaches it
             return "not_met"
         return (
@@ -376,6 +388,17 @@ class Case:
         return [
             candidate for candidate in self.candidates if candidate.row.get(EvidenceColumn.FEW_SCORES)
         ]
+
+    @property
+    def lacks_threshold(self) -> bool:
+        """Whether a threshold was to be passed for its only model, and was not."""
+        return len(self.candidates) == 1 and self.candidates[0].lacks_threshold
+
+    @property
+    def flags_all(self) -> bool:
+        """Whether its only point flags all examples, so that its precision is the prevalence."""
+        row = self.candidates[0].row
+        return self.goal.is_of_point and row["recall"] == row["fpr"] == 1
 
     @property
     def has_one_score(self) -> bool:

@@ -86,6 +86,8 @@ VERDICT_DTYPES: Mapping[str, pl.DataType] = {
 }
 """The columns of verdicts beside those of a case; models have the dtype that they have in the table."""
 _LEAD_COLUMNS = ("behind", "behind_low", "behind_high", "may_be_best")  # those of a ranking
+_IS_CURVE_ABOVE = f"{RESERVED}is_curve_above"  # whether a whole curve is above chance
+_AT_HALF_METRIC = precision_at_recall(0.5).name
 _MERIT, _MERIT_LOW, _MERIT_HIGH = (f"{RESERVED}merit{end}" for end in ("", "_low", "_high"))
 _OTHER_MODEL = f"{RESERVED}other_model"  # before the columns of another model of the same case
 _IS_WHOLE = f"{RESERVED}flags_all"  # whether a thin curve ends where all examples are flagged
@@ -153,7 +155,7 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
         request = replace(request, n_groups=max(1, areas.select(group_columns).n_unique()))
     if request.n_groups > 1:
         case_rows = _replace_chance_tests(request, case_rows, group_keys)
-    case_rows = _add_whole_curves(case_rows, areas, [*keys, *model_columns])
+    case_rows = _add_whole_curves(request, case_rows, areas, [*keys, *model_columns])
     case_rows = _add_leads(request, case_rows, keys, per)
     curve_points = _collect_curves(request)
     case_rows = _add_open_targets(goal, case_rows, curve_points, [*group_keys, "eta"])
@@ -259,20 +261,45 @@ def _replace_chance_tests(
     return _join(case_rows.drop("above_chance"), chance_tests, keys).select(case_rows.columns)
 
 
-def _add_whole_curves(case_rows: pl.DataFrame, areas: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Add what is of the whole curve of a model: AT_HALF and AREA with intervals, and IS_REVERSED."""
+def _add_whole_curves(
+    request: DecisionRequest, case_rows: pl.DataFrame, areas: pl.DataFrame, keys: Sequence[str]
+) -> pl.DataFrame:
+    """Add what is of the whole curve of a model: AT_HALF and AREA with intervals, and IS_REVERSED.
+
+    It is tested against chance where no threshold meets the targets, too.
+    """
     keys = [name for name in keys if name in areas.columns]  # a field has no limits of eta
-    new_name_of_metric = {
-        "precision_at_recall(0.5)": EvidenceColumn.AT_HALF,
-        "average_precision": EvidenceColumn.AREA,
+    rows_of_name = {
+        EvidenceColumn.AT_HALF: _measure_half(request, areas),
+        EvidenceColumn.AREA: areas.filter(metric="average_precision"),
     }
-    for metric_name, name in new_name_of_metric.items():
+    for name, rows in rows_of_name.items():
         exprs = {name: pl.col("value"), f"{name}_low": pl.col("low"), f"{name}_high": pl.col("high")}
-        case_rows = _join(case_rows, areas.filter(metric=metric_name).select(*keys, **exprs), keys)
+        case_rows = _join(case_rows, rows.select(*keys, **exprs), keys)
     auc_tests = areas.filter(metric="roc_auc").select(
-        *keys, (pl.col("high") < 0.5).alias(EvidenceColumn.IS_REVERSED)
+        *keys,
+        (pl.col("high") < 0.5).alias(EvidenceColumn.IS_REVERSED),
+        pl.col(ABOVE_CHANCE).alias(_IS_CURVE_ABOVE),
     )
-    return _join(case_rows, auc_tests, keys)
+    case_rows = _join(case_rows, auc_tests, keys)
+    is_above = pl.coalesce(ABOVE_CHANCE, _IS_CURVE_ABOVE)
+    return case_rows.with_columns(is_above.alias(ABOVE_CHANCE)).drop(_IS_CURVE_ABOVE)
+
+
+def _measure_half(request: DecisionRequest, areas: pl.DataFrame) -> pl.DataFrame:
+    """Return precision where half of the positives are found, with its interval.
+
+    In a mix of classes no summary has that interval: it is that of the operating point.
+    """
+    half_rows = areas.filter(metric=_AT_HALF_METRIC)
+    lacks_interval = pl.col("value").is_not_null() & pl.col("low").is_null()
+    if request.is_published or half_rows.filter(lacks_interval).is_empty():
+        return half_rows
+    table, eta = request.whole_table
+    points: pl.DataFrame = table.operating_points(
+        eta, recall=0.5, metrics=["precision"], confidence=request.confidence, columns="all"
+    )
+    return points.rename({"precision": "value", "precision_low": "low", "precision_high": "high"})
 
 
 def _join(case_rows: pl.DataFrame, added_columns: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:

@@ -340,16 +340,18 @@ def _count_times_of_rate(case: Case, candidate: Candidate, name: str, half_width
 # Guarantees -----------------------------------------------------------------------------------------
 
 
-def find_promise_need(case: Case) -> ClassNeed | None:
-    """Return how many examples perfect scores need for the guarantees; infinite if none suffice."""
+def find_promise_needs(case: Case) -> list[ClassNeed]:
+    """Return how many examples of each class perfect scores need for the guarantees, if it is known.
+
+    The number is infinite if none suffice.
+    """
+    needs = []
     for class_name, n_tested in case.sizes.items():
         n_needed = [candidate.row.get(f"n_{class_name[:3]}_needed") for candidate in case.candidates]
-        least_needed = min(
-            (n_of_candidate for n_of_candidate in n_needed if n_of_candidate is not None), default=None
-        )
-        if least_needed is not None:
-            return ClassNeed(class_name, least_needed, n_tested)
-    return None
+        known_numbers = [number for number in n_needed if number is not None]
+        if known_numbers:
+            needs.append(ClassNeed(class_name, min(known_numbers), n_tested))
+    return needs
 
 
 # What an interval rests on -------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from polars_prcurve.core.judging.sample_needs import (
     SampleNeed,
     count_examples_needed,
     count_group_need,
-    find_promise_need,
+    find_promise_needs,
     find_short_class,
     is_out_of_reach,
     measure_half_width,
@@ -46,7 +46,8 @@ def say_need(case: Case, test_level: float) -> str:
     need = count_examples_needed(case, test_level)
     if case.status in ("winner", "met", "measured"):
         return _say_narrower(case, need)
-    if case.status == "not_met" or (case.status == "unsure" and not case.goal.is_gate):
+    lacks_test = not case.goal.is_gate or case.lacks_threshold
+    if case.status == "not_met" or (case.status == "unsure" and lacks_test):
         return _say_promise(case)
     if case.status == "chance":
         return _say_hopeless(case)
@@ -120,8 +121,12 @@ def _say_hopeless(case: Case) -> str:
     """Return why more data will not help scores that are no better than chance."""
     if case.is_reversed:
         return "Pass the scores with a minus sign"
+    if case.flags_all:
+        return "More data will not help: flag fewer examples"
     useful, [(noun, number), *_] = min(1.0, USEFUL_LIFT * case.chance_precision), case.sizes.items()
-    limit = f"a precision above {say_share(useful)} at {say_share(0.5)} recall"
+    limit = f"a precision above {say_share(useful)}"
+    if not case.goal.is_of_point:
+        limit += f" at {say_share(0.5)} recall"
     if case.goal.mean_over:
         limit = f"a {name_merit(case)} above {useful:.2g}"
     return (
@@ -188,14 +193,17 @@ def _say_other_threshold(case: Case) -> str:
 def _say_promise(case: Case) -> str:
     """Return what it takes to meet the targets, or to guarantee that."""
     if case.goal.is_at_threshold or case.goal.is_of_point:
-        return _say_other_threshold(case) or ("" if case.qualifiers else "Pass a lower threshold")
-    need = find_promise_need(case)
-    if need is None:
+        advice = "Pass a threshold" if case.lacks_threshold else "Pass a lower threshold"
+        return _say_other_threshold(case) or ("" if case.qualifiers else advice)
+    needs = find_promise_needs(case)
+    if not needs:
         return "Better scores are needed, or lower targets"
-    if need.number == float("inf"):
+    if any(need.number == float("inf") for need in needs):
         return "No test set could give this guarantee"
-    examples = f"about {say_about(need.number)} {need.class_name}"
-    if need.is_met:
+    short_needs = [need for need in needs if not need.is_met]
+    sizes = [f"{say_about(need.number)} {need.class_name}" for need in short_needs or needs]
+    examples = f"about {join_words(sizes)}"
+    if not short_needs:
         return (
             f"The test set is large enough for a perfect classifier ({examples}): this one needs better "
             "scores, or a larger test set"

@@ -26,8 +26,8 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     ),
     "chance": StatusRow(
         "no better than chance",
-        "no model ranks significantly better than chance, and at 50% recall every interval rules out a "
-        "precision of twice the prevalence",
+        "no model ranks significantly better than chance, and at 50% recall, or at the only point, "
+        "every interval rules out a precision of twice the prevalence",
     ),
     "not_met": StatusRow(
         "target not met",
@@ -35,7 +35,8 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     ),
     "unsure": StatusRow(
         "not sure",
-        "the intervals are compatible with both meeting and missing the targets",
+        "the intervals are compatible with both meeting and missing the targets, or no threshold was "
+        "passed for the group",
     ),
     "no_winner": StatusRow(
         "no clear winner",

@@ -171,8 +171,10 @@ def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str
     """Return how many cases meet the demand, and which ones do not."""
     goal = judged_table.goal
     misses = [case for case in cases if case.met is False]
-    open_cases = [case for case in cases if case.met is None and case.status != "too_little_data"]
     vague_cases = [case for case in cases if case.met is None and case.status == "too_little_data"]
+    undecided_cases = [case for case in cases if case.met is None and case.status != "too_little_data"]
+    untested_cases = [case for case in undecided_cases if case.lacks_threshold]
+    open_cases = [case for case in undecided_cases if not case.lacks_threshold]
     n_met, n_cases = sum(case.met is True for case in cases), len(cases)
     target, verbs = describe_targets(goal.demand, goal.per), choose_verbs(goal.demand)
     for verb, n_alike in {verbs["meet"]: n_met, verbs["miss"]: len(misses)}.items():
@@ -193,6 +195,8 @@ def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str
         clauses.append(f"not sure for {_name(open_cases)}")
     if vague_cases:
         clauses.append(f"too little data for {_name(vague_cases)}")
+    if untested_cases:
+        clauses.append(f"no threshold for {_name(untested_cases)}")
     return "; ".join(clauses)
 
 

@@ -128,6 +128,10 @@ def _write_chance(case: Case, breaks: Breaks) -> str:
     is_one = has_names and len(candidates) == 1
     if case.is_reversed:
         return f"{names} {'ranks' if is_one else 'rank'} negatives above positives{breaks.places}"
+    if case.goal.is_of_point:
+        act = "flags all examples" if case.flags_all else "is no better than chance"
+        precision, eta = write_value("precision", candidates[0].precision), _write_eta(case)
+        return f"This point {act}{breaks.opening}precision is {precision}; the prevalence is {eta}"
     start = f"{names} {'is' if is_one else 'are'} no better than chance{breaks.opening}"
     if case.goal.mean_over:
         values = join_words([write_merit(candidate) for candidate in candidates[:MOST_NAMES]])
@@ -144,8 +148,13 @@ def _write_chance(case: Case, breaks: Breaks) -> str:
         for candidate in candidates[:MOST_NAMES]
     ]
     values = join_words([write_value("precision", estimate) for estimate in estimates])
-    eta = write_value("precision", Estimate(case.eta or 0.0, None, None))  # in one unit with it
-    return f"{start}at {say_share(0.5)} recall, precision is {values}; the prevalence is {eta}"
+    place = f"at {say_share(0.5)} recall, precision"
+    return f"{start}{place} is {values}; the prevalence is {_write_eta(case)}"
+
+
+def _write_eta(case: Case) -> str:
+    """Return the prevalence in one unit with precision."""
+    return write_value("precision", Estimate(case.eta or 0.0, None, None))
 
 
 def _write_too_little(case: Case, breaks: Breaks) -> str:
@@ -181,6 +190,8 @@ def _write_not_met(case: Case, breaks: Breaks) -> str:
 
 def _write_unsure(case: Case, breaks: Breaks) -> str:
     goal = case.goal
+    if case.lacks_threshold:
+        return f"No threshold was passed{breaks.places}"
     if goal.is_gate:
         return _write_gate(case, breaks, "meet", "may or may not ")
     if goal.guarantee is None:
