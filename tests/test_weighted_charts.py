@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from polars_prcurve import charts
 from polars_prcurve.core.sweep.effective_numbers_of_points import add_effective_numbers
-from tests.support.chart_specs import all_records, heading, walk_texts
+from tests.support.chart_specs import all_records, heading, subtitle, walk_texts
 
 
 def weigh_rows(seed: int, n_groups: int) -> pl.DataFrame:
@@ -80,3 +81,10 @@ def test_weighted_points_count_by_the_squares_of_their_weights() -> None:
             squares = (weights**2).sum()
             expected = weights.sum() ** 2 / squares if squares else 0.0
             assert row[name] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_table_of_weights_is_not_said_to_have_so_many_examples() -> None:
+    test = weigh_rows(0, 1).prc(weight="w")
+    said = subtitle(charts.pr_curve(test.curve(0.01)))
+    assert "how many examples these count as is not in the table" in said
+    assert "which counts as" in subtitle(test.plot.pr_curve(0.01))

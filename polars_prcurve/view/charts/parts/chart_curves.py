@@ -121,7 +121,8 @@ class ChartCurves:
             ]
             pos_text, neg_text = map(label_text.format_range, size_columns)
             sizes_clause = (
-                f": the weights of positives add up to {pos_text}, those of negatives to {neg_text}"
+                f": the weights of positives add up to {pos_text}, those of negatives to {neg_text}; "
+                "how many examples these count as is not in the table"
             )
         else:
             sizes_clause = f": {say_sizes(*map(label_text.format_range, size_columns))}"
