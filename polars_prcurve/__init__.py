@@ -10,33 +10,33 @@ from typing import TYPE_CHECKING, Any
 
 from polars_prcurve import metrics
 from polars_prcurve.core.confidence.interval_options import intervals
-from polars_prcurve.core.confidence.precision_bounds import (
-    max_width,
-    precision_interval,
-    rectangle_level,
-)
-from polars_prcurve.core.confidence.published_metric_intervals import (
-    published_average_precision,
-    published_precision,
-    published_roc_auc,
-)
 from polars_prcurve.core.confidence.rate_intervals import rate_interval
-from polars_prcurve.core.confidence.sample_sizes import sample_size
 from polars_prcurve.core.ground.errors import PrcError, PrcWarning
 from polars_prcurve.core.ground.package_version import __version__ as __version__
 from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
 from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import class_mix, field
 from polars_prcurve.core.prevalence.eta_table import eta_from_ratio, eta_grid, ratio_from_eta
 from polars_prcurve.core.prevalence.posteriors import shift_prior
-from polars_prcurve.core.prevalence.solve_for_eta import crossing, eta_for_f_beta, eta_for_precision
-from polars_prcurve.core.sweep.array_sweep import RocPoints, roc_points
-from polars_prcurve.core.uncertainty.precision_under_subsampling import subsampled_precision
 from polars_prcurve.doors.namespace import prc, register
-from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc
 
 if TYPE_CHECKING:
     from polars_prcurve import charts
+    from polars_prcurve.core.confidence.precision_bounds import (
+        max_width,
+        precision_interval,
+        rectangle_level,
+    )
+    from polars_prcurve.core.confidence.published_metric_intervals import (
+        published_average_precision,
+        published_precision,
+        published_roc_auc,
+    )
+    from polars_prcurve.core.confidence.sample_sizes import sample_size
+    from polars_prcurve.core.prevalence.solve_for_eta import crossing, eta_for_f_beta, eta_for_precision
+    from polars_prcurve.core.sweep.array_sweep import RocPoints, roc_points
+    from polars_prcurve.core.uncertainty.precision_under_subsampling import subsampled_precision
+    from polars_prcurve.doors.namespace.expression import ExprPrc
     from polars_prcurve.doors.published_rates import from_rates
     from polars_prcurve.doors.retrieval_runs import from_trec
     from polars_prcurve.doors.scikit_learn_results import PrevalenceDisplay, from_cv_results, from_folds
@@ -92,14 +92,28 @@ register()
 _MODULES = ("charts", "engines", "report")
 _MODULE_OF_NAME = {
     "Decision": "view.report.decision_result",
+    "ExprPrc": "doors.namespace.expression",
     "PrevalenceDisplay": "doors.scikit_learn_results",
+    "RocPoints": "core.sweep.array_sweep",
     "Scorer": "doors.scorers",
     "Verdict": "view.verdicts.verdict",
+    "crossing": "core.prevalence.solve_for_eta",
+    "eta_for_f_beta": "core.prevalence.solve_for_eta",
+    "eta_for_precision": "core.prevalence.solve_for_eta",
     "from_cv_results": "doors.scikit_learn_results",
     "from_folds": "doors.scikit_learn_results",
     "from_rates": "doors.published_rates",
     "from_trec": "doors.retrieval_runs",
+    "max_width": "core.confidence.precision_bounds",
+    "precision_interval": "core.confidence.precision_bounds",
+    "published_average_precision": "core.confidence.published_metric_intervals",
+    "published_precision": "core.confidence.published_metric_intervals",
+    "published_roc_auc": "core.confidence.published_metric_intervals",
+    "rectangle_level": "core.confidence.precision_bounds",
+    "roc_points": "core.sweep.array_sweep",
+    "sample_size": "core.confidence.sample_sizes",
     "scorer": "doors.scorers",
+    "subsampled_precision": "core.uncertainty.precision_under_subsampling",
 }
 
 

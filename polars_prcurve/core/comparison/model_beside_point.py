@@ -18,12 +18,12 @@ Sources: Newcombe 1998; Zou and Donner 2008 for metrics of both rates.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import polars as pl
 
 from polars_prcurve.core.comparison.difference_limits import judge_sign
-from polars_prcurve.core.comparison.model_pair_rows import list_compare_columns
+from polars_prcurve.core.comparison.model_pair_rows import Matched, list_compare_columns
 from polars_prcurve.core.confidence.doubts import find_first_doubt
 from polars_prcurve.core.confidence.point_intervals import combine_distances, find_corners
 from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_value
@@ -36,7 +36,6 @@ from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 
-Matched: TypeAlias = Literal["recall", "fpr"]  # the rate that the model and the point have in common
 _POINT = "point_"  # what the columns with the cells of the point begin with
 _ENDS = ("own", "other", "own_low", "own_high", "other_low", "other_high")
 """The rates that may differ, of the model and of the point, and both ends of either."""

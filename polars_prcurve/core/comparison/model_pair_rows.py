@@ -58,6 +58,9 @@ Examples: TypeAlias = Literal["wide", "by id", "apart"]
 """Which examples the models of a group share: those of a wide table, where each row is one; those of one
 `id`; or none, because each model has a sample of its own."""
 
+Matched: TypeAlias = Literal["recall", "fpr"]
+"""The rate that a model and a point of other examples have in common."""
+
 
 def list_compare_columns(adjust: Adjust, *, is_mean: bool = False) -> tuple[str, ...]:
     """Return the columns of a comparison, after `by`, without those that an eta frame carries."""

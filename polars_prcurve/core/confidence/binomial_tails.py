@@ -13,10 +13,11 @@ within 5% of it, around an alpha of 0.05.
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
+
+from polars_prcurve.core.ground.lazy_modules import statistics
 
 
 class AlphaColumns(NamedTuple):
@@ -58,7 +59,7 @@ def is_tail_at_most(alpha: Alpha, hits: pl.Expr, trials: pl.Expr, odds: pl.Expr)
 
 def _find_quantile(alpha: Alpha) -> Any:
     """Return the quantile of the standard normal distribution below which alpha lies."""
-    return alpha.quantile if isinstance(alpha, AlphaColumns) else NormalDist().inv_cdf(alpha)
+    return alpha.quantile if isinstance(alpha, AlphaColumns) else statistics.NormalDist().inv_cdf(alpha)
 
 
 def count_passing(trials: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:

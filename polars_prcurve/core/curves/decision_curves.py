@@ -25,7 +25,6 @@ from polars_prcurve.core.confidence.band_kinds import FixedBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.curves.curve_table import add_metrics, fit_bands
 from polars_prcurve.core.curves.fields_of_several_parts import build_field_grid
-from polars_prcurve.core.curves.operating_points import list_few_cells
 from polars_prcurve.core.ground.argument_checks import read_list, read_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -108,6 +107,8 @@ def build_decision_table(
 
 def _add_doubts(points: pl.LazyFrame, table: ScoreTable, bands: FixedBands) -> pl.LazyFrame:
     """Add the column `doubt`: why an interval may not hold, as at a threshold that is given."""
+    from polars_prcurve.core.curves.operating_points import list_few_cells
+
     design = choose_design(table, effective=True, at_thresholds=True)
     has_class_alone = (pl.col("tp") + pl.col("fn") == 0) | (pl.col("fp") + pl.col("tn") == 0)
     conditions = {"one class": has_class_alone} | list_few_cells(table, bands, design, [])

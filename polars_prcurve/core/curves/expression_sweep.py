@@ -125,7 +125,7 @@ class _CountReader:
         return steps
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScoredRows:
     """The rows of one context: the score of each, and its contribution to either class."""
 

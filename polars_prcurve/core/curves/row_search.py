@@ -412,7 +412,7 @@ def move_targets(targets: Sequence[Target], bands: ModelBands) -> list[Target]:
     return [_move_target(target, *end) for target in targets for end in ends]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _MeasureAtEnd:
     """The value of rows whose rate, or prevalence, is an end of its interval."""
 

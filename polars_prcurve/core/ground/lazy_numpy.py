@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+from polars_prcurve.core.ground.lazy_modules import LazyModule
 
 if TYPE_CHECKING:
     import numpy as numpy  # noqa: PLC0414
     from numpy.typing import NDArray
 else:
-
-    class _LazyNumPy:
-        def __getattr__(self, name: str) -> Any:
-            import numpy as module
-
-            setattr(self, name, getattr(module, name))  # so that it is found at once from now on
-            return getattr(module, name)
-
-    numpy = _LazyNumPy()
+    numpy = LazyModule("numpy")
 
 Floats: TypeAlias = "NDArray[numpy.float64]"
 """An array of 64-bit floats, which stands in annotations alone."""

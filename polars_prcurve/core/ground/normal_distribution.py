@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from statistics import NormalDist
 
 import polars as pl
 
+from polars_prcurve.core.ground.lazy_modules import statistics
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 
@@ -70,4 +70,4 @@ def list_range_deviations(confidence: float) -> tuple[float, ...]:
     numbers_of_means = np.arange(2, int(exact_numbers[-1]) + 1)
     deviations = np.interp(np.log(numbers_of_means), np.log(exact_numbers), highs / math.sqrt(2))
     # Of two means there is one difference.
-    return (0.0, 0.0, NormalDist().inv_cdf((1 + confidence) / 2), *deviations[1:].tolist())
+    return (0.0, 0.0, statistics.NormalDist().inv_cdf((1 + confidence) / 2), *deviations[1:].tolist())

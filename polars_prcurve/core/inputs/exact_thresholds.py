@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from fractions import Fraction
 from functools import partial
 from numbers import Rational, Real
 from typing import Any, TypeAlias
@@ -19,9 +18,10 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import is_truth_value, round_to_float
 from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.ground.lazy_modules import fractions
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 
-RealNumber: TypeAlias = Fraction | float  # a real number, which a float is exactly
+RealNumber: TypeAlias = "fractions.Fraction | float"  # a real number, which a float is exactly
 
 
 def read_threshold_list(
@@ -45,14 +45,14 @@ _FARTHEST_EXPONENT = 400
 def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
     is_bool = is_truth_value(value)
     if is_bool and dtype == pl.Boolean:
-        return Fraction(int(value))
+        return fractions.Fraction(int(value))
     if is_bool or not isinstance(value, Real | Decimal):
         raise PrcError(
             f"{argument}= takes numbers, which scores of dtype {dtype} are compared with; got "
             f"{describe_value(value)}"
         )
     if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
+        return fractions.Fraction(int(value.numerator), int(value.denominator))
     if math.isnan(value):
         raise PrcError(
             f"{argument}= holds {describe_value(value)}, and no score is at or above it; pass a number"
@@ -61,10 +61,16 @@ def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
         return float(value)
     if isinstance(value, Decimal) and value and abs(value.adjusted()) > _FARTHEST_EXPONENT:
         # Its fraction could have a hundred million digits. No score lies between it and this one.
-        farthest = Fraction(10) ** (_FARTHEST_EXPONENT if value.adjusted() > 0 else -_FARTHEST_EXPONENT)
+        farthest = fractions.Fraction(10) ** (
+            _FARTHEST_EXPONENT if value.adjusted() > 0 else -_FARTHEST_EXPONENT
+        )
         return farthest if value > 0 else -farthest
     split_ratio = getattr(value, "as_integer_ratio", None)  # floats of any width have it, and Decimals
-    return Fraction(float(value)) if split_ratio is None else Fraction(*map(int, split_ratio()))
+    return (
+        fractions.Fraction(float(value))
+        if split_ratio is None
+        else fractions.Fraction(*map(int, split_ratio()))
+    )
 
 
 def _round_up_to_float(number: RealNumber) -> float:
@@ -95,7 +101,7 @@ def _round_up_to_integer(number: RealNumber, dtype: pl.DataType) -> Any:
         lowest_integer = -(2 ** (n_bits - 1)) if dtype.is_signed_integer() else 0
         highest_integer = lowest_integer + 2**n_bits - 1
     if not (isinstance(number, float) and math.isinf(number)):
-        number = Fraction(number) * 10**n_decimals
+        number = fractions.Fraction(number) * 10**n_decimals
     if number > highest_integer:
         return None
     least_integer = lowest_integer if number <= lowest_integer else math.ceil(number)

@@ -31,7 +31,7 @@ from polars_prcurve.core.inputs.sample_kinds import (
 _LEN = f"{RESERVED}len"  # the number of rows of a group, or of equal scores
 
 
-@dataclass
+@dataclass(eq=False)
 class Tallies:
     """Row-wise tests, and the checks of their sums."""
 
@@ -76,7 +76,7 @@ class KeptCounts:
     results: dict[Hashable, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ResolvedTable:
     """The table of the user, and what its columns mean."""
 
@@ -193,7 +193,7 @@ class ResolvedTable:
         return all_groups.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreTable(ResolvedTable):
     """A table of scores, with the columns Row.SCORE and either Row.LABEL or both Row.POS and Row.NEG.
 
@@ -321,7 +321,7 @@ def refuse_points(argument: str, comparer: str) -> PrcError:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RateTable(ResolvedTable):
     """A table of ROC points, with the columns recall and fpr; with counts, also tp, fp, fn and tn."""
 

@@ -61,7 +61,7 @@ def _read_column(column_name: str) -> property:
     return property(lambda segment: segment.column(column_name))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SegmentValues:
     """The rows of one curve at one prevalence, as expressions or arrays: what a term may read."""
 

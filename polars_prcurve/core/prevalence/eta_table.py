@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from fractions import Fraction
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
@@ -34,6 +33,7 @@ from polars_prcurve.core.ground.argument_checks import (
 )
 from polars_prcurve.core.ground.errors import PrcError, describe_value, list_names
 from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.lazy_modules import fractions
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
@@ -523,7 +523,7 @@ def read_share(
         raise refuse_kind(argument, expected, value) from None
 
 
-def _read_plain(text: str) -> Fraction:
+def _read_plain(text: str) -> fractions.Fraction:
     """Return the number in a text, which may have a blank or a comma between thousands: `1,000`."""
     if "/" in (text := text.strip()):
         raise ValueError(f"not one number: {text}")
@@ -535,13 +535,13 @@ _BETWEEN_THOUSANDS = "[ ,_\u00a0\u2009\u202f]"
 _THOUSANDS = re.compile(rf"[1-9]\d{{0,2}}(?:{_BETWEEN_THOUSANDS}\d{{3}})+")  # so that 0,001 is none
 
 
-def read_fraction(text: str) -> Fraction:
+def read_fraction(text: str) -> fractions.Fraction:
     """Return the number in a text exactly; raise a `ValueError` unless it is one of a sane size."""
     # Fraction("1e99999999") would write out a hundred million digits.
     exponents = _EXPONENT.findall(text.replace("_", ""))
     if any(len(digits) > _MAX_EXPONENT_DIGITS for digits in exponents):
         raise ValueError(f"the exponent is too large: {text}")
-    return Fraction(text.strip())
+    return fractions.Fraction(text.strip())
 
 
 _EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")  # the digits that give its size

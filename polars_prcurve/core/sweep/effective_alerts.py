@@ -49,7 +49,7 @@ GREATEST_SIZES = {name: f"{name}_so_far" for name in RUN_SIZES}
 """The greatest size along a run, which goes down for alerts, and up for rows that are not flagged."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sums:
     """The weight of some rows, and the sum of the squared weights of their clusters."""
 

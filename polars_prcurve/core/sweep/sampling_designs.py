@@ -65,7 +65,7 @@ _SQUARES = (Row.POS_SQUARES, Row.NEG_SQUARES)
 """The amounts of a row beside its weight, from which errors of weighted rows are computed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Design:
     """What the classes of a table count as: here the examples that they have, which count alike."""
 
@@ -141,7 +141,7 @@ class Design:
         return {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WeightedDesign(Design):
     """Examples with weights; fewer where these differ, at each threshold: see `effective_weights`."""
 

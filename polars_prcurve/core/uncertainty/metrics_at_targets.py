@@ -19,7 +19,6 @@ import polars as pl
 from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.interval_options import Intervals
-from polars_prcurve.core.curves.operating_points import build_numbered_points
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, build_target_of_metric
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -108,6 +107,8 @@ def _find_values(
     bands: FixedBands | None,
 ) -> pl.LazyFrame:
     """Return a row per pair with what `add_values_at_targets` adds of metrics with the same bands."""
+    from polars_prcurve.core.curves.operating_points import build_numbered_points
+
     at_target_of_name = {
         name: metric.recipe.at_target
         for name, metric in metrics_by_name.items()

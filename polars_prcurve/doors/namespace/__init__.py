@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, cast, overload
 
 import polars as pl
@@ -9,11 +10,12 @@ import polars as pl
 from polars_prcurve.core.binding.bound_table import complete_signature
 from polars_prcurve.core.binding.shared_arguments import TableWords
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from polars_prcurve.doors.namespace.expression import ExprPrc
 
 
 class ArrowTable(Protocol):
@@ -60,7 +62,8 @@ def prc(x: object, **words: Unpack[TableWords]) -> DataFramePrc | LazyFramePrc |
     True
     """
     if isinstance(x, pl.Expr):
-        return ExprPrc(x)(**words) if words else ExprPrc(x)
+        methods_of_expression = _find_expression_methods()(x)
+        return methods_of_expression(**words) if words else methods_of_expression
     if isinstance(x, DataFramePrc | LazyFramePrc):
         return x(**words) if words else x
     if not isinstance(x, pl.DataFrame | pl.LazyFrame):
@@ -80,15 +83,27 @@ def prc(x: object, **words: Unpack[TableWords]) -> DataFramePrc | LazyFramePrc |
 class NamespaceProperty(property):
     """A property that, read from a class, is its namespace, as for `help(pl.DataFrame.prc.curve)`."""
 
+    def __init__(self, find_class: Callable[[], Callable[[Any], Any]]) -> None:
+        super().__init__()
+        self._find_class = find_class
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Return the namespace of a frame or an expression, or the class of the namespace."""
-        return self.fget if instance is None else super().__get__(instance, owner)
+        methods = self._find_class()
+        return methods if instance is None else methods(instance)
+
+
+def _find_expression_methods() -> type[ExprPrc]:
+    """Return the namespace of expressions, which most programs do without."""
+    from polars_prcurve.doors.namespace.expression import ExprPrc
+
+    return ExprPrc
 
 
 def register() -> None:
     """Make `.prc` an attribute of DataFrame, LazyFrame and Expr."""
     # A namespace that is registered with `polars.api` is kept on the frame: it would hold the old rows
     # after an in-place `extend`, or keep the frame alive in a cycle.
-    pl.DataFrame.prc = NamespaceProperty(DataFramePrc)  # type: ignore[attr-defined]
-    pl.LazyFrame.prc = NamespaceProperty(LazyFramePrc)  # type: ignore[attr-defined]
-    pl.Expr.prc = NamespaceProperty(ExprPrc)  # type: ignore[attr-defined]
+    pl.DataFrame.prc = NamespaceProperty(lambda: DataFramePrc)  # type: ignore[attr-defined]
+    pl.LazyFrame.prc = NamespaceProperty(lambda: LazyFramePrc)  # type: ignore[attr-defined]
+    pl.Expr.prc = NamespaceProperty(_find_expression_methods)  # type: ignore[attr-defined]

@@ -15,17 +15,14 @@ from polars_prcurve.core.binding.shared_arguments import (
     RateTargetsOfCurve,
 )
 from polars_prcurve.core.binding.short_result_columns import ResultColumns, choose_columns, read_columns
-from polars_prcurve.core.comparison.differences import build_compare_table
-from polars_prcurve.core.comparison.mean_differences import build_mean_compare_table
-from polars_prcurve.core.comparison.model_beside_point import Matched, compare_at_point
 from polars_prcurve.core.comparison.model_pair_rows import (
     COMPARE_COLUMNS,
     Adjust,
     Comparison,
+    Matched,
     add_not_worse,
     read_margin,
 )
-from polars_prcurve.core.comparison.ranking import build_ranking_table
 from polars_prcurve.core.confidence.interval_options import Confidence
 from polars_prcurve.core.curves.targets import RankingMetric, read_one_target, read_ranking_metric
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind
@@ -170,6 +167,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> pairs.select(pl.col("difference", "p_value").round(3)).row(0)
         (0.444, 0.074)
         """
+        from polars_prcurve.core.comparison.differences import build_compare_table
+        from polars_prcurve.core.comparison.mean_differences import build_mean_compare_table
+
         columns, margin = read_columns(columns), read_margin(margin)
         self._refuse_models(eta)
         if not (other is None or isinstance(other, BoundTable)):
@@ -188,22 +188,20 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         )
         if other is not None:
             query = self._compare_at_point(question, words, other, match=match, metrics=metrics)
-            keys = [name for name in query.collect_schema().names() if name not in COMPARE_COLUMNS]
-            query = add_not_worse(query, margin, metrics)
-            return self._finish(choose_columns(query, columns, "compare", keys))
+            return self._finish_at_point(add_not_worse(query, margin, metrics), columns)
         certainty = question.require_certainty()
         shared_examples = question.find_shared_examples(paired=paired and question.means is None)
         table = question.read()
         question, table, grid = question.hide_names(table, question.build_model_grid(table))
-        means = question.means
-        if means is not None:
-            comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
-            query = build_mean_compare_table(comparison, metrics, means, is_wide=question.is_wide)
+        # The best and the worst of several were picked for their distance: theirs is adjusted.
+        adjust = "models" if worst and question.means is None else adjust
+        comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
+        if question.means is not None:
+            query = build_mean_compare_table(
+                comparison, metrics, question.means, is_wide=question.is_wide
+            )
         else:
-            # The best and the worst of several were picked for their distance: theirs is adjusted.
-            adjust = "models" if worst else adjust
             targets = read_one_target(table, **question.targets)
-            comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
             query = build_compare_table(comparison, metrics, targets, worst=worst)
         query = add_not_worse(query, margin, metrics)
         keys = question.list_result_keys(table)
@@ -220,6 +218,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         metrics: Any,
     ) -> pl.LazyFrame:
         """Return the differences of models from a point of other examples."""
+        from polars_prcurve.core.comparison.model_beside_point import compare_at_point
+
         table_words = {word: value for word, value in words.items() if word in TABLE_WORDS}
         return compare_at_point(
             self,
@@ -230,6 +230,11 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             etas=question.eta.list_numbers("match="),
             confidence=question.require_certainty().level,
         )
+
+    def _finish_at_point(self, query: pl.LazyFrame, columns: ResultColumns) -> F:
+        """Return the chosen columns of differences from a point, after those that name the models."""
+        keys = [name for name in query.collect_schema().names() if name not in COMPARE_COLUMNS]
+        return self._finish(choose_columns(query, columns, "compare", keys))
 
     def _refuse_models(self, eta: Eta) -> None:
         """Raise if eta= names columns of the table, as scores of models."""
@@ -306,6 +311,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.prc.ranking(eta=[0.01, 0.9]).with_columns(pl.col("value").round(3)).rows()
         [(0.01, 'a', 0.67, 1), (0.01, 'b', 0.35, 2), (0.9, 'b', 0.971, 1), (0.9, 'a', 0.967, 2)]
         """
+        from polars_prcurve.core.comparison.ranking import build_ranking_table
+
         columns, coarse = read_columns(columns), read_flag("coarse=", coarse)
         question = self._ask(
             "ranking", words, eta=eta, confidence=confidence, coarse=coarse, mean_over=mean_over

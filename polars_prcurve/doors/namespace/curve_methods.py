@@ -34,11 +34,6 @@ from polars_prcurve.core.curves.decision_curves import (
     PROBABILITIES,
     build_decision_table,
 )
-from polars_prcurve.core.curves.guarantees import promise_and_join
-from polars_prcurve.core.curves.operating_points import (
-    build_points_table,
-    list_shown_metrics,
-)
 from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag
 from polars_prcurve.core.ground.errors import PrcError
@@ -347,6 +342,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         (138, 138, 172, 29.0)
         """
         columns = read_columns(columns)
+        from polars_prcurve.core.curves.guarantees import promise_and_join
+        from polars_prcurve.core.curves.operating_points import build_points_table, list_shown_metrics
+
         default_metrics = ("recall", "precision") if columns == "short" else ("precision", "f1")
         metrics, has_per = default_metrics if metrics is None else metrics, words.get("per") is not None
         count_names, named_metrics = read_count_names(metrics, has_per=has_per)
@@ -367,13 +365,9 @@ class CurveMethods(BoundTable[F], path="prc"):
         table, grid = question.place_at_etas(table, needed_metrics)
         targets = promise_and_join(targets, table, grid, **promise_arguments)
         shown_metrics = list_shown_metrics(chosen_metrics, bands, targets, per=per, long=long)
-        optimism_rows = None
-        if correction is not None:
-            from polars_prcurve.core.uncertainty.bootstrap import build_optimism_table
-
-            optimism_rows = build_optimism_table(table, grid, targets, shown_metrics, correction)
+        optimism = _build_optimism(table, grid, targets, shown_metrics, correction)
         query = build_points_table(
-            table, grid, targets, chosen_metrics, per=per, bands=bands, long=long, optimism=optimism_rows
+            table, grid, targets, chosen_metrics, per=per, bands=bands, long=long, optimism=optimism
         )
         alert_names = [] if per is None else ["alerts"]
         value_names = ([] if long else [metric.name for metric in chosen_metrics]) + alert_names
@@ -645,6 +639,17 @@ def _choose_correction(question: Question) -> Intervals | None:
     """Return the bootstrap that corrects what was maximized; None if none is requested."""
     certainty = question.certainty
     return certainty if certainty is not None and certainty.method == "bootstrap" else None
+
+
+def _build_optimism(
+    table: Any, grid: Any, targets: Any, metrics: Any, correction: Intervals | None
+) -> Any:
+    """Return the optimism of what points maximize, as a LazyFrame; None if nothing is corrected."""
+    if correction is None:
+        return None
+    from polars_prcurve.core.uncertainty.bootstrap import build_optimism_table
+
+    return build_optimism_table(table, grid, targets, metrics, correction)
 
 
 def has_one_point_each(table: Any, words: Any) -> bool:

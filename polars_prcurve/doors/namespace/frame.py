@@ -6,7 +6,7 @@ The lazy query of a DataFrame is collected here, at the end.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -22,7 +22,9 @@ from polars_prcurve.doors.namespace.comparison_methods import ComparisonMethods
 from polars_prcurve.doors.namespace.curve_methods import CurveMethods
 from polars_prcurve.doors.namespace.decision_methods import DecisionMethods
 from polars_prcurve.doors.namespace.planning_and_prevalence_methods import PlanningMethods
-from polars_prcurve.doors.namespace.plot import PlotPrc
+
+if TYPE_CHECKING:
+    from polars_prcurve.doors.namespace.plot import PlotPrc
 
 _MANY_MODELS = 8
 """As many rows of other models are reckoned to stand beside each row, where models are compared."""
@@ -170,6 +172,8 @@ class FramePrc(
     @property
     def plot(self) -> PlotPrc:
         """Charts of the score table; each method collects the table that it draws."""
+        from polars_prcurve.doors.namespace.plot import PlotPrc
+
         return PlotPrc(self)
 
     def _finish(

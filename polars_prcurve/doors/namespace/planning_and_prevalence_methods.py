@@ -15,16 +15,6 @@ from polars_prcurve.core.binding.shared_arguments import (
 )
 from polars_prcurve.core.confidence.band_kinds import FixedBands
 from polars_prcurve.core.confidence.interval_options import Confidence
-from polars_prcurve.core.confidence.sample_sizes import read_size_options
-from polars_prcurve.core.curves.operating_points import (
-    build_resolution_table,
-    build_sample_size_table,
-)
-from polars_prcurve.core.curves.sampling_plan import (
-    build_sampling_plan,
-    build_weighed_sample,
-    read_strata,
-)
 from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind, take_frame
 from polars_prcurve.core.ground.errors import PrcError
@@ -39,7 +29,6 @@ from polars_prcurve.core.prevalence.posteriors import (
     check_estimate_method,
 )
 from polars_prcurve.core.sweep.sweep_table import Thresholds
-from polars_prcurve.core.uncertainty.precision_under_subsampling import build_subsample_table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -111,6 +100,12 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> round(test.sample_size(0.1, solve_for="eta", threshold=1)["eta"].item(), 4)
         0.0831
         """
+        from polars_prcurve.core.confidence.sample_sizes import read_size_options
+        from polars_prcurve.core.curves.operating_points import (
+            build_resolution_table,
+            build_sample_size_table,
+        )
+
         extra_arguments: dict[str, Any] = {
             "solve_for": read_choice("solve_for=", solve_for, ("n", "eta"))
         }
@@ -180,6 +175,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> samples.select("threshold", pl.col("precision", "low", "median", "high").round(3)).rows()
         [(2, 0.93, 0.75, 1.0, 1.0), (1, 0.645, 0.474, 0.643, 0.9), (0, 0.1, 0.1, 0.1, 0.1)]
         """
+        from polars_prcurve.core.uncertainty.precision_under_subsampling import build_subsample_table
+
         question = self._ask("subsample_negatives", words, eta=eta, collects=True)
         table = question.read()
         grid = question.build_exact_grid(table)
@@ -332,6 +329,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
 
     def _weigh_sample(self, plan: Any, name: str, words: Any) -> F:
         """Return the labelled rows, with their stratum of a plan and with what they represent."""
+        from polars_prcurve.core.curves.sampling_plan import build_weighed_sample, read_strata
+
         plan = take_frame(plan)
         if not isinstance(plan, pl.DataFrame | pl.LazyFrame):
             raise refuse_kind("plan=", "the table of sampling_plan()", plan)
@@ -392,6 +391,8 @@ class PlanningMethods(BoundTable[F], path="prc"):
         >>> plan.select("stratum", "score_low", "n", "n_next").rows()
         [(1, 0.85, 150, 32), (2, 0.8, 50, 42), (3, 0.6, 200, 26), (4, 0.0, 600, 0)]
         """
+        from polars_prcurve.core.curves.sampling_plan import build_sampling_plan
+
         columns = self._ask("sampling_plan", words).columns
         table, labelled_table = read_part_labelled(self._frame, columns)
         return run_query(
