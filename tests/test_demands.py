@@ -276,6 +276,56 @@ def test_a_target_out_of_reach_is_not_met_and_the_best_value_is_named() -> None:
     )
 
 
+@pytest.mark.parametrize("words", [{"alerts": 0.01, "per": 100}, {"predicted_positive_rate": 1e-4}])
+def test_the_lowest_number_of_alerts_is_the_lowest(words: dict[str, float]) -> None:
+    scores = [3.0, *[2.0] * 2, *[1.0] * 30, *[0.0] * 70]
+    label = [True, *[False] * 2, *[True] * 30, *[False] * 70]
+    test = pl.DataFrame({"score": scores, "label": label}).prc
+    verdict = test.decide(0.1, **words).verdict
+    assert verdict.status == "not_met"
+    lowest = test.curve(0.1, metrics="predicted_positive_rate")["predicted_positive_rate"].min()
+    assert re.search(rf"the lowest [a-z ]+ is {100 * lowest:.2f}", verdict.sentence)
+
+
+def test_a_best_value_without_the_rarest_alerts_is_of_at_least_five() -> None:
+    """A threshold of two alerts may have any precision, and is no evidence."""
+    label = [True] * 400 + [False] * 19_600
+    scores = [9.0] * 2 + [5.0] * 6 + [0.0] * 392 + [5.0] * 2 + [0.0] * 19_598
+    test = pl.DataFrame({"score": scores, "label": label}).prc
+    sentence = test.decide(0.01, precision=0.7, guarantee=0.95).verdict.sentence
+    assert "; with at least 5 flagged examples the highest precision is 66% (" in re.sub(
+        "\u00a0", " ", sentence
+    )
+    plain_test = pl.DataFrame({"score": scores[2:], "label": label[2:]}).prc
+    assert (
+        "; the highest precision"
+        in plain_test.decide(0.01, precision=0.7, guarantee=0.95).verdict.sentence
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_not_sure_is_shown_by_an_interval_that_holds_the_limit(seed: int) -> None:
+    scores = draw_models({"score": 2.0}, 400, 19_600, seed=seed)
+    statuses = set()
+    for budget in (90, 105, 120, 128):
+        decision = scores.prc.decide(0.01, recall=0.8, alerts=budget, per=1_000)
+        statuses.add(decision.verdict.status)
+        text = re.sub("\u00a0", " ", decision.verdict.sentence)
+        found = re.search(
+            r"the (highest recall|lowest number of alerts) is [\d.]+%? \(([\d.]+) to ([\d.]+)\)$", text
+        )
+        if decision.verdict.status in ("unsure", "not_met"):
+            assert found is not None
+            limit = 80 if found[1] == "highest recall" else budget
+            holds_limit = float(found[2]) <= limit <= float(found[3])
+            assert holds_limit == (decision.verdict.status == "unsure")
+            settles = decision.verdict.would_settle
+            assert settles.startswith(
+                "To decide whether a threshold" if holds_limit else "Better scores"
+            )
+    assert "unsure" in statuses
+
+
 # One table of statuses ------------------------------------------------------------------------
 
 

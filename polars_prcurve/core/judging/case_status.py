@@ -21,6 +21,7 @@ from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import GroupStanding, Outcome, Status, combine_met
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 
 LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
 USEFUL_LIFT = 2.0  # how many times as often as by chance alerts of a useful model are right, at least
@@ -85,6 +86,20 @@ class Candidate:
     def may_meet_targets(self) -> bool:
         """Whether the intervals of some threshold allow all targets, though none meets them here."""
         return self.row.get(EvidenceColumn.MAY_MEET) is not False
+
+    @property
+    def shown_target(self) -> str | None:
+        """The target whose best value shows that some threshold may meet all, or that none does.
+
+        It is None if no best value does; of several it is the last one.
+        """
+        for word in reversed(self.goal.limits):
+            best = read_estimate(self.row, f"{EvidenceColumn.BEST}{word}")
+            limit = self.goal.scale_limit(word)
+            holds_limit = best.span is None or best.low <= limit <= best.high
+            if best.value is not None and (holds_limit or not self.may_meet_targets):
+                return word
+        return None
 
     @property
     def precision_at_half(self) -> Estimate:
@@ -460,6 +475,28 @@ def list_cases(
             )
         )
     return sorted(cases, key=lambda case: place_of_eta.get(case.eta, 0))
+
+
+def find_open_target(candidates: Sequence[Candidate]) -> tuple[Candidate, str] | None:
+    """Return which model comes nearest to its targets, and at which; None if that is unknown.
+
+    Models that may meet them go first.
+    """
+    shown_targets = [(candidate, candidate.shown_target) for candidate in candidates]
+    may_meet = any(candidate.may_meet_targets for candidate, word in shown_targets if word)
+    found = [
+        (candidate, word)
+        for candidate, word in shown_targets
+        if word is not None and candidate.may_meet_targets == may_meet
+    ]
+    if not found:
+        return None
+    first_word = found[0][1]
+    sign = -1 if TARGET_KINDS[first_word].is_at_most else 1
+    return max(
+        (pair for pair in found if pair[1] == first_word),
+        key=lambda pair: sign * pair[0].row[f"{EvidenceColumn.BEST}{first_word}"],
+    )
 
 
 def measure_width(estimate: Estimate) -> float:

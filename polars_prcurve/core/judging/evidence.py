@@ -39,7 +39,7 @@ from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.goal import CAPS, Goal
 from polars_prcurve.core.metrics import point_formulas
 from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import precision_at_recall
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, TargetKind
+from polars_prcurve.core.metrics.target_definitions import RUN_WORDS, TARGET_KINDS
 from polars_prcurve.core.prevalence.eta_table import (
     EtaTable,
     check_result_columns,
@@ -49,7 +49,7 @@ from polars_prcurve.core.sweep.effective_numbers_of_points import add_effective_
 
 _CURVE_STEPS = 200  # the thresholds of a curve that is only drawn: more would not be seen
 _RATES = ("precision", "recall", "fpr")  # what is drawn of a curve, or computed from in a page
-_LEAST_ALERTS = 5  # of a threshold that may meet a target: the interval of fewer allows anything
+LEAST_ALERTS = 5  # of a threshold that may meet a target: the interval of fewer allows anything
 _FEW_SCORES = 3  # distinct scores, at most, that may be decisions, such as yes, no and unsure
 _LEAST_TRUE_CASES = 100  # positives, about, among the cases in which alerts are counted
 _MOST_CASES = 1e9  # of which none is positive where a prevalence is that small: more would be no use
@@ -68,9 +68,11 @@ class EvidenceColumn:
     FEW_SCORES = f"{RESERVED}few_scores"  # all scores of a model that has at most _FEW_SCORES of them
     MAY_MEET = f"{RESERVED}may_meet"
     """Whether some threshold may meet all targets by its intervals; null where one does meet them."""
-    BEST = f"{RESERVED}best"
-    """Where no threshold meets the targets, the best value of the last one, with both ends of its
-    interval, among the thresholds that meet the others."""
+    BEST = f"{RESERVED}best_"
+    """Where no threshold meets the targets, before the word of each: its best value, with both ends of
+    its interval, among the thresholds that meet the others."""
+    HAS_RARER = f"{RESERVED}has_rarer_"
+    """Before the word of a target: whether a threshold with fewer alerts than LEAST_ALERTS is better."""
     LEAD_DOUBT = f"{RESERVED}lead_doubt"  # why `behind` and its ends may be unreliable; null if not
     OTHER = f"{RESERVED}other_"
     """Before the columns of another threshold that meets all limits, beside the one that is tested."""
@@ -401,13 +403,22 @@ def _add_open_targets(
     limits = goal.limits
     if not limits or not case_rows["threshold"].null_count():
         return case_rows
-    has_alerts = (pl.col("tp") + pl.col("fp")).fill_null(math.inf) >= _LEAST_ALERTS
+    # Only what is right of alerts may be anything where these are few.
+    has_alerts = pl.lit(True)
+    if {*limits} & {*CAPS} & {*RUN_WORDS}:
+        has_alerts = (pl.col("tp") + pl.col("fp")).fill_null(math.inf) >= LEAST_ALERTS
     may_meet = [_test_limit(goal, word, ("low", "high"), unknown=True) for word in limits]
-    *other_words, last_word = limits
-    meets_others = [_test_limit(goal, word, ("", "")) for word in other_words]
+    best_values = (
+        _find_best(
+            word,
+            [_test_limit(goal, other, ("", "")) for other in limits if other != word],
+            has_alerts,
+        )
+        for word in limits
+    )
     open_targets = curve_points.group_by(case_keys).agg(
         pl.all_horizontal(has_alerts, *may_meet).any().alias(EvidenceColumn.MAY_MEET),
-        _find_best(TARGET_KINDS[last_word], pl.all_horizontal(has_alerts, *meets_others)),
+        *chain(*best_values),
     )
     is_open = pl.col("threshold").is_null()
     added_columns = [
@@ -443,20 +454,24 @@ def _test_limit(goal: Goal, word: str, ends: tuple[str, str], *, unknown: bool =
     An empty end is the value itself.
     """
     kind = TARGET_KINDS[word]
-    limit = goal.all_limits[word]
-    share = limit / (goal.per or 1) if word == "alerts" else limit
+    share = goal.scale_limit(word)
     end = ends[0 if kind.is_at_most else 1]
     value = pl.col(f"{kind.metric.name}_{end}" if end else kind.metric.name)
     return (value <= share if kind.is_at_most else value >= share).fill_null(unknown)
 
 
-def _find_best(kind: TargetKind, is_counted: pl.Expr) -> pl.Expr:
-    """Return BEST, the value nearest to a target and both ends of its interval, of rows that count."""
-    name = kind.metric.name
-    rows = pl.col(f"^{name}(_low|_high)?$").filter(is_counted)
+def _find_best(word: str, meets_others: Sequence[pl.Expr], has_alerts: pl.Expr) -> Iterator[pl.Expr]:
+    """Yield BEST and HAS_RARER of a target, of rows that meet the others, and have alerts."""
+    kind, meets_all_others = TARGET_KINDS[word], pl.all_horizontal(True, *meets_others)
+    name, is_counted = kind.metric.name, meets_all_others & has_alerts
     merits = pl.col(name).filter(is_counted)
-    best_rows = rows.sort_by(merits, descending=not kind.is_at_most, nulls_last=True)
-    return best_rows.first().name.map(lambda column: column.replace(name, EvidenceColumn.BEST, 1))
+    for end in ("", "_low", "_high"):
+        values = pl.col(f"{name}{end}").filter(is_counted)
+        best_values = values.sort_by(merits, descending=not kind.is_at_most, nulls_last=True)
+        yield best_values.first().alias(f"{EvidenceColumn.BEST}{word}{end}")
+    all_merits = pl.col(name).filter(meets_all_others)
+    has_rarer = all_merits.min() < merits.min() if kind.is_at_most else all_merits.max() > merits.max()
+    yield has_rarer.alias(f"{EvidenceColumn.HAS_RARER}{word}")
 
 
 def _collect_rates(

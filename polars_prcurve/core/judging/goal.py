@@ -106,6 +106,11 @@ class Goal:
         """Whether models are judged by what is right of 100 alerts, or found of 100 positives."""
         return self.merit_column in ("precision", "recall")
 
+    def scale_limit(self, word: str) -> float:
+        """Return the limit of a target in the unit of its metric: of alerts as a share of all cases."""
+        limit: float = self.all_limits[word]
+        return limit / (self.per or 1) if word == "alerts" else limit
+
     def test_limit(self, row: Mapping[str, Any], word: str) -> bool | None:
         """Return whether the interval of a row is within a limit of the demand; None if it holds it."""
         kind, limit = TARGET_KINDS[word], self.demand[word]

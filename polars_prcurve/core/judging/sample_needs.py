@@ -19,6 +19,7 @@ from polars_prcurve.core.judging.case_status import (
     Candidate,
     Case,
     find_log_odds,
+    find_open_target,
     measure_width,
 )
 from polars_prcurve.core.judging.evidence import EvidenceColumn
@@ -75,7 +76,7 @@ def count_examples_needed(case: Case, test_level: float) -> SampleNeed | None:
     if case.status in ("chance", "not_met") or has_few or rests_on_eta(case):
         return None
     if not case.qualifiers and case.goal.targets:
-        return None
+        return _plan_open_target(case, test_level) if case.status == "unsure" else None
     if case.status == "no_winner":
         return _plan_difference(case, test_level)
     if case.status == "too_little_data":
@@ -114,9 +115,7 @@ def _plan_width(
     if estimate.span is None or half_width <= 0 or is_out_of_reach(case):
         return None
     if metric_name in ("recall", "fpr"):
-        class_name = "positives" if metric_name == "recall" else "negatives"
-        times = _count_times_of_rate(case, candidate, metric_name, half_width)
-        return _build_need(case, {class_name: times}, half_width)
+        return _plan_rate(case, metric_name, estimate, half_width)
     if metric_name not in ("precision", "fdr") or case.goal.is_of_curve:
         return _plan_both(case, estimate, half_width)
     if _is_bare(candidate):
@@ -124,6 +123,13 @@ def _plan_width(
         return _plan_bare(case, candidate, abs(value - 2 * half_width), half_width)
     widths = _find_half_widths(candidate)
     return None if widths is None else _plan_classes(case, candidate, widths, half_width)
+
+
+def _plan_rate(case: Case, name: str, estimate: Estimate, half_width: float) -> SampleNeed | None:
+    """Return how many examples of its class give recall or fpr an interval of a half-width."""
+    class_name = "positives" if name == "recall" else "negatives"
+    times = _count_times_of_rate(case.sizes[class_name], estimate, half_width)
+    return _build_need(case, {class_name: times}, half_width)
 
 
 def _plan_bare(case: Case, candidate: Candidate, end: float, half_width: float) -> SampleNeed | None:
@@ -198,6 +204,21 @@ def _plan_test(case: Case, candidate: Candidate) -> SampleNeed | None:
     z = z_value(float(candidate.row[EvidenceColumn.LEVEL]))
     half_width = abs(float(estimate.value) - limit) * z / (z + _POWER_MARGIN)
     return _plan_width(case, candidate, word, estimate, half_width)
+
+
+def _plan_open_target(case: Case, test_level: float) -> SampleNeed | None:
+    """Return how many examples leave the limit of a target, which no threshold meets, outside."""
+    if case.goal.guarantee is not None or (open_target := find_open_target(case.candidates)) is None:
+        return None
+    candidate, word = open_target
+    estimate = candidate.read(f"{EvidenceColumn.BEST}{word}")
+    z, distance = z_value(test_level), abs(float(estimate.value) - case.goal.scale_limit(word))
+    half_width = distance * z / (z + _POWER_MARGIN)
+    if estimate.span is None or half_width == 0:
+        return None
+    if word in ("recall", "fpr"):
+        return _plan_rate(case, word, estimate, half_width)
+    return _plan_both(case, estimate, half_width)
 
 
 def _plan_difference(case: Case, test_level: float) -> SampleNeed | None:
@@ -324,10 +345,9 @@ def _find_slope(row: Any) -> float:
     return float(densities[0] / fpr * recall / densities[1])
 
 
-def _count_times_of_rate(case: Case, candidate: Candidate, name: str, half_width: float) -> float:
+def _count_times_of_rate(n_tested: float, estimate: Estimate, half_width: float) -> float:
     """Return how many times the examples of a class give the interval of a rate a half-width."""
-    estimate = candidate.read(name)
-    n_tested, (low, high) = case.n_pos if name == "recall" else case.n_neg, estimate.span or (0.0, 1.0)
+    low, high = estimate.span or (0.0, 1.0)
     # Moved towards a half by one error, a quarter of the width. Rows that count for less are more.
     value = float(estimate.value)
     middle, error = (value * n_tested + 2) / (n_tested + 4), (high - low) / 4

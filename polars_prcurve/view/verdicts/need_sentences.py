@@ -46,7 +46,7 @@ def say_need(case: Case, test_level: float) -> str:
     need = count_examples_needed(case, test_level)
     if case.status in ("winner", "met", "measured"):
         return _say_narrower(case, need)
-    lacks_test = not case.goal.is_gate or case.lacks_threshold
+    lacks_test = case.goal.guarantee is not None or case.lacks_threshold
     if case.status == "not_met" or (case.status == "unsure" and lacks_test):
         return _say_promise(case)
     if case.status == "chance":
@@ -59,8 +59,9 @@ def say_need(case: Case, test_level: float) -> str:
     if case.status == "no_winner":
         aim = f"To detect a difference of {_format_difference(case, need.size)} with {_POWER_TEXT} power"
     elif case.status == "unsure":
-        targets = name_targets(case.goal.demand)
-        aim = f"To decide whether it meets the {targets}, with {_POWER_TEXT} power,"
+        targets = name_targets(case.goal.demand or case.goal.limits)
+        subject = "it" if case.goal.is_gate else "a threshold"
+        aim = f"To decide whether {subject} meets the {targets}, with {_POWER_TEXT} power,"
     return f"{aim} you need {format_sizes(need)}"
 
 
@@ -100,7 +101,7 @@ def _say_no_size(case: Case) -> str:
     if is_out_of_reach(case):
         n_hits = format_count(case.n_hits)
         return f"Only {n_hits} true positives at the targets: too few to estimate the size needed"
-    if case.goal.is_gate:
+    if case.status == "unsure":
         return "The value is so close to the target that no test set of a realistic size could settle it"
     if case.status == "too_little_data":
         n_examples, class_name = find_short_class(case)

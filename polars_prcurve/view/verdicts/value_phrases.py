@@ -11,8 +11,8 @@ import polars as pl
 
 from polars_prcurve.core.confidence.estimate_columns import Estimate
 from polars_prcurve.core.ground.message_text import join_words
-from polars_prcurve.core.judging.case_status import Candidate, Case
-from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.judging.case_status import Candidate, Case, find_open_target
+from polars_prcurve.core.judging.evidence import LEAST_ALERTS, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
@@ -275,24 +275,23 @@ def choose_verbs(words: Iterable[str]) -> dict[str, str]:
 
 
 def describe_best(candidates: Sequence[Candidate]) -> str:
-    """Return the best value that models reach of the last target, among thresholds that meet the others.
+    """Return the best value that models reach of a target, among thresholds that meet the others.
 
     It is such as `with 70% recall the highest precision is 31% (27 to 36) for a`, and empty if unknown.
     """
-    goal = candidates[0].goal
-    reaching = [
-        candidate for candidate in candidates if candidate.read(EvidenceColumn.BEST).value is not None
-    ]
-    if not reaching:
+    if (open_target := find_open_target(candidates)) is None:
         return ""
-    *other_words, word = goal.limits
-    choose, extreme = (min, "lowest") if TARGET_KINDS[word].is_at_most else (max, "highest")
-    best = choose(reaching, key=lambda candidate: candidate.read(EvidenceColumn.BEST).value)
-    others = {name: goal.targets[name] for name in other_words}
-    opening = f"with {describe_targets(others, goal.per)} " if others else ""
+    best, word = open_target
+    goal, column = best.goal, f"{EvidenceColumn.BEST}{word}"
+    extreme = "lowest" if TARGET_KINDS[word].is_at_most else "highest"
+    others = {name: limit for name, limit in goal.limits.items() if name != word}
+    phrases = [describe_targets(others, goal.per)] if others else []
+    if best.row.get(f"{EvidenceColumn.HAS_RARER}{word}"):
+        phrases.append(f"at least {LEAST_ALERTS} flagged examples")
+    opening = f"with {join_words(phrases)} " if phrases else ""
     name = "number of alerts" if word == "alerts" else name_metric(TARGET_KINDS[word].metric.name)
     owner = f" for {name_model(best)}" if len(candidates) > 1 else ""
-    value = write_limited(best, word, EvidenceColumn.BEST, goal.per or 1)
+    value = write_limited(best, word, column, goal.per or 1)
     return f"{opening}the {extreme} {name} is {value}{owner}"
 
 
