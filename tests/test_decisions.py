@@ -1011,6 +1011,38 @@ def test_a_point_that_flags_all_is_no_better_than_chance(n_pos: int, n_neg: int)
         assert verdict.would_settle == "More data will not help: flag fewer examples"
 
 
+def test_too_little_data_names_its_cause() -> None:
+    """The cause is that of the interval, whichever class, prevalence or weight it is."""
+    noise = np.random.default_rng(0).normal(size=3_000)
+
+    def read(frame: pl.DataFrame, eta: Any = 0.01, words: Any = None, **targets: float) -> Verdict:
+        verdict: Verdict = frame.prc(**(words or {})).decide(eta, **targets).verdict
+        assert verdict.status == "too_little_data"
+        return verdict
+
+    for n_pos in (212, 2_120):  # a perfect ranking: precision hangs on the negatives alone
+        verdict = read(draw_models({"score": 12.0}, n_pos, 357))
+        assert plain(verdict.sentence).startswith("With 357 negatives, precision at 50% recall could be")
+        assert "at least 3,100 negatives" in plain(verdict.would_settle)
+    larger = draw_models({"score": 12.0}, 212, 3_100).prc.decide(0.01)
+    assert larger.table["precision_at_half_low"].item() == pytest.approx(0.8, abs=0.02)
+    label = np.arange(3_000) < 600
+    frame = pl.DataFrame({"label": label, "score": noise + 2 * label})
+    verdict = read(frame, eta_from_sample(0, 500), recall=0.5)
+    assert plain(verdict.sentence).startswith("With a prevalence of 0% to 0.76%, precision could be")
+    assert "count more cases" in verdict.would_settle
+    heavy = frame.with_columns(w=pl.when(pl.int_range(pl.len()) == 0).then(1e6).otherwise(1.0))
+    for targets in ({"recall": 0.5}, {}, {"fpr": 0.1}):
+        verdict = read(heavy, words={"weight": "w"}, **targets)
+        assert plain(verdict.sentence).startswith("With 600 positives that count as 1 by their weights,")
+        assert verdict.would_settle.startswith("Check the weights")
+    unscored = frame.with_columns(score=pl.lit(None, dtype=pl.Float64))
+    for targets in ({"recall": 0.5}, {}):
+        verdict = read(unscored, words={"missing": "below"}, **targets)
+        assert verdict.sentence == "No row has a score"
+        assert verdict.would_settle == "Pass a column of scores"
+
+
 def test_chance_is_of_all_scores_where_no_threshold_has_the_guarantee() -> None:
     """A threshold that is not found has no test against chance of its own."""
     rng = np.random.default_rng(0)

@@ -22,6 +22,7 @@ from polars_prcurve.core.judging.evidence import Evidence, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import GroupStanding, Outcome, Status, combine_met
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
 
 LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
 USEFUL_LIFT = 2.0  # how many times as often as by chance alerts of a useful model are right, at least
@@ -166,9 +167,16 @@ class Candidate:
 
     @property
     def vaguest(self) -> tuple[str, Estimate]:
-        """What is known worst, by name: the value by which the model is judged, or its precision."""
-        estimates = [(name, self.read(name)) for name in (self.goal.merit_column, "precision")]
-        return max(estimates, key=lambda name_and_estimate: measure_width(name_and_estimate[1]))
+        """What is known worst, by name: the value by which the model is judged, or its precision.
+
+        Of a whole curve, and where there is no threshold, precision is that at half of the positives.
+        """
+        half = EvidenceColumn.AT_HALF
+        is_half = self.goal.is_of_curve and not self.goal.mean_over
+        estimates = {name: self.read(name) for name in (self.goal.merit_column, "precision")}
+        if is_half or all(estimate.span is None for estimate in estimates.values()):
+            estimates = {self.goal.merit_column: self.merit, half: self.precision_at_half}
+        return max(estimates.items(), key=lambda name_and_estimate: measure_width(name_and_estimate[1]))
 
     def read(self, name: str) -> Estimate:
         """Return a value of the row and its interval; precision of a whole curve is that at half."""
@@ -186,6 +194,8 @@ class Case:
     candidates: Sequence[Candidate]  # all models: those that meet the targets first, the best first
     n_pos: float
     n_neg: float
+    size_by_weight: Mapping[str, float]
+    """As how many examples of equal weight those of each class count; empty without weights."""
     per: float
     compares_intervals: bool
     """Whether models are compared by their intervals, each of which is of one model."""
@@ -222,6 +232,14 @@ class Case:
             return {"positives": self.n_pos, "negatives": self.n_neg}
         n_groups = min(candidate.row["n_groups"] for candidate in self.candidates)
         return {name_groups(self.goal.mean_over)[1]: n_groups}
+
+    @property
+    def overweight_class(self) -> str | None:
+        """The class of which a few rows have nearly all the weight, so that few count; or None."""
+        size, name = min(
+            ((size, name) for name, size in self.size_by_weight.items()), default=(math.inf, None)
+        )
+        return name if size < LEAST_OF_CLASS <= min(self.sizes.values()) else None
 
     @property
     def chance_precision(self) -> float:
@@ -300,7 +318,7 @@ class Case:
     def _judgement(self) -> tuple[Status, list[Candidate]]:
         """The first status that holds, and the models that it is about."""
         least = _LEAST_GROUPS if self.goal.mean_over else LEAST_OF_CLASS
-        if min(self.sizes.values()) < least:
+        if min(self.sizes.values()) < least or self.overweight_class is not None:
             return "too_little_data", []
         if all(candidate.may_be_chance for candidate in self.candidates):
             return "chance" if self._rules_out_use() else "too_little_data", []
@@ -410,6 +428,12 @@ class Case:
         return len(self.candidates) == 1 and self.candidates[0].lacks_threshold
 
     @property
+    def lacks_scores(self) -> bool:
+        """Whether no row has a score, of any model."""
+        rows = (candidate.row for candidate in self.candidates)
+        return not self.goal.mean_over and all(row[EvidenceColumn.HAS_SCORES] is None for row in rows)
+
+    @property
     def flags_all(self) -> bool:
         """Whether its only point flags all examples, so that its precision is the prevalence."""
         row = self.candidates[0].row
@@ -448,11 +472,16 @@ def list_cases(
     n_group_columns = keys.index("eta")
     # The numbers of positives and negatives; of models with a sample each, the fewest
     size_by_group: dict[tuple[Any, ...], tuple[float, float]] = {}
+    size_by_weight_of_group: dict[tuple[Any, ...], dict[str, float]] = {}
     for row in evidence.sizes.iter_rows(named=True):
         group_key = tuple(row[column] for column in keys[:n_group_columns])
         model_size = row["n_pos"] or 0, row["n_neg"] or 0
         n_pos, n_neg = size_by_group.get(group_key, model_size)
         size_by_group[group_key] = min(n_pos, model_size[0]), min(n_neg, model_size[1])
+        sizes_by_weight = size_by_weight_of_group.setdefault(group_key, {})
+        for class_name, column in zip(("positives", "negatives"), FIELD_COLUMNS[:2], strict=True):
+            if (size := row.get(column)) is not None:
+                sizes_by_weight[class_name] = min(size, sizes_by_weight.get(class_name, size))
     candidates_by_key: dict[tuple[Any, ...], list[Candidate]] = {}
     for row in evidence.rows.iter_rows(named=True):
         candidate = Candidate(None if model_column is None else row[model_column], row, goal)
@@ -469,6 +498,7 @@ def list_cases(
                 candidates=sorted(candidates, key=_rank_candidate),
                 n_pos=n_pos,
                 n_neg=n_neg,
+                size_by_weight=size_by_weight_of_group.get(case_key[:n_group_columns], {}),
                 per=evidence.per,
                 compares_intervals=request.compares_intervals,
                 standing=standing,

@@ -46,6 +46,7 @@ from polars_prcurve.core.prevalence.eta_table import (
     require_plain_etas,
 )
 from polars_prcurve.core.sweep.effective_numbers_of_points import add_effective_numbers
+from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
 
 _CURVE_STEPS = 200  # the thresholds of a curve that is only drawn: more would not be seen
 _RATES = ("precision", "recall", "fpr")  # what is drawn of a curve, or computed from in a page
@@ -65,6 +66,7 @@ class EvidenceColumn:
     BY_CHANCE = f"{RESERVED}by_chance"  # the mean of the average precision of random scores
     IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives significantly rank above positives
     BINDING = f"{RESERVED}binding"  # the targets that may bind where several have to hold together
+    HAS_SCORES = f"{RESERVED}has_scores"  # whether any row of a model has one; null if that is not known
     FEW_SCORES = f"{RESERVED}few_scores"  # all scores of a model that has at most _FEW_SCORES of them
     MAY_MEET = f"{RESERVED}may_meet"
     """Whether some threshold may meet all targets by its intervals; null where one does meet them."""
@@ -120,7 +122,8 @@ class Evidence:
     """The columns of a case, which are those before `eta`, `eta`, and what an eta frame carries."""
     areas: pl.DataFrame  # the areas of each model, by `summary`
     sizes: pl.DataFrame
-    """The numbers of examples of each class, `n_pos` and `n_neg`, of each group and model."""
+    """The numbers of examples of each class, `n_pos` and `n_neg`, of each group and model; of weighted
+    rows with how many these count as, in FIELD_COLUMNS."""
     curves: pl.DataFrame
     points: pl.DataFrame
     """Rates at the scores that are decided about, as they stand: a thin curve may lack some of them."""
@@ -164,12 +167,14 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
     case_rows = _add_other_thresholds(goal, case_rows, curve_points, [*group_keys, "eta"])
     if not request.is_published:
         case_rows = _add_few_scores(case_rows, curve_points, group_keys)
-    plain_table = request.unweighted_table
+    has_scores = pl.lit(True).alias(EvidenceColumn.HAS_SCORES)
+    scored_keys = curve_points.select(*group_keys, "eta").unique().with_columns(has_scores)
+    case_rows = _join(case_rows, scored_keys, [*group_keys, "eta"])
     return Evidence(
         rows=case_rows,
         keys=keys,
         areas=areas,
-        sizes=areas if plain_table is None else plain_table.summary(0.5, metrics="roc_auc"),
+        sizes=_collect_sizes(request, areas, curve_points, group_keys),
         curves=curve_points,
         points=_collect_rates(request, case_rows, curve_points, group_keys),
         per=per,
@@ -222,6 +227,21 @@ def _collect_means(request: DecisionRequest) -> Evidence:
         per=1.0,
         test_level=request.test_level,
     )
+
+
+def _collect_sizes(
+    request: DecisionRequest, areas: pl.DataFrame, curve_points: pl.DataFrame, keys: Sequence[str]
+) -> pl.DataFrame:
+    """Return the numbers of examples of each class, and of weighted rows as how many they count."""
+    plain_table = request.unweighted_table
+    sizes = areas if plain_table is None else plain_table.summary(0.5, metrics="roc_auc")
+    if FIELD_COLUMNS[0] not in curve_points.columns:
+        return sizes
+    is_first = pl.struct(*keys, "eta").is_first_distinct()
+    effective_sizes = curve_points.filter(is_first).select(*keys, *FIELD_COLUMNS[:2])
+    if not keys:
+        return sizes.join(effective_sizes[:1], how="cross")
+    return _join(sizes, effective_sizes.unique(keys), keys)
 
 
 def _collect_curves(request: DecisionRequest) -> pl.DataFrame:

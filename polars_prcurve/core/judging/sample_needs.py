@@ -72,7 +72,7 @@ class SampleNeed(NamedTuple):
 
 def count_examples_needed(case: Case, test_level: float) -> SampleNeed | None:
     """Return how many examples would settle what is open, or None if more would not."""
-    has_few = min(case.sizes.values()) < LEAST_OF_CLASS
+    has_few = min(case.sizes.values()) < LEAST_OF_CLASS or case.overweight_class is not None
     if case.status in ("chance", "not_met") or has_few or rests_on_eta(case):
         return None
     if not case.qualifiers and case.goal.targets:
@@ -116,6 +116,8 @@ def _plan_width(
         return None
     if metric_name in ("recall", "fpr"):
         return _plan_rate(case, metric_name, estimate, half_width)
+    if metric_name == EvidenceColumn.AT_HALF and estimate.value == 1:
+        return _plan_bare_half(case, estimate, half_width)
     if metric_name not in ("precision", "fdr") or case.goal.is_of_curve:
         return _plan_both(case, estimate, half_width)
     if _is_bare(candidate):
@@ -153,6 +155,18 @@ def _plan_bare(case: Case, candidate: Candidate, end: float, half_width: float) 
     times = math.exp(find_log_odds(rate_high) - find_log_odds(needed_rate))
     n_tested = case.sizes[class_name]
     return SampleNeed((ClassNeed(class_name, n_tested * times, n_tested),), half_width, is_least=True)
+
+
+def _plan_bare_half(case: Case, estimate: Estimate, half_width: float) -> SampleNeed | None:
+    """Return how many negatives narrow precision at half of the positives, if none was flagged there."""
+    low, end = float(estimate.low), 1 - 2 * half_width
+    if not 0 < low < end < 1:
+        return None
+    times = math.exp(find_log_odds(end) - find_log_odds(low))
+    if times > _MOST_TIMES:
+        return None
+    need = ClassNeed("negatives", case.n_neg * times, case.n_neg)
+    return SampleNeed((need,), half_width, is_least=True)
 
 
 def _plan_classes(
@@ -407,13 +421,35 @@ def measure_half_width(candidates: Sequence[Candidate]) -> float | None:
 
 
 def find_short_class(case: Case) -> tuple[float, str]:
-    """Return the number of examples of the class that is short, and its name: that of the plan."""
+    """Return the number of examples of the class that is short, and its name: that of the plan.
+
+    Without a plan it is the class with the larger error where the widest interval is.
+    """
     n_of_class = case.sizes
     class_name = min(n_of_class, key=lambda name: n_of_class[name])
-    need = None if n_of_class[class_name] < LEAST_OF_CLASS else _plan_vaguest(case)
-    if need is not None:
-        class_name = need.classes[0].class_name
+    if n_of_class[class_name] >= LEAST_OF_CLASS and not case.goal.mean_over:
+        need = _plan_vaguest(case)
+        class_name = case.overweight_class or (
+            need.classes[0].class_name if need is not None else _find_vaguer_class(case) or class_name
+        )
     return n_of_class[class_name], class_name
+
+
+def _find_vaguer_class(case: Case) -> str | None:
+    """Return the class whose rate has the larger error in the widest interval; None if unknown."""
+    candidate, metric_name, _ = find_vaguest(case)
+    if metric_name in ("recall", "fpr"):
+        return "positives" if metric_name == "recall" else "negatives"
+    recall, fpr = candidate.row.get("recall"), candidate.row.get("fpr")
+    if recall is None:  # precision has the odds recall / fpr * eta / (1 - eta)
+        precision, eta = candidate.precision_at_half.value, case.eta
+        if not precision or not eta:
+            return None
+        recall, fpr = 0.5, 0.5 * math.exp(find_log_odds(eta)) * (1 - precision) / precision
+    # These are squares of the errors of ln(recall) and ln(fpr).
+    pos_error = (1 - recall) / (recall * case.n_pos) if recall else math.inf
+    neg_error = (1 - fpr) / (fpr * case.n_neg) if fpr else math.inf
+    return None if pos_error == neg_error else "positives" if pos_error > neg_error else "negatives"
 
 
 def find_vaguest(case: Case) -> tuple[Candidate, str, Estimate]:

@@ -93,8 +93,8 @@ def _format_difference(case: Case, difference: float) -> str:
 
 def _say_no_size(case: Case) -> str:
     """Return why no size can be named that would settle a case."""
-    if rests_on_eta(case):
-        return _COUNT_CASES
+    if advice := _say_other_cause(case):
+        return advice
     if min(case.sizes.values()) < LEAST_OF_CLASS:
         noun = next(iter(case.sizes)) if case.goal.mean_over else "examples of each class"
         return f"At least {LEAST_OF_CLASS} {noun} are needed, and usually many more"
@@ -107,6 +107,15 @@ def _say_no_size(case: Case) -> str:
         n_examples, class_name = find_short_class(case)
         return f"{format_count(n_examples)} {class_name} are too few to estimate the size needed"
     return ""
+
+
+def _say_other_cause(case: Case) -> str:
+    """Return what to do where more examples would not help; empty if they may."""
+    if case.overweight_class is not None:
+        return f"Check the weights: those of a few {case.overweight_class} are nearly all"
+    if case.lacks_scores:
+        return "Pass a column of scores"
+    return _COUNT_CASES if rests_on_eta(case) else ""
 
 
 def _say_enough(case: Case) -> str:

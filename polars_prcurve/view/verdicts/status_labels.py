@@ -22,7 +22,8 @@ class StatusRow(NamedTuple):
 STATUS_TABLE: Mapping[Status, StatusRow] = {
     "too_little_data": StatusRow(
         "too little data",
-        f"a class has fewer than {LEAST_OF_CLASS} examples, or the intervals are too wide to judge by",
+        f"a class has fewer than {LEAST_OF_CLASS} examples, or counts as fewer by its weights, or the "
+        "intervals are too wide to judge by",
     ),
     "chance": StatusRow(
         "no better than chance",

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from polars_prcurve.core.confidence.estimate_columns import Estimate
 from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
-from polars_prcurve.core.judging.case_status import Candidate, Case
+from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
-from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest
+from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest, rests_on_eta
 from polars_prcurve.core.judging.status_names import Status
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.need_sentences import say_need
@@ -161,13 +161,13 @@ def _write_too_little(case: Case, breaks: Breaks) -> str:
     n_examples, class_name = find_short_class(case)
     if n_examples == 0:
         return _write_of_one(case, breaks, "The", f" test set has no {class_name}")
-    noun = class_name.removesuffix("s")
-    if case.goal.mean_over:
-        noun, _ = name_groups(case.goal.mean_over)
-    examples = f"{format_count(n_examples)} {noun if n_examples == 1 else class_name}"
+    if case.lacks_scores:
+        return f"No row has a score{breaks.places}"
+    examples = _describe_cause(case, n_examples, class_name)
     candidate, column, estimate = find_vaguest(case)
+    at_half = f" at {say_share(0.5)} recall" if column == EvidenceColumn.AT_HALF else ""
+    column = "precision" if at_half else column
     metric = name_metric(column)
-    at_half = f" at {say_share(0.5)} recall" if case.goal.is_of_curve and column == "precision" else ""
     if estimate.span is None:
         fact = f"there is no interval for {metric}{at_half}"
         return _write_of_one(case, breaks, "With", f" {examples}, {fact}")
@@ -177,6 +177,20 @@ def _write_too_little(case: Case, breaks: Breaks) -> str:
     of_model = f" of {name_model(candidate)}" if len(case.candidates) > 1 else ""
     fact = f"{metric}{of_model}{at_half} could be anything from {ends}"
     return _write_of_one(case, breaks, "With", f" {examples}, {fact}")
+
+
+def _describe_cause(case: Case, n_examples: float, class_name: str) -> str:
+    """Return what leaves an interval wide: few examples, a few heavy rows, or an unsure prevalence."""
+    if n_examples >= LEAST_OF_CLASS and rests_on_eta(case):
+        low, high = format_ends("precision", Estimate(case.eta, *case.eta_limits))
+        return f"a prevalence of {low} to {high}"
+    noun = class_name.removesuffix("s")
+    if case.goal.mean_over:
+        noun, _ = name_groups(case.goal.mean_over)
+    examples = f"{format_count(n_examples)} {noun if n_examples == 1 else class_name}"
+    if case.overweight_class is None:
+        return examples
+    return f"{examples} that count as {case.size_by_weight[class_name]:.2g} by their weights"
 
 
 def _write_not_met(case: Case, breaks: Breaks) -> str:
