@@ -66,7 +66,7 @@ class EvidenceColumn:
     BY_CHANCE = f"{RESERVED}by_chance"  # the mean of the average precision of random scores
     IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives significantly rank above positives
     BINDING = f"{RESERVED}binding"  # the targets that may bind where several have to hold together
-    HAS_SCORES = f"{RESERVED}has_scores"  # whether any row of a model has one; null if that is not known
+    HAS_SCORES = f"{RESERVED}has_scores"  # true if any row of a model has one, otherwise null
     FEW_SCORES = f"{RESERVED}few_scores"  # all scores of a model that has at most _FEW_SCORES of them
     MAY_MEET = f"{RESERVED}may_meet"
     """Whether some threshold may meet all targets by its intervals; null where one does meet them."""
@@ -167,9 +167,7 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
     case_rows = _add_other_thresholds(goal, case_rows, curve_points, [*group_keys, "eta"])
     if not request.is_published:
         case_rows = _add_few_scores(case_rows, curve_points, group_keys)
-    has_scores = pl.lit(True).alias(EvidenceColumn.HAS_SCORES)
-    scored_keys = curve_points.select(*group_keys, "eta").unique().with_columns(has_scores)
-    case_rows = _join(case_rows, scored_keys, [*group_keys, "eta"])
+    case_rows = _add_has_scores(case_rows, curve_points, group_keys)
     return Evidence(
         rows=case_rows,
         keys=keys,
@@ -545,6 +543,17 @@ def _add_binding_targets(joint_points: pl.DataFrame, single_points: pl.DataFrame
     return joint_points.with_columns(
         pl.Series(EvidenceColumn.BINDING, binding_targets, dtype=pl.List(pl.String))
     )
+
+
+def _add_has_scores(
+    case_rows: pl.DataFrame, curve_points: pl.DataFrame, keys: Sequence[str]
+) -> pl.DataFrame:
+    """Add HAS_SCORES: a curve without a point has no score."""
+    has_point = pl.lit(curve_points.height > 0 or None, dtype=pl.Boolean)
+    has_scores = has_point.alias(EvidenceColumn.HAS_SCORES)
+    if not keys:
+        return case_rows.with_columns(has_scores)
+    return _join(case_rows, curve_points.select(keys).unique().with_columns(has_scores), keys)
 
 
 def _add_few_scores(
