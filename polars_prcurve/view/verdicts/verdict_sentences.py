@@ -180,7 +180,7 @@ def _write_too_little(case: Case, breaks: Breaks) -> str:
 
 
 def _describe_cause(case: Case, n_examples: float, class_name: str) -> str:
-    """Return what leaves an interval wide: few examples, a few heavy rows, or an unsure prevalence."""
+    """Return what leaves an interval wide: few examples, large weights, or an unsure prevalence."""
     if n_examples >= LEAST_OF_CLASS and rests_on_eta(case):
         low, high = format_ends("precision", Estimate(case.eta, *case.eta_limits))
         return f"a prevalence of {low} to {high}"
