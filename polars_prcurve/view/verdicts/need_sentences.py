@@ -129,10 +129,10 @@ def _say_enough(case: Case) -> str:
 
 def _say_hopeless(case: Case) -> str:
     """Return why more data will not help scores that are no better than chance."""
-    if case.is_reversed:
-        return "Pass the scores with a minus sign"
     if case.flags_all:
         return "More data will not help: flag fewer examples"
+    if case.is_reversed and not case.goal.is_of_point:
+        return "Pass the scores with a minus sign"
     useful, [(noun, number), *_] = min(1.0, USEFUL_LIFT * case.chance_precision), case.sizes.items()
     limit = f"a precision above {say_share(useful)}"
     if not case.goal.is_of_point:

@@ -80,7 +80,8 @@ def list_reasons(case: Case) -> Iterator[Reason]:
         met_phrase = "target is met" if len(goal.demand) == 1 else "targets are met"
         statement = f"one-sided confidence that the {met_phrase}"
         yield Reason(statement, [say_share(certainty)], "number", certainty, ", where undecided")
-    if status != "chance" and (doubts := case.interval_doubts):
+    rests_on_interval = status != "chance" or (goal.is_of_point and not case.flags_all)
+    if rests_on_interval and (doubts := case.interval_doubts):
         yield Reason("intervals may be too narrow", doubts, "doubts")
     if case.has_estimated_eta:
         value_text = write_value("precision", Estimate(case.eta, *case.eta_limits))

@@ -123,15 +123,15 @@ def _write_no_winner(case: Case, breaks: Breaks) -> str:
 
 def _write_chance(case: Case, breaks: Breaks) -> str:
     candidates = case.candidates
+    if case.goal.is_of_point:
+        act = "flags all examples" if case.flags_all else "is no better than chance"
+        precision, eta = write_value("precision", candidates[0].precision), _write_eta(case)
+        return f"This point {act}{breaks.opening}precision is {precision}; the prevalence is {eta}"
     has_names = candidates[0].model is not None
     names = list_names(candidates) if has_names else "The scores"
     is_one = has_names and len(candidates) == 1
     if case.is_reversed:
         return f"{names} {'ranks' if is_one else 'rank'} negatives above positives{breaks.places}"
-    if case.goal.is_of_point:
-        act = "flags all examples" if case.flags_all else "is no better than chance"
-        precision, eta = write_value("precision", candidates[0].precision), _write_eta(case)
-        return f"This point {act}{breaks.opening}precision is {precision}; the prevalence is {eta}"
     start = f"{names} {'is' if is_one else 'are'} no better than chance{breaks.opening}"
     if case.goal.mean_over:
         values = join_words([write_merit(candidate) for candidate in candidates[:MOST_NAMES]])
