@@ -38,8 +38,10 @@ def measure(
     return scaled.select(measure_certainty(confidence, is_chosen=is_chosen)).to_series()
 
 
-@pytest.mark.parametrize("eta", [0.02, None])
-@pytest.mark.parametrize("name", ["precision", "recall", "fpr", "lift"])
+@pytest.mark.parametrize(
+    ("name", "eta"),
+    [("precision", 0.02), ("precision", None), ("recall", None), ("fpr", 0.02), ("lift", 0.02)],
+)
 def test_it_is_the_level_of_the_one_sided_interval_that_ends_at_the_limit(
     name: str, eta: float | None
 ) -> None:

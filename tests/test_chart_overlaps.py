@@ -90,8 +90,7 @@ def test_nothing_lies_on_anything(name: str, kind: str) -> None:
     assert [*drawing.list_overlaps()] == []
 
 
-@pytest.mark.parametrize("gap", [0.3, 0.6, 1.2])
-@pytest.mark.parametrize("width", [None, 160])
+@pytest.mark.parametrize(("gap", "width"), [(0.3, None), (0.6, 160), (1.2, None)])
 def test_numbers_are_in_the_order_of_their_lines(gap: float, width: int | None) -> None:
     """Some are left out where lines run close, and those that are drawn touch no line."""
     chart = make_test("short", gap, 20_000).plot.pr_curve(ETAS, width=width, title=False)

@@ -1179,8 +1179,16 @@ def draw_sites(has_pos: str, has_neg: str) -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize("words", [{"recall": 0.5}, {"precision": 0.2}, {}])
-@pytest.mark.parametrize(("has_pos", "has_neg"), [("a", "abc"), ("abc", "a"), ("a", "a"), ("a", "ab")])
+@pytest.mark.parametrize(
+    ("has_pos", "has_neg", "words"),
+    [
+        ("a", "abc", {"recall": 0.5}),
+        ("abc", "a", {"precision": 0.2}),
+        ("a", "a", {}),
+        ("a", "ab", {"recall": 0.5}),
+        ("a", "abc", {}),
+    ],
+)
 def test_a_group_without_others_is_measured_and_not_compared(
     has_pos: str, has_neg: str, words: dict[str, float]
 ) -> None:

@@ -255,8 +255,10 @@ def test_the_rates_nearest_to_a_fall_are_those_of_greatest_likelihood() -> None:
         assert float(found) == pytest.approx(find_null(recall, fpr, n_pos, n_neg, ratio), rel=1e-5)
 
 
-@pytest.mark.parametrize(("k", "n"), [(1, 1), (1, 10), (10, 10), (7, 9), (45, 60), (300, 1_000)])
-@pytest.mark.parametrize("alpha", [0.04, 0.008])
+@pytest.mark.parametrize(
+    ("k", "n", "alpha"),
+    [(1, 1, 0.04), (1, 10, 0.008), (10, 10, 0.04), (7, 9, 0.008), (45, 60, 0.04), (300, 1_000, 0.008)],
+)
 def test_the_bound_of_a_rate_is_the_exact_one(k: int, n: int, alpha: float) -> None:
     found = bound_rate(k, n, alpha)
     assert found == pytest.approx(find_bound(k, n, alpha), rel=1e-5)

@@ -248,10 +248,9 @@ def test_means_over_prevalences_where_nearly_all_negatives_score_higher() -> Non
     ("weight", "etas"),
     [
         (None, [0.01]),
-        pytest.param(None, ENDS, marks=pytest.mark.slow),
         pytest.param("w", [*ENDS, 0.01], marks=pytest.mark.slow),
     ],
-    ids=["quick", "ends", "weights"],
+    ids=["quick", "ends and weights"],
 )
 def test_expressions_give_the_same_bits(
     metric: metrics.CurveMetric, weight: str | None, etas: list[float | None]

@@ -158,8 +158,8 @@ def share_as_named(population: Population, seeds: range) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", POPULATIONS)
 def test_sizes_meet_their_width_with_four_in_five_assurance(name: str) -> None:
-    """Of 60 plans, each followed by a test set of its size; the error of a share is 0.05."""
-    assert share_as_named(POPULATIONS[name], range(60)) >= 0.7 - 2 * 0.05
+    """Of 24 plans, each followed by a test set of its size; the error of a share is 0.09."""
+    assert share_as_named(POPULATIONS[name], range(24)) >= 0.7 - 2 * 0.09
 
 
 @pytest.mark.parametrize("name", ["precision at a prevalence of 10%", "few false positives"])
