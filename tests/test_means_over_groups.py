@@ -172,7 +172,7 @@ def test_examples_that_no_run_returned() -> None:
     assert (row["n_pos"], row["n_neg"], row["n_groups"]) == (12, None, 3)
     assert (row["eta"], row["doubt"]) == (None, "few groups")
     span = stats.ttest_1samp(values, 0).confidence_interval(0.95)
-    assert (row["low"], row["high"]) == pytest.approx((span.low, span.high), rel=CLOSE)
+    assert (row["low"], row["high"]) == pytest.approx((max(span.low, 0), span.high), rel=CLOSE)
     both = pl.concat([df.with_columns(model=pl.lit("a")), df.with_columns(model=pl.lit("b"))])
     both = both.with_columns(pl.when(model="b", topic="q1").then(-pl.col("score")).otherwise("score"))
     below_runs = below.join(pl.DataFrame({"model": ["a", "b"]}), how="cross")
@@ -193,6 +193,23 @@ def test_classes_of_a_mapping_share_examples() -> None:
     assert row["value"] == pytest.approx(values.mean(), rel=1e-12)
     assert (row["low"], row["high"], row["n_groups"]) == (None, None, 3)
     assert row["doubt"] == "groups share examples"
+
+
+def test_intervals_stay_in_the_range_of_their_metric() -> None:
+    """Three topics, one ranked in reverse: Student's interval is wider than a share can be."""
+    places = [19, 0, 3]
+    topics = pl.concat(
+        pl.DataFrame({"topic": place, "score": range(20), "label": [row == place for row in range(20)]})
+        for place in places
+    )
+    names = ["average_precision", "roc_auc", "auprg", "pr_auc"]
+    rows = topics.prc.summary(0.1, metrics=names, confidence=0.95, **ALL)
+    for row in rows.iter_rows(named=True):
+        lowest, highest = getattr(metrics, row["metric"]).range
+        half_width = stats.t.ppf(0.975, 2) * row["standard_error"]
+        assert row["low"] == pytest.approx(max(row["value"] - half_width, lowest), rel=CLOSE)
+        assert row["high"] == pytest.approx(min(row["value"] + half_width, highest), rel=CLOSE)
+    assert rows.filter(metric="roc_auc").select("low", "high").row(0) == (0, 1)
 
 
 @pytest.mark.parametrize(("n_topics", "n_groups"), [(1, 0), (2, 1), (3, 2), (10, 9), (11, 10)])

@@ -23,7 +23,6 @@ farther apart than the quantile of the studentised range (Tukey 1953, Kramer 195
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -32,6 +31,7 @@ import polars as pl
 from polars_prcurve.core.comparison import average_precision_differences as ap_differences
 from polars_prcurve.core.comparison.model_pair_rows import SIDES, A, Adjust, B
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
+from polars_prcurve.core.confidence.estimate_columns import cut_to_ranges
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground import normal_distribution as normal
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -294,17 +294,8 @@ def cut_to_range(differences: pl.LazyFrame, metrics: Iterable[Metric]) -> pl.Laz
     """Cut limits where no two values of a metric are that far apart: those of shares at -1 and 1."""
     # The errors of two models that share examples add up to more than the values allow, where they are
     # thought to go in opposite directions, and limits of several models are stretched.
-    names_of_width: dict[float, list[str]] = {}
-    for metric in metrics:
-        lowest, highest = metric.range
-        names_of_width.setdefault(highest - lowest, []).append(metric.name)
-    greatest_difference: pl.Expr = pl.lit(math.inf)
-    for width, names in names_of_width.items():
-        when_of_width = pl.when(pl.col("metric").is_in(names))
-        greatest_difference = when_of_width.then(width).otherwise(greatest_difference)
-    return differences.with_columns(
-        pl.col("low", "high").clip(-greatest_difference, greatest_difference)
-    )
+    widths = {metric.name: metric.range[1] - metric.range[0] for metric in metrics}
+    return cut_to_ranges(differences, {name: (-width, width) for name, width in widths.items()})
 
 
 def judge_sign(low: pl.Expr, high: pl.Expr, is_relied_upon: pl.Expr) -> pl.Expr:

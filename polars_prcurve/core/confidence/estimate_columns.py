@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import astuple, dataclass, replace
 from typing import Any
@@ -55,6 +56,21 @@ def read_estimate(value_of_column: Mapping[str, Any], name: str) -> Estimate:
     """Return the value of a row and what is known of it; None where the row has nothing."""
     columns = astuple(find_estimate(value_of_column, name))
     return Estimate(*(None if column is None else value_of_column[column] for column in columns))
+
+
+def cut_to_ranges(
+    rows: pl.LazyFrame, range_of_metric: Mapping[str, tuple[float, float]]
+) -> pl.LazyFrame:
+    """Cut `low` and `high` of rows with a `metric` at the ends of its range."""
+    names_of_range: dict[tuple[float, float], list[str]] = {}
+    for name, metric_range in range_of_metric.items():
+        names_of_range.setdefault(metric_range, []).append(name)
+    least, greatest = pl.lit(-math.inf), pl.lit(math.inf)
+    for (range_low, range_high), names in names_of_range.items():
+        when_in_range = pl.when(pl.col("metric").is_in(names))
+        least = when_in_range.then(range_low).otherwise(least)
+        greatest = when_in_range.then(range_high).otherwise(greatest)
+    return rows.with_columns(pl.col("low", "high").clip(least, greatest))
 
 
 def add_eta_limits(points: pl.LazyFrame) -> pl.LazyFrame:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
+from polars_prcurve.core.confidence.estimate_columns import cut_to_ranges
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.rate_intervals import z_value
@@ -96,6 +97,7 @@ def build_mean_summary(
     columns = ["n_pos", "n_neg", N_GROUPS, "metric", "value"]
     if certainty is not None:
         mean_rows = add_intervals(mean_rows, "value", pl.lit(z_value(certainty.level)), means)
+        mean_rows = cut_to_ranges(mean_rows, {metric.name: metric.range for metric in metrics})
         columns += error_columns
     return mean_rows.select(*key_dtypes, "eta", *grid.carried_columns, *columns)
 
