@@ -197,6 +197,7 @@ REFUSED: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "threshold NaN": (DF, {"threshold": float("nan")}, "threshold= holds nan"),
     "threshold of text": (DF, {"threshold": "high"}, "threshold= takes numbers"),
     "budget below 0": (DF, {"budget": -1}, "budget= is a whole number, at least 0"),
+    "fewer labels than ranges": (DF.with_columns(label=None), {"budget": 6}, "larger budget=, or fewer"),
     "one stratum": (DF, {"strata": 1}, "strata= is a whole number, at least 2"),
     "null score": (DF.with_columns(score=pl.lit(None, pl.Float64)), {}, "score column 'score' is null"),
     "no such label": (DF, {"label": "lable"}, "there is no column 'lable' for label="),

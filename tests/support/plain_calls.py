@@ -51,7 +51,7 @@ PLAIN: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     ),
     "sampling_plan": (
         DF.with_columns(label=pl.when(pl.col("id") != 3).then("label")),
-        {"threshold": 5, "budget": 1},
+        {"threshold": 5, "budget": 8},
     ),
     "reweight": (
         DF,

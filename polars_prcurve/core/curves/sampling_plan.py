@@ -104,6 +104,12 @@ def build_sampling_plan(
     n_labels = int(label_counts.sum()) + min(budget, int((row_counts - label_counts).sum()))
     deviations = compute_deviations(row_counts, pos_shares, strata_rows[_IS_ABOVE].to_numpy())
     new_labels = allocate_labels(row_counts, deviations, label_counts, n_labels) - label_counts
+    n_empty = int((label_counts + new_labels == 0).sum())
+    if budget > 0 and n_empty:
+        raise PrcError(
+            f"pass a larger budget=, or fewer strata=: with {budget} more label(s) {n_empty} of "
+            f"{strata_rows.height} ranges of scores have none, and their rows cannot be weighted"
+        )
     n_after = pl.col("n_labelled") + pl.col("n_next")
     weight = pl.when(n_after > 0).then(pl.col("n") / n_after).alias("weight")
     plan = strata_rows.with_columns(
@@ -259,7 +265,8 @@ def build_weighed_sample(
             f"stratum {stratum_name} of the plan, scores {low} to {high}, has {n_rows} row(s) and "
         )
         n_labels = (is_labelled & (pl.col(_PLACE) == place_number)).sum()
-        checks.append(Check(n_labels == 0, (f"{stratum_text}no label; label as many as its n_next",)))
+        labels_advice = "no label; label as many as its n_next, or plan with a larger budget="
+        checks.append(Check(n_labels == 0, (stratum_text + labels_advice,)))
         checks.append(Check(n_labels > n_rows, (stratum_text, n_labels, f" label(s){advice}")))
     weights = pl.col(_STRATUM_SIZE) / pl.len().over(_PLACE).cast(pl.Float64)
     labelled_rows = stop_if_broken(sample_rows, checks).filter(is_labelled)
