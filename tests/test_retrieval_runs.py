@@ -159,7 +159,12 @@ def test_the_command_line_reads_both_in_one_call(
         ),
         ("1 Q0 a 1 high x\n", "1 0 a 1\n", "line 1 of '.*run.txt' is '1 Q0 a 1 high x'"),
         ("1 Q0 a 1 0.5 x\n", "1 0 a 0.5\n", "qrels= takes lines `query 0 doc relevance`, and line 1"),
-        ("1 Q0 a 1 0.5 x\n1 Q0 a 2 0.4 x\n", "1 0 a 1\n", "run= has document 'a' of query '1' twice"),
+        (
+            "1 Q0 a 1 0.5 x\n1 Q0 a 2 0.4 x\n",
+            "1 0 a 1\n",
+            "of query '1' twice in the run 'x'; give each",
+        ),
+        ("1 Q0 a 1 0.5 x\n", "2 0 a 1\n", "no query in common: run= has '1', and qrels= has '2'"),
         ("1 Q0 a 1 0.5 x\n", "1 0 a 1\n1 0 a 0\n", "qrels= has document 'a' of query '1' twice"),
         ("\n", "1 0 a 1\n", "run= '.*run.txt' holds no line"),
     ],

@@ -80,7 +80,13 @@ def from_trec(
     _check_once(runs, ["run", *_KEYS], "run=")
     judged = _read_file("qrels=", qrels, _QRELS)
     _check_once(judged, _KEYS, "qrels=")
+    asked_query = runs["query"][0]
     runs = runs.join(judged.select("query"), on="query", how="semi")
+    if not runs.height:
+        raise PrcError(
+            f"run= and qrels= have no query in common: run= has {asked_query!r}, and qrels= has "
+            f"{judged['query'][0]!r}"
+        )
     relevant = judged.filter(pl.col("relevance") >= least).select(*_KEYS, label=True)
     documents = pl.concat([runs.select(_KEYS), relevant.select(_KEYS)]).unique(maintain_order=True)
     names = runs["run"].unique(maintain_order=True)
@@ -132,5 +138,11 @@ def _read_file(argument: str, path: FilePath, dtypes: dict[str, Any]) -> pl.Data
 def _check_once(rows: pl.DataFrame, keys: list[str], argument: str) -> None:
     """Raise if a document of a query comes twice."""
     if (repeated := rows.filter(rows.select(keys).is_duplicated())).height:
-        *_, query, doc = repeated.select(keys).row(0)
-        raise PrcError(f"{argument} has document {doc!r} of query {query!r} twice")
+        *names, query, doc = repeated.select(keys).row(0)
+        sentence = f"{argument} has document {doc!r} of query {query!r} twice"
+        raise PrcError(
+            f"{sentence} in the run {names[0]!r}; give each run a name of its own, the last word of its "
+            "lines"
+            if names
+            else sentence
+        )
