@@ -1656,7 +1656,7 @@ WITHOUT_EFFECT = {
     "compare scores.csv --score score,weight --id patient": "each model; leave out id=",
     "ranking scores.csv --score score,weight --id patient": "id= has no effect without confidence=",
     "summary scores.csv --score a b --rates a b": "rates= replaces score= and label=",
-    "counts scores.csv --unlabelled --label label": "--unlabelled counts rows; leave out --label",
+    "counts scores.csv --unlabelled --label label": "leave out --label or --unlabelled",
     "counts scores.csv --unlabelled --weight weight": "label=None counts rows; leave out weight=",
     "curve scores.csv --label label --counts label patient": "both define the examples",
     "curve scores.csv --label label --rates score label --eta .1": "both define the examples",

@@ -256,9 +256,10 @@ def _check_periods(cell_rows: pl.DataFrame, time_column: str) -> None:
         return
     for earlier, later in pairwise(periods.cast(pl.String).drop_nulls().unique().sort()):
         if _split_numbers(earlier) > _split_numbers(later):
+            number = f"pl.col({time_column!r}).str.extract(r'([0-9]+)').cast(int).alias({time_column!r})"
             raise PrcError(
                 f"time= holds text, which sorts {earlier!r} before {later!r}; pass numbers or dates, "
-                f"such as pl.col({time_column!r}).cast(int), or an Enum of the periods in order"
+                f"such as {number}, or an Enum of the periods in order"
             )
 
 

@@ -177,7 +177,12 @@ COMMANDS = [  # in the order of help, with the columns that a terminal shows fir
     Command("ranking", write_table, "rank value behind may_be_best doubt"),
     Command("crossings", write_table, "eta value fpr recall model dominates on_hull"),
     Command("sample_size", write_table, "n_pos_needed n_neg_needed threshold"),
-    Command("sampling_plan", write_table, "stratum n_next n n_labelled positive_share"),
+    Command(
+        "sampling_plan",
+        write_table,
+        "stratum n_next n n_labelled positive_share",
+        own_options=("unlabelled",),
+    ),
     Command("estimate_prevalence", write_table, "eta n shift_p_value converged"),
     Command("monitor", write_table, "value overall reference evidence alarm since"),
     Command("reweight", write_table, "stratum weight"),

@@ -89,7 +89,7 @@ def read_command(args: argparse.Namespace) -> MethodCall:
     _read_fields(arguments, level)
     if arguments.pop("unlabelled", False):
         if "label" in arguments:
-            raise PrcError("--unlabelled counts rows; leave out --label")
+            raise PrcError("leave out --label or --unlabelled, which is for rows without labels")
         arguments["label"] = None
     return MethodCall(table, arguments, groups, level)
 

@@ -159,6 +159,9 @@ HELP_OF_ARGUMENT = {  # of options that are no arguments, or that a command line
     "eta": "prevalences: shares such as 0.001, 0.1% or 1/1000; ratios of positives to negatives such as "
     "1:999; own, that of each group (the default); or a file with a column eta, or k positives among n "
     "examples, and any of the group columns",
+    "by": "columns that name groups, of any dtype but Object",
+    "time": "the column with the period of a row, such as a week",
+    "label": "the column of labels, empty where a row has none",
     "parts": "columns that name subpopulations; --eta is a file with them, eta and share",
     "alerts": "the lowest threshold with at most these alerts among events, such as 500/2000000",
     "per": "show the alerts among this number of events (default: those of --alerts)",
@@ -170,7 +173,7 @@ HELP_OF_ARGUMENT = {  # of options that are no arguments, or that a command line
     "other": "a file with one point from other examples, such as a human reader, in the columns tp, fp, "
     "fn and tn, or in cells=a,b,c,d; with --match",
     "plan": "the table of sampling-plan, a file: the rows that each labelled row represents",
-    "unlabelled": "count rows without labels",
+    "unlabelled": "no row has a label",
     "table": "a TOML file of arguments that describe the table; an option overrides it",
     "qrels": "judgements, lines 'query 0 document relevance' (TREC); INPUT is then a run, or a pattern "
     "of several, of lines 'query Q0 document rank score name'",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -177,6 +178,8 @@ def _add_options(parser: argparse.ArgumentParser, command: Command) -> None:
     for name, kind in command.kind_of_option.items():
         default = command.find_default(name)
         description = describe_argument(command.method, name)
+        if not kind.metavar:  # a switch has no value
+            description = re.sub("^True,? ", "", description)
         if type(default) in (str, int, float) and "(default" not in description:
             description += f" (default: {default})"
         settings: dict[str, Any] = {"dest": name, "required": default is inspect.Parameter.empty}

@@ -72,7 +72,7 @@ def list_reasons(case: Case) -> Iterator[Reason]:
     if backward_models and not case.is_reversed:  # or the verdict itself states it
         names = list_names(backward_models)
         verb = "ranks" if len(backward_models) == 1 else "rank"
-        yield Reason(f"scores are reversed: {names} {verb} negatives above positives; pass -score")
+        yield Reason(f"scores are reversed: {names} {verb} negatives above positives; negate them")
     losers = [candidate for candidate in case.qualifiers if not candidate.may_be_best]
     if losers and status == "no_winner":
         yield Reason("significantly worse", [list_names(losers)], "comparison")
