@@ -754,7 +754,7 @@ def test_rows_left_out_and_scores_the_wrong_way_round_are_told() -> None:
     assert "rows are left out" in decision.model_card()
     turned = SETTLED.with_columns(old=-pl.col("old"))
     reasons = decide(turned, recall=0.5).verdict.reasons
-    assert "scores are reversed: old ranks negatives above positives; pass -score" in reasons
+    assert "scores are reversed: old ranks negatives above positives; negate them" in reasons
 
 
 def test_published_points_of_one_model() -> None:
@@ -1218,3 +1218,56 @@ def test_rows_of_weight_0_are_no_examples(weightless: str) -> None:
     assert str(mine) == str(filtered)
     named_as_pattern = weighted.rename({"w": "^w$"}).prc(weight="^w$").decide(0.05, recall=0.5)
     assert str(named_as_pattern) == str(mine)
+
+
+@pytest.mark.parametrize("bound", [True, False])
+def test_a_decision_without_models_does_not_read_a_column_called_model(bound: bool) -> None:
+    """`model=None` is one model, however many values a column of that name has."""
+    label = np.arange(600) % 5 == 0
+    scores = np.random.default_rng(3).normal(size=600) + 2 * label
+    cars = pl.DataFrame({"label": label, "score": scores, "model": ["Ford", "Fiat"] * 300})
+    decision = cars.prc(model=None).decide(0.1) if bound else cars.prc.decide(0.1, model=None)
+    assert_frame_equal(decision.table, cars.drop("model").prc.decide(0.1).table)
+    assert cars.prc.decide(0.1).table["model"].to_list() == ["Fiat", "Ford"]
+
+
+def test_a_decision_on_columns_of_classes_distinguishes_models_in_rows() -> None:
+    """Each example has a row per model, and in it a score for each class."""
+    rng = np.random.default_rng(4)
+    kinds = rng.choice(["a", "b"], 400)
+    rows = pl.concat(
+        pl.DataFrame(
+            {"kind": kinds, **{kind: rng.normal(size=400) + lead * (kinds == kind) for kind in "ab"}}
+        ).with_columns(model=pl.lit(model), example=pl.int_range(400))
+        for model, lead in (("good", 3), ("poor", 1))
+    )
+    test = rows.prc(score={"a": "a", "b": "b"}, label="kind")
+    of_each = test.decide(0.1).table
+    assert of_each.select("class", "model").rows() == [
+        ("a", "good"), ("a", "poor"), ("b", "good"), ("b", "poor")
+    ]  # fmt: skip
+    for model in ("good", "poor"):
+        alone = rows.filter(model=model).drop("model").prc(score={"a": "a", "b": "b"}, label="kind")
+        for column in ("average_precision", "n_pos", "n_neg"):
+            found = of_each.filter(model=model)[column].to_list()
+            assert found == alone.decide(0.1).table[column].to_list()
+
+
+def test_models_at_a_class_mix_are_compared_by_weighted_rows() -> None:
+    """The advice of the error is followed to the end."""
+    rng = np.random.default_rng(5)
+    kinds = rng.choice(["a", "b"], 400)
+    rows = pl.concat(
+        pl.DataFrame({k: rng.normal(size=400) + lead * (kinds == k) for k in "ab"} | {"kind": kinds})
+        .with_row_index("example")
+        .with_columns(model=pl.lit(model))
+        for model, lead in (("good", 3), ("poor", 1))
+    )  # fmt: skip
+    shares = {"a": 0.9, "b": 0.1}
+    test = rows.prc(score={"a": "a", "b": "b"}, label="kind")
+    with pytest.raises(PrcError, match=r"pass weight=, with the weights that .prc.unpivot_scores"):
+        test.decide(class_mix(shares))
+    long = rows.prc.unpivot_scores({"a": "a", "b": "b"}, label="kind", mix=shares)
+    decision = long.prc(by="class", model="model", weight="weight", id="example").decide()
+    assert decision.table["eta"].unique().sort().to_list() == pytest.approx([0.1, 0.9])
+    assert decision.verdict.models == ("good",)

@@ -143,9 +143,10 @@ RULES = (
                "examples that were never scored cannot be combined with {fact}; leave that out, or "
                f"{unscored}"),
     )),
-    *(Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
-           methods, unless=unless)
-      for methods, unless in ((_COUNTS_ALL, ()), (_DECIDES, ("mean_over=",)))),
+    Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
+         _COUNTS_ALL),
+    Rule((_UNKNOWN,), f"{_UNKNOWN}, and a decision on each query needs their number; pass mean_over=, "
+         'such as mean_over="query", or both numbers as below=', _DECIDES, unless=("mean_over=",)),
     *_pair(_UNKNOWN, ("eta=", *_to_facts(_COUNTING_TARGETS), "per=", "match=", "simultaneous=True"),
            f"{_UNKNOWN}, and {{fact}} needs their number; pass both numbers as below=, or leave "
            "{fact} out"),
@@ -157,7 +158,7 @@ RULES = (
          '{"cat": "p_cat", ...}', unless=("score={...}",)),
     Rule(("class_mix()",), _NO_FORMULA.replace("{way}", "unpivot_scores(mix=...)"), _NO_FIELDS),
     Rule(("field()",), _NO_FORMULA.replace("{way}", "reweight(eta=field(...))"), _NO_FIELDS),
-    *_pair("field()", ("weight=", "rates=", "cells=", "cluster="),
+    *_pair("field()", ("weight=", "rates=", "cells="),
            "a field weights its examples itself; leave out {fact}", *_FIELDS, *_DECIDES),
     Rule(("field()", "counts of weights"), "a field needs numbers of examples, and counts= holds sums "
          "of weights; leave out the squares", _FIELDS),
@@ -211,9 +212,10 @@ RULES = (
            "leave out {fact}"),
     # Means over groups.
     *_pair("mean_over=", ("weights", "cluster=", "stratum=", 'method="bootstrap"', "field()",
-                          "class_mix()", "eta= of scores", "coarse=", "worst=", "other=",
-                          "paired=False"),
+                          "eta= of scores", "coarse=", "worst=", "other=", "paired=False"),
            "mean_over= treats the groups as the sample, and has its own error; leave out {fact}"),
+    Rule(("mean_over=", "class_mix()"), "leave out mean_over=, and average the rows: "
+         '.group_by("metric").agg(pl.col("value").mean())'),
     *_pair("mean_over=", ("threshold=", "maximize=", "guarantee=", *_to_facts(TARGET_KINDS), "per="),
            "mean_over= averages metrics of whole curves, not results at a threshold; leave out {fact}",
            *_DECIDES),
@@ -224,6 +226,8 @@ RULES = (
     # How sure.
     Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it",
          unless=("confidence=", "guarantee="), passes_over=True),
+    Rule(("field()", "cluster="), "a field weights its examples itself; leave out cluster=",
+         (*_FIELDS, *_DECIDES)),
     Rule(("stratum=",), "stratum= is for intervals; pass confidence= with it", unless=("confidence=",),
          passes_over=True),
     Rule(("stratum=",), "pass weight= with stratum=: the number of rows in the stratum divided by the "

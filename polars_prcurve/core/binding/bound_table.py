@@ -84,6 +84,8 @@ class Question(NamedTuple):
     """Tables that were read before; None of a table that keeps none."""
     wide_scores: Any = None
     """The word score= of a wide table, which `frame` was made from."""
+    names_no_model: bool = False
+    """Whether `model=None` was passed: a column called `model` is then one like any other."""
     means: MeanOver | None = None
     """The groups that means are over; they are the last ones of `by`. None without means."""
 
@@ -91,6 +93,16 @@ class Question(NamedTuple):
     def is_wide(self) -> bool:
         """Whether the user's table has a column of scores for each model, or for each class."""
         return self.wide_scores is not None
+
+    @property
+    def has_class_columns(self) -> bool:
+        """Whether the user's table has a column of scores for each class."""
+        return isinstance(self.wide_scores, Mapping)
+
+    @property
+    def has_model_columns(self) -> bool:
+        """Whether the user's table has a column of scores for each model."""
+        return self.is_wide and not self.has_class_columns
 
     @property
     def has_parts(self) -> bool:
@@ -262,7 +274,8 @@ def _set_groups(question: Question) -> Question:
     groups: list[Column] = list_columns("by=", columns.by)
     if method in argument_rules.TAKES_ONE_MODEL and model is None:
         names = set(question.frame.lazy().collect_schema().names())
-        if "model" not in names - set(map(name_column, list_columns("parts=", columns.parts))):
+        names -= set(map(name_column, list_columns("parts=", columns.parts)))
+        if question.names_no_model or "model" not in names:
             return question._replace(columns=columns._replace(id=None))
     if method in argument_rules.COMPARES_MODELS:
         model = "model" if model is None else model
@@ -322,7 +335,7 @@ def _stack_classes(question: Question, groups: list[Column]) -> Question:
     columns = question.columns._replace(
         score=stacked_table.score_name, label=stacked_table.label_name, by=groups
     )
-    question = question._replace(wide_scores=list(column_of_class.items()))
+    question = question._replace(wide_scores=dict(column_of_class))
     if question.eta.is_of_classes:
         assert isinstance(label_name, str)  # `stack_classes` takes no other
         field_argument, part_column = question.eta.build_field(
@@ -559,6 +572,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             may_collect=self._may_collect or collects,
             user_table=self._frame,
             read_tables=self._tables if isinstance(self._frame, pl.DataFrame) else None,
+            names_no_model="model" in words and words["model"] is None,
         )
         if eta_reading.parts:
             question = _set_parts(question, eta_reading.parts, table_words)

@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_prcurve.core.curves.fields_of_several_parts import build_field_grid
 from polars_prcurve.core.ground.argument_checks import select_column, take_frame
-from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.inputs.column_reader import Column
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.wide_tables import read_classes
@@ -190,6 +190,12 @@ class EtaClassMix(EtaArgument):
         true_classes = read_classes(label, dtype, list(share_of_class)).alias(_TRUE_CLASS)
         class_shares = pl.DataFrame([true_classes, pl.Series("share", list(share_of_class.values()))])
         class_rows = read_classes(label, dtype, list(scores)).alias("class").to_frame()
+        lacked_classes = class_rows["class"].filter(~class_rows["class"].is_in(true_classes.implode()))
+        if lacked_classes.len():
+            raise PrcError(
+                f"class_mix() has no share for {list_names(map(repr, lacked_classes))}; add it, with 0 "
+                "if the class is absent"
+            )
         is_positive = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
         part_rows = class_rows.join(class_shares, how="cross").with_columns(is_positive.alias("eta"))
         true_class_column = select_column(label).alias(_TRUE_CLASS)

@@ -71,7 +71,7 @@ def count_rows_left_out(question: Question, **options: bool) -> DroppedRows | No
         dropped_rows = dropped_rows._replace(may_rank_last=False)
     if question.is_wide:  # a row goes for all models, or classes
         dropped_rows = dropped_rows.divide(len(question.wide_scores))
-        if column_arguments.model is None:  # each row is positive for one class
+        if question.has_class_columns:  # each row is positive for one class
             dropped_rows = dropped_rows._replace(n_pos=None)
     return dropped_rows if dropped_rows.n else None
 
@@ -93,7 +93,7 @@ def weigh_field(request: DecisionRequest, question: Question, frame: pl.DataFram
     while weight_column in table._frame.columns:
         weight_column += " of the field"
     arguments = {**table._words, "by": question.columns.by, "weight": weight_column}
-    if request.model is not None and not question.is_wide:
+    if request.model is not None and not question.has_model_columns:
         arguments["model"] = request.model
     weighted_table = type(table)(table.reweight(eta=exact_field, name=weight_column), arguments)
     request = replace(request, unweighted_table=table(by=question.columns.by))

@@ -77,7 +77,8 @@ class FramePrc(
         independent, whatever their labels. A class in fewer than two clusters has no interval.
     model
         The column that names the model; `model` if left out where models are compared, elsewhere one
-        more group column, the last.
+        more group column, the last. For `decide` and `report` None is one model, whatever columns there
+        are.
     id
         The columns that identify an example of a group, where models scored the same examples. Each has
         one row per model, and `missing="drop"` leaves it out for all models.

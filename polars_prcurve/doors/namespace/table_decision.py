@@ -13,6 +13,7 @@ import polars as pl
 from polars_prcurve.core.binding.bound_table import BoundTable, Question, name_column
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
 from polars_prcurve.core.ground.argument_checks import select_column
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.judging.decision_request import (
     DecisionRequest,
     count_rows_left_out,
@@ -54,8 +55,13 @@ def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -
     if columns.points is not None and goal.targets and not goal.is_at_threshold:
         is_gate = goal.guarantee is None and has_one_point_each(ranked_table, {})
         goal = goal.test_point() if is_gate else goal
-    if columns.model is not None and not question.is_wide:
+    if columns.model is not None and not question.has_model_columns:
         ranked_table = ranked_table(model=columns.model)
+    if columns.model is not None and isinstance(question.eta.value, ClassMix):
+        raise PrcError(
+            "pass weight=, with the weights that .prc.unpivot_scores(mix=...) adds, and leave out eta= "
+            "and score={...}: models at a class mix are compared by weighted rows"
+        )
     counts_for_less = columns.weight is not None or isinstance(question.eta.value, ClassMix)
     request = DecisionRequest(
         ranked_table,
@@ -69,7 +75,7 @@ def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -
         is_published=columns.points is not None,
         call_order=methods._find_call_order(words),
         unweighted_table=_count_rows_once(ranked_table, columns.weight) if counts_for_less else None,
-        has_classes=question.is_wide and columns.model is None,
+        has_classes=question.has_class_columns,
     )
     if not question.eta.is_field:
         return request
