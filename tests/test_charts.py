@@ -937,7 +937,7 @@ def test_ranking_draws_the_ranks_best_on_top():
     assert line["encoding"]["y"]["scale"]["domain"] == [2.5, 0.5]
     assert table["may_be_best"].n_unique() == 2
     assert any("doubt" in row for row in records(chart))
-    assert "Grey: the order is not significant (95%)" in subtitle(chart)
+    assert "Grey zones: the order is not significant (95%)" in subtitle(chart)
     words = [row for row in all_records(chart) if row.get("part", "").startswith("word")]
     said = [plain(row["text"]) for row in words]
     assert sorted(said) == ["1", "1–2", "1–2", "2", "late", "late", "sure", "sure"]
@@ -2580,7 +2580,7 @@ def test_ranks_of_published_points_are_dotted_where_their_limits_leave_them_open
     assert chart.to_dict() == charts.ranking(limits).to_dict()
     dotted = {row["color"] for row in records(chart) if "doubt" in row}
     assert dotted >= set(limits.filter("may_be_best")["model"]) == {"a", "b"}
-    assert "Grey: places that are open, since nothing is known" in subtitle(chart)
+    assert "Grey zones: places that are open, since nothing is known" in subtitle(chart)
 
 
 def test_a_parameter_of_a_metric_follows_its_name():
@@ -2652,7 +2652,7 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
     assert heading(marked) == f"At 40% recall, precision is {each}"
     mixed = pl.concat([other, frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")])
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=mixed)
-    assert heading(marked).startswith("Precision and recall"), "of several targets none is told"
+    assert heading(marked).startswith("Precision by recall"), "of several targets none is told"
     few = frame.filter(pl.int_range(pl.len()) % 20 == 0)
     assert heading(charts.pr_curve(few.prc.curve(0.1, by="model"))).startswith("With 10 positives, ")
 

@@ -219,10 +219,8 @@ def test_no_title_is_silent_or_counts_what_is_drawn(chart, table):
         words = WORDS[chart]
     rows = twelve if table == "twelve" else TABLES[table]
     said = heading(getattr(prc(rows, **MODELS).plot, chart)(**words))
-    silent = (
-        "Precision and recall|Recall and|Recall by|Precision gain and|Average precision by|Ranking by"
-    )
-    silent += "|Precision, recall|Precision by|True positives among|Observed share"
+    silent = "Recall by|Metrics by|Precision gain and|Average precision by|Ranking by"
+    silent += "|Precision by|True positives among|Observed share"
     assert not re.match(rf"({silent})", said), said
     assert not re.search(r"\d+ of (the )?\d+ (panels|ranges|prevalences|shares|points)", said)
     assert not re.search(r"\d%? \([A-Za-z]", said), "no lists in brackets"
@@ -700,3 +698,93 @@ def test_what_few_positives_leave_open_is_written_in_whole_percents(n_pos, place
     assert re.search(r" \d+% to \d+%$", said), said
     for share in (0.0, 1.0):
         assert share in find_limits(share, n_pos)
+
+
+# What is written once, and what a reader finds in the picture ------------------------------------
+
+
+def above(chart) -> list[str]:
+    """The title and the subtitle of a chart."""
+    title = chart.to_dict()["title"]
+    return [plain(" ".join(title[part])) for part in ("text", "subtitle")]
+
+
+@pytest.mark.parametrize("chart", WORDS)
+def test_a_title_without_a_finding_is_not_repeated_below_it(chart):
+    sites = "abcd"[: 2 if chart == "alerts" else 4]
+    table = pl.concat(
+        TABLES["six"].with_columns(model=pl.format("{} of {}", "model", pl.lit(site))) for site in sites
+    )
+    words = WORDS[chart] | ({"eta": [0.2, 0.1, 0.01]} if chart.endswith("_curve") else {})
+    words = WORDS[chart] if chart in ("roc_curve", "decision_curve") else words
+    found, below = above(getattr(prc(table, **MODELS).plot, chart)(**words))
+    assert found not in below
+    assert not below or not found.startswith(below)
+
+
+def test_recall_in_the_title_is_that_of_the_marks():
+    coarse = TABLES["clear"].with_columns(pl.col("score").round(0))
+    for model in ("sharp", "dull"):
+        one = prc(coarse.filter(model=model)).plot
+        for chart in (one.pr_curve(0.1), one.pr_curve(0.1, y="fdr")):
+            [mark] = records(chart, "mark")
+            assert heading(chart).startswith(f"At {say_share(mark['recall'])} recall, ")
+    assert heading(prc(coarse, **MODELS).plot.pr_curve(0.1)).startswith("At 50% recall or more, ")
+
+
+def test_a_title_names_no_line_that_is_grey():
+    random = np.random.default_rng(4)
+    site = random.integers(0, 12, 12_000)
+    label = random.random(12_000) < 0.08
+    score = (1.2 + 0.12 * site) * label + random.normal(size=12_000)
+    table = pl.DataFrame({"label": label, "score": score, "site": [f"Site {k:02}" for k in site]})
+    chart = prc(table, by="site").plot.threshold_curve(0.05)
+    assert re.match(
+        r"At 5\d% recall.*, precision of \d+ of 12 lines rests on fewer than 5", heading(chart)
+    )
+    two = table.filter(pl.col("site").is_in(["Site 00", "Site 11"]))
+    said = heading(prc(two, by="site").plot.threshold_curve(0.05))
+    assert "precision for Site 11 rests on fewer than 5" in said
+
+
+def test_no_line_of_a_title_ends_within_a_short_name():
+    chart = prc(TABLES["six"].filter(pl.col("model") < "model 3"), **MODELS).plot.pr_curve(0.05)
+    said = " ".join(chart.to_dict()["title"]["text"])
+    assert "model\u00a02" in said
+    assert "model 2" not in said
+
+
+def test_grey_lines_of_panels_are_named_below_them():
+    weeks = pl.DataFrame({"week": [*range(1, 9)] * 2, "site": ["a"] * 8 + ["b"] * 8, "score": 1.0})
+    weeks = weeks.with_columns(n_pos=pl.when(site="a").then(80).otherwise(40), n_neg=20)
+    test = weeks.prc(counts=("n_pos", "n_neg"), by="site")
+    said = subtitle(test.plot.monitor("week", reference=0.8, threshold=1.0))
+    assert "Grey lines: the reference; upright: the alarm" in said
+    alone = weeks.filter(site="a").prc(counts=("n_pos", "n_neg"))
+    assert "Grey lines" not in subtitle(alone.plot.monitor("week", reference=0.8, threshold=1.0))
+
+
+def test_words_at_lines_of_one_precision_stand_apart():
+    for eta in (0.005, 0.02, 0.05):
+        chart = prc(TABLES["clear"], **MODELS).plot.roc_curve(
+            eta=eta, precisions=[k / 10 for k in range(1, 10)]
+        )
+        places = sorted(
+            (row["fpr"], row["text"])
+            for row in all_records(chart)
+            if "precision " in row.get("text", "")
+        )
+        width = chart.to_dict()["width"]
+        for (left, text), (right, _) in pairwise(places):
+            assert (right - left) * width > measure_text(text, 10)
+
+
+def test_weighted_counts_have_few_digits_and_one_prevalence():
+    rows = TABLES["clear"].with_columns(w=pl.col("row").mod(97) / 7)
+    test = prc(rows, **MODELS, weight="w").plot
+    captions = [
+        row["text"] for row in all_records(test.reliability()) if "observed" in row.get("text", "")
+    ]
+    assert captions
+    assert all("." not in caption for caption in captions), captions
+    assert "each test set" not in subtitle(test.p3_curve([0.001, 0.1, 0.5], recall=0.5))

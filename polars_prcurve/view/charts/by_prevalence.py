@@ -213,7 +213,9 @@ class _LineChart:
         spec = ChartSpec(x, y, "linear", bands=bands, height=0.6, names="ends")
         self.canvas = Canvas(curves, self.channels, spec, size)
         is_own = pl.col("own_eta").is_between(0, 1, "none")
-        self.own_etas = curves.curve_rows.select(pl.when(is_own).then("own_eta")).to_series().to_list()
+        # Sums of weights may differ in their last digits from curve to curve.
+        own_etas = curves.curve_rows.select(pl.when(is_own).then("own_eta")).to_series()
+        self.own_etas = own_etas.round_sig_figs(12).to_list()
         # Whether the values are the precision of thresholds, with the counts behind it.
         self.rests_on_counts = self.metrics == ["precision"] and "fp" in self.rows.columns
         self.doubt = point_thinning.find_few_positives(self.rows, curves)

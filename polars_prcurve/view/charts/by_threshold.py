@@ -111,7 +111,7 @@ def threshold_curve(
         reads="forward",
         say_row=partial(_say_row, ""),
         subtitle="Metrics by threshold",
-        title="Precision, recall and alerts by threshold",
+        title="Metrics by threshold",
         say=partial(say_thresholds, channels),
         note=["Read the panels at the same threshold", x.describe(), infinite_note],
         marks=marks,
@@ -357,6 +357,6 @@ def _join_columns(
         note = chart_assembly.build_note(text, width, 0, -room)
         whole_chart = alt.concat(*stacks, columns=n, spacing=34)
         whole_chart = chart_assembly.join_note(whole_chart, note, n * size.width, 16)
-    words = chart_assembly.build_title(text, width)
+    words = chart_assembly.build_title(text, width, first.channels)
     finished: chart_assembly.Chart = chart_assembly.set_properties(whole_chart, **words)
     return finished

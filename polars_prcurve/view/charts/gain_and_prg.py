@@ -93,7 +93,7 @@ def gain_curve(
         reads="backward",
         say_row=_say_alerted,
         subtitle="Recall by share of cases flagged",
-        title="Recall and share of cases flagged",
+        title="Recall by share of cases flagged",
         say=partial(_say_all, "With a tenth of the cases flagged, recall is", recall_of_curve, channels),
         few=_say_few_tenths(canvas, recall_of_curve) if has_marks else "",
         note=[f"{points_text} mark where a tenth of cases are flagged" if has_marks else ""],

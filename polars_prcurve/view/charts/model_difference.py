@@ -307,8 +307,8 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: Giv
     shown_rows, further_rows = ranked[:n_shown], ranked[n_shown:]
     x = _build_axis(end for row in shown_rows for end in row[1:4])
     n_settled = sum(row.is_settled for row in shown_rows)
-    has_open = n_settled < len(shown_rows)
-    # Rows that are not settled stand below a heading of their own.
+    has_open = 0 < n_settled < len(shown_rows)
+    # Rows that are not settled stand below a heading of their own, if others are above it.
     places = [k + (has_open and k >= n_settled) for k in range(len(shown_rows))]
     n_lines = len(shown_rows) + has_open + bool(further_rows)
     room = round(max((measure_text(row.name) for row in shown_rows), default=0)) + 14

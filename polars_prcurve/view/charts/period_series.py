@@ -12,7 +12,7 @@ import polars as pl
 from polars_prcurve.core.comparison.monitoring import SINCE_COLUMNS
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import name_groups
+from polars_prcurve.core.ground.message_text import join_words, name_groups
 from polars_prcurve.view.charts.parts import chart_curves
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_colors
@@ -108,6 +108,7 @@ def monitor(
     mean_text = f"{level_text}interval of {'a' if has_change else 'the'} mean"
     error_text = "plus" if is_rise else "less"
     note = (
+        *_describe_rules(canvas, has_bound=len(bounds) > 0),
         f"Shaded: {mean_text}, valid for all {periods_text} simultaneously",
         f"Bound: the reference {error_text} its sampling error" if len(bounds) else "",
     )
@@ -255,6 +256,17 @@ def _draw_changes(canvas: Canvas) -> None:
                 look: dict[str, Any] = {"dx": -5 if is_right else 5, "baseline": "top", **quiet_look()}
                 look |= {"align": "right" if is_right else "left", "py": 3 + 15 * row}
                 canvas.words += [Word(text=name, x=period, **look)] if is_alone else []
+
+
+def _describe_rules(canvas: Canvas, *, has_bound: bool) -> list[str]:
+    """Return what grey lines are in panels, where they have no names."""
+    if canvas.channels.facet is None:
+        return []
+    rules = {str(row["ref"]).rpartition(" ")[0] for row in canvas.records if row["part"] == "reference"}
+    names = [name for name in ("likely change", "alarm") if name in rules]
+    upright_text = f"; upright: the {join_words(names)}" if names else ""
+    noun = "lines" if has_bound or names else "line"
+    return [f"Grey {noun}: the reference{' and its bound' if has_bound else ''}{upright_text}"]
 
 
 def _draw_periods(canvas: Canvas) -> None:

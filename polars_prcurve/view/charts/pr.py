@@ -29,16 +29,11 @@ from polars_prcurve.view.words.number_words import (
 
 # Titles of the axis, by `y`.
 _AXIS_TITLE_OF_Y = {"precision": "Precision", "fdr": "False discovery rate"}
-_SUBTITLE_OF_Y = {  # what is drawn, by `y`
+_NAME_OF_Y = {  # what is drawn, by `y`
     "precision": "Precision by recall",
     "fdr": "False discovery rate (1 - precision) by recall",
 }
-_FINDING_OF_Y = {  # where the numbers of a title begin, by `y`
-    "precision": "At 50% recall, precision is",
-    "fdr": "At 50% recall, the false discovery rate is",
-}
-# Titles without a number, by `y`.
-_TITLE_OF_Y = {"precision": "Precision and recall", "fdr": "False discovery rate and recall"}
+_FINDING_OF_Y = {"precision": "precision is", "fdr": "the false discovery rate is"}
 
 
 @hint_at_arguments
@@ -124,8 +119,8 @@ def pr_curve(
         height=pl.col("fpr") / pl.col("recall"),
         reads="forward",
         say_row=partial(_say_row, (y, *band)),
-        subtitle=_SUBTITLE_OF_Y[y],
-        title=_TITLE_OF_Y[y],
+        subtitle=_NAME_OF_Y[y],
+        title=_NAME_OF_Y[y],
         say=partial(_find_title, channels, area_of_curve, y),
         note=_write_note(canvas, describe_level(band, confidence)),
         marks=marked_points.choose_points("pr_curve", points, curves, channels, ["recall", y]),
@@ -177,12 +172,14 @@ def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, cur
     has_groups_in_panels = facet_channel is not None and facet_channel.fields != ["eta"]
     if has_groups_in_panels and y == "precision" and not has_own_etas:
         return chart_titles.say_areas("Average precision", area_of_curve, curves, channels)
-    share_of_curve = dict(chart_titles.find_known_half(curves).select("curve", y).rows())
+    half_points = chart_titles.find_known_half(curves)
+    share_of_curve = dict(half_points.select("curve", y).rows())
     if not share_of_curve or not etas.is_between(0, 1).all():
         return chart_titles.say_few_false_alerts(curves, channels)
     say_together = say_precisions if y == "precision" else say_shares
+    sentence_start = f"At {chart_titles.say_reached(half_points['recall'])}, {_FINDING_OF_Y[y]}"
     return chart_titles.say_values(
-        _FINDING_OF_Y[y], share_of_curve, curves, channels, say_numbers=say_together
+        sentence_start, share_of_curve, curves, channels, say_numbers=say_together
     )
 
 

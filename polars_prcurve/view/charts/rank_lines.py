@@ -260,10 +260,10 @@ def _describe_zones(
         return []
     if "behind" not in result.columns:
         reason = "nothing is known between points or within equal scores"
-        return [f"Grey: places that are open, since {reason}"]
+        return [f"Grey zones: places that are open, since {reason}"]
     level_text = "" if confidence is None else f" ({format_level(confidence)})"
     grey_sentence = (
-        f"Grey: the order is not significant{level_text}; crossings there may be due to chance"
+        f"Grey zones: the order is not significant{level_text}; crossings there may be due to chance"
     )
     is_partly_tested = not has_pairs and curves.points["rank"].max() > 2  # type: ignore[operator]
     return [grey_sentence, "Below the first, nothing is tested" if is_partly_tested else ""]

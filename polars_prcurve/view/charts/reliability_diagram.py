@@ -201,12 +201,13 @@ def _draw_ranges(
     x_axis = _build_axis(ranges)
     facet = channels.facet
     if facet is not None and eta is None:
+        say_observed = say_count if ranges["positives"].dtype.is_float() else format_count
         curve_sums = ranges.group_by("curve", maintain_order=True).agg(
             pl.col("expected", "positives").sum()
         )
         labels, text = facet.label_of_curve, "{} expected, {} observed"
         captions = {
-            labels[curve]: text.format(say_count(expected), format_count(n_positives))
+            labels[curve]: text.format(say_count(expected), say_observed(n_positives))
             for curve, expected, n_positives in curve_sums.rows()
         }
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))

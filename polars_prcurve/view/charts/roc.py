@@ -18,7 +18,7 @@ from polars_prcurve.core.ground.argument_checks import (
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.prevalence.eta_table import read_share, require_plain_etas
 from polars_prcurve.view.charts.parts import marked_points, point_thinning
-from polars_prcurve.view.charts.parts.active_theme import quiet_look
+from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
@@ -39,7 +39,7 @@ from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
 _MANY_CURVES = 24  # curves, beyond which such lines have fewer points
 _NEAREST_PIXELS = 6  # pixels from the left edge to a line that can be distinguished from it
-_WORD_WIDTH = 62  # pixels across that the words at a line take, about
+_WORD_GAP = 6  # pixels across between the words at two lines, at least
 
 
 @hint_at_arguments
@@ -113,7 +113,7 @@ def roc_curve(
         reads="backward",
         say_row=_say_row,
         subtitle="Recall by false positive rate, the same at any prevalence",  # unlike most charts
-        title="Recall and false positive rate",
+        title="Recall by false positive rate",
         say=partial(_say_curves, channels, area_of_curve),
         note=[
             *_describe_precisions(precision_lines, lost_precisions),
@@ -242,7 +242,8 @@ def _draw_references(
     word_pixels: list[float] = []
     for word in reversed(words if panels and channels.facet is None else []):  # the farthest one first
         x_pixel = spec.x.place(word.x or 0) * canvas.size.width
-        if all(abs(x_pixel - other_pixel) > _WORD_WIDTH for other_pixel in word_pixels):
+        width = measure_text(word.text, word.size) + _WORD_GAP  # all have as many letters
+        if all(abs(x_pixel - other_pixel) > width for other_pixel in word_pixels):
             word_pixels.append(x_pixel)
             canvas.words.append(word)
     return [precision for precision, place in end_places.items() if place < least_share]

@@ -206,8 +206,9 @@ class Canvas:
         curves = self.curves
         if user_title or finding:
             subtitle = curves.join_etas(f"{subtitle},")
-        elif subtitle == name:
-            subtitle = ""
+        elif subtitle.startswith(name):
+            subtitle = subtitle[len(name) :].lstrip(" ,")
+            subtitle = f"{subtitle[:1].upper()}{subtitle[1:]}"
         note = (self.channels.color_note, *note, *curves.describe_sizes())
         own_title = finding or curves.join_etas(name)
         return chart_assembly.ChartText(user_title, subtitle, note, own_title, self.spoken)

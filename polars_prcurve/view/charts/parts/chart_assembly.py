@@ -14,7 +14,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 
@@ -120,7 +120,7 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
         axis_height = 20 if has_no_axis else spec.x.measure_height(size.width)
         note = build_note(text, width + 60, size.height + axis_height, -room)
         layered_chart.layer += [] if note is None else [note]
-        title = build_title(text, width + max(100, 2 * spec.y.room))
+        title = build_title(text, width + max(100, 2 * spec.y.room), panel.channels)
         return attach_data(set_properties(layered_chart, **title), records)
     layers = layered_chart.layer[1:]
     panels = _build_panels(layered_chart, panel, facet, heads, records)
@@ -128,7 +128,8 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
         text = replace(text, note=(f"Panels: {facet.title}", *text.note))
     width = size.columns * (size.width + PANEL_GAP)
     whole_chart = join_note(panels, build_note(text, width, 0, -room), max(width - 60, 40), 14)
-    whole_chart = set_properties(whole_chart, **build_title(text, width))
+    title = build_title(text, width, panel.channels)
+    whole_chart = set_properties(whole_chart, **title)
     # One layer goes through Altair's facet, which copies all it is given; the others follow now.
     panels = whole_chart if isinstance(whole_chart, alt.FacetChart) else whole_chart.vconcat[0]
     panels.spec.layer = [*panels.spec.layer, *layers]
@@ -136,12 +137,22 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
     return finished_chart
 
 
+def _list_names(channels: Channels) -> list[str]:
+    """Return the short names of lines and panels, such as `model 3`."""
+    labels = [
+        label for channel in (channels.color, channels.facet) if channel for label in channel.labels
+    ]
+    return [label for label in labels if len(label) <= _LONGEST_WORD]
+
+
 def _say_left_out(words: Sequence[Word], settled_words: Sequence[Word]) -> list[str]:
     """Return sentences for the note on words that have no place: names of grey lines, and others."""
     settled_texts = {word.text for word in settled_words}
     left_out = [word for word in words if word.text not in settled_texts]
     texts = [" ".join(word.text.split()) for word in left_out if word.color != style.QUIET]
+    texts = [f"{text[:1].upper()}{text[1:]}" for text in texts]
     names = [" ".join(word.text.split()) for word in left_out if word.color == style.QUIET]
+    names = [name.replace(": ", ", ") for name in names]
     return [*texts, f"Grey line{'s' if len(names) > 1 else ''}: {join_words(names)}" if names else ""]
 
 
@@ -602,14 +613,16 @@ def build_name_layers(
 _IN_BRACKETS = re.compile(r"\([^()]{1,30}\)")  # short names, which no line ends in
 
 
-def wrap_text(text: str, width: float, size: float) -> list[str]:
-    """Return the text in lines that fit a width in pixels; numbers stay whole."""
+def wrap_text(text: str, width: float, size: float, names: Iterable[str] = ()) -> list[str]:
+    """Return the text in lines that fit a width in pixels; numbers and these names stay whole."""
     letters = max(24, int(width / (0.5 * size)))
     whole_chart = _IN_BRACKETS.sub(lambda name: name[0].replace(" ", NO_BREAK), escape_text(text))
+    for name in names:
+        whole_chart = whole_chart.replace(name, name.replace(" ", NO_BREAK))
     return wrap_words(glue_numbers(whole_chart), letters)
 
 
-def build_title(text: ChartText, width: float) -> dict[str, Any]:
+def build_title(text: ChartText, width: float, channels: Channels) -> dict[str, Any]:
     """Return the title and the description for people who cannot see the chart."""
     heading = text.title or text.own_title
     spoken_parts = [heading, text.subtitle, *text.note, text.spoken]
@@ -623,7 +636,7 @@ def build_title(text: ChartText, width: float) -> dict[str, Any]:
     look |= {"subtitleFontSize": sizes.subtitle, "subtitleLineHeight": sizes.subtitle + 4.5}
     look |= {"subtitleColor": style.QUIET, "subtitlePadding": 5}
     subtitle_rows = wrap_text(text.subtitle, width, sizes.subtitle)
-    title_rows = wrap_text(heading, width, sizes.title * 1.08)
+    title_rows = wrap_text(heading, width, sizes.title * 1.08, _list_names(channels))
     title_params = alt.Title(title_rows, subtitle=subtitle_rows, **look)
     return {"title": title_params, **description}
 

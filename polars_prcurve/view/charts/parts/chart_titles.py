@@ -84,13 +84,16 @@ def say_few_false_alerts(curves: ChartCurves, channels: Channels) -> str:
     curves_in_doubt = half_points["curve"].unique().sort().to_list()
     if not curves_in_doubt:
         return ""
-    names = name_curves(curves, channels)
-    names_text = ""
-    if len(curves_in_doubt) < len(curves.curve_rows) and are_short(curves_in_doubt, names):
-        names_text = f" for {join_words([names[curve_number] for curve_number in curves_in_doubt])}"
-    return (
-        f"At 50% recall, precision{names_text} rests on fewer than {FEW_FALSE_POSITIVES} false positives"
-    )
+    names, n_lines = name_curves(curves, channels), len(curves.curve_rows)
+    shown_labels = names.values() if channels.color is None else channels.color.shown_labels
+    subject = "precision"
+    if len(curves_in_doubt) < n_lines:
+        subject = f"precision of {len(curves_in_doubt)} of {n_lines} lines"
+        labels = [names.get(curve_number, "") for curve_number in curves_in_doubt]
+        if are_short(curves_in_doubt, names) and {*labels} <= {*shown_labels}:
+            subject = f"precision for {join_words(labels)}"
+    recall_text = say_reached(half_points["recall"])
+    return f"At {recall_text}, {subject} rests on fewer than {FEW_FALSE_POSITIVES} false positives"
 
 
 def find_known_half(curves: ChartCurves) -> pl.DataFrame:
