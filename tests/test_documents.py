@@ -1259,3 +1259,21 @@ def test_names_of_lines_that_cross_stand_apart(width: float) -> None:
         name = "nn" if places["nn"] == (x, y) else "rules"
         assert abs(y - next_y) >= 13 or next_x - x >= 8 * len(name) + 8, (fall, places)
     assert places
+
+
+def test_curves_of_few_scores_are_drawn_from_no_recall_on() -> None:
+    """The highest threshold holds for all recalls below its own; a rule has no other one."""
+    frame = draw_models({"a": 2.0}, 200, 900, seed=3).with_columns(rule=pl.col("a") > 1.0)
+    [rows] = frame.prc.curve(0.1, score="rule", confidence=0.95).partition_by("eta")
+    curve = Curve("rule", 0, rows.to_dicts(), None)
+    drawn, _ = draw_curves([curve], 0.1, {}, (600, 260), "")
+    band, line = (re.findall(r"[\d.]+,[\d.]+", path) for path in re.findall(r'<path d="M(.*?)"', drawn))
+    axis_x = re.findall(r'<line x1="([\d.]+)"', drawn)[0]
+    for path in (band, line):
+        assert float(path[0].partition(",")[0]) == pytest.approx(float(axis_x), abs=0.1)
+    first, second = (place.partition(",")[2] for place in line[:2])
+    assert first == second
+    published = [{**row, "threshold": None} for row in curve.rows]
+    drawn, _ = draw_curves([Curve("rule", 0, published, None)], 0.1, {}, (600, 260), "")
+    line = re.findall(r"[\d.]+,[\d.]+", re.findall(r'<path d="M(.*?)" fill="none"', drawn)[0])
+    assert float(line[0].partition(",")[0]) > float(axis_x) + 100

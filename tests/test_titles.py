@@ -788,3 +788,13 @@ def test_weighted_counts_have_few_digits_and_one_prevalence():
     assert captions
     assert all("." not in caption for caption in captions), captions
     assert "each test set" not in subtitle(test.p3_curve([0.001, 0.1, 0.5], recall=0.5))
+
+
+@pytest.mark.parametrize("chart", ["pr_curve", "roc_curve", "gain_curve", "threshold_curve"])
+def test_models_of_many_sites_stand_beside_each_other(chart):
+    random = np.random.default_rng(1)
+    site, label = random.integers(0, 8, 4_000), random.random(4_000) < 0.2
+    wide = pl.DataFrame({"label": label, "site": site, "a": random.normal(size=4_000) + label})
+    wide = wide.with_columns(b=pl.col("a") + random.normal(size=4_000))
+    drawn = getattr(wide.prc(by="site", score=["a", "b"]).plot, chart)()
+    assert labels(drawn, "color") == ["a", "b"]

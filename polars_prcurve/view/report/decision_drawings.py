@@ -289,6 +289,9 @@ def _draw_rules(
 def _draw_curve(place: Place, curve: Curve) -> Iterator[str]:
     color = name_color(curve.color_number)
     curve_rows = [row for row in curve.rows if _is_drawn(row)]
+    if curve_rows and curve_rows[0].get("threshold") is not None:
+        # The highest threshold is that of all recalls below its own. A published point is alone.
+        curve_rows.insert(0, {**curve_rows[0], "recall": 0.0})
     band_rows = [row for row in curve_rows if row.get("precision_low") is not None]
     if band_rows and curve.color_number is not None:
         upper_points = [place(row["recall"], row["precision_high"]) for row in band_rows]

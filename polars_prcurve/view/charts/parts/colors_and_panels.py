@@ -212,7 +212,8 @@ def read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> 
             free_fields.append(other_field)
     user_fields, rest_fields = panel_fields, free_fields
     if not color_fields:
-        color_fields, rest_fields = free_fields[:1], free_fields[1:]
+        color_fields = _find_colored_field(curves, free_fields)
+        rest_fields = [field for field in free_fields if field not in color_fields]
     panel_fields = user_fields + rest_fields
     other_fields = [field for field in free_fields if field in curves.other_fields]
     is_crowded = curves.count_distinct(color_fields) > MAX_NAMES
@@ -229,6 +230,14 @@ def read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> 
         look = {"is_eta_added": "eta" not in color_fields, "is_of_panels": True}
         panel_channel = build_channel(curves, panel_fields, **look)
     return Channels(color_channel, panel_channel)
+
+
+def _find_colored_field(curves: ChartCurves, free_fields: list[str]) -> list[str]:
+    """Return the first field of groups, in a list; of several, the first that has not too many names."""
+    # Each line of many sites and a few models would have a panel of its own, and no other beside it.
+    group_fields = [field for field in free_fields if field in curves.group_fields]
+    few = [field for field in group_fields if 1 < curves.count_distinct([field]) <= MAX_NAMES]
+    return (few or free_fields)[:1]
 
 
 def read_panels_of_one(
