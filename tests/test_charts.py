@@ -194,7 +194,7 @@ def test_fdr_near_one_is_drawn_by_what_is_left_to_one():
     assert marks == {say_share(fdr) for fdr in at_half["fdr"]}
     assert "The axis is logarithmic in the distance to 100%" in plain(subtitle(chart))
     said = heading(charts.pr_curve(table, y="fdr"))
-    assert said.startswith("At 50% recall, the false discovery rate is ")
+    assert re.match(r"At 50% recall( or more)?, the false discovery rate is ", said)
     assert all(say_share(fdr).replace("\xa0", " ") in said for fdr in at_half["fdr"])
     linear = charts.pr_curve(table, y="fdr", log_y=False)
     assert layer(linear, "line")["encoding"]["y"]["scale"]["domain"] == [0, 1]
@@ -2414,7 +2414,7 @@ def test_what_rests_on_few_false_alerts_is_dotted_by_prevalence_too():
 def test_titles_of_several_lines_tell_what_each_has():
     three = draw_groups("abc", neg=4_000).with_columns(model=pl.format("model {}", "model"))
     found = three.prc.operating_points(0.05, recall=0.5, by="model", columns="all")  # in order of name
-    start = "At 50% recall, precision is"
+    start = "At 50% recall or more, precision is"  # one has 51%
     said = [f"{say_share(row['precision'])} for {row['model']}" for row in found.to_dicts()]
     assert heading(plot(three).pr_curve(0.05, by="model")) == plain(
         f"{start} {said[2]}, {said[1]} and {said[0]}"
@@ -2456,7 +2456,7 @@ def test_panels_of_groups_tell_the_areas_of_those_that_are_known():
     assert heading(plot(known).roc_curve(by="model")) == said.partition(", ")[2]
     own = heading(plot(known.filter(pl.int_range(pl.len()) != 3)).pr_curve(by="model"))
     assert re.fullmatch(
-        r"At 50% recall, precision ranges from [\d.]+% for m\d .* to [\d.]+% for m\d .*",
+        r"At 50% recall or more, precision ranges from [\d.]+% for m\d .* to [\d.]+% for m\d .*",
         own,
     ), "the area is decided by the prevalence, which is told"
 
@@ -2649,7 +2649,7 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
         f"{plain(words)} for {name}"
         for words, name in sorted(zip(values, "ab", strict=True), reverse=True)
     )
-    assert heading(marked) == f"At 40% recall, precision is {each}"
+    assert heading(marked).replace(" or more", "") == f"At 40% recall, precision is {each}"
     mixed = pl.concat([other, frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")])
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=mixed)
     assert heading(marked).startswith("Precision by recall"), "of several targets none is told"

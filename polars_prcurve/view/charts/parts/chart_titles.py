@@ -120,13 +120,13 @@ def find_half(curves: ChartCurves) -> pl.DataFrame:
     return half_points.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
 
 
-def say_reached(recalls: Iterable[float], target: float = 0.5) -> str:
-    """Return the recall that points have, which ties lift above their target: `71% recall`."""
+def say_reached(shares: Iterable[float], target: float = 0.5, rate: str = "recall") -> str:
+    """Return the rate that points have, which ties lift above their target: `71% recall`."""
     # Points of several lines that differ in it share the target alone.
-    texts = {number_words.say_share(recall) for recall in recalls}
+    texts = {number_words.say_share(share) for share in shares}
     if len(texts) == 1 and texts != {number_words.say_share(target)}:
-        return f"{texts.pop()} recall"
-    return f"{number_words.say_target(target)} recall{'' if len(texts) == 1 else ' or more'}"
+        return f"{texts.pop()} {rate}"
+    return f"{number_words.say_target(target)} {rate}{'' if len(texts) == 1 else ' or more'}"
 
 
 def lie_at_foot(curves: ChartCurves) -> bool:

@@ -13,7 +13,12 @@ from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.view.charts.parts.canvas import Canvas
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, check_table, pick_columns
-from polars_prcurve.view.charts.parts.chart_titles import find_known_half, say_point, say_values
+from polars_prcurve.view.charts.parts.chart_titles import (
+    find_known_half,
+    say_point,
+    say_reached,
+    say_values,
+)
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_text import LOWER, round_digits
 from polars_prcurve.view.charts.parts.point_thinning import has_points_alone
@@ -32,12 +37,12 @@ _MOST_COMPARED = 12  # labels, at most, whose digits distinguish each from all o
 # Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points.
 _MOST_HALVES = 3
 
-_OPENINGS: dict[str, tuple[str, str, Callable[[float], str], SayShares]] = {
-    "recall": ("At {} recall, precision is", "precision", say_target, say_precisions),
-    "threshold": ("At threshold {}, precision is", "precision", say_threshold, say_precisions),
-    "precision": ("At {} precision, recall is", "recall", say_target, say_shares),
+_TOLD: dict[str, tuple[str, SayShares]] = {
+    "recall": ("precision", say_precisions),
+    "threshold": ("precision", say_precisions),
+    "precision": ("recall", say_shares),
 }
-"""Of points with one target: how a title opens, the column that it is on, and how both are written."""
+"""Of points with one target: the column that a title is on, and how it is written."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class MarkedPoints:
             return say_point(threshold_text, record["precision"], record["recall"])
         goal_name, _, target_text = records[0]["goal"].partition(" ")
         is_one_each = len(records) == len({record["curve"] for record in records}) == len(curve_rows)
-        is_one_goal = goal_name in _OPENINGS and len({record["goal"] for record in records}) == 1
+        is_one_goal = goal_name in _TOLD and len({record["goal"] for record in records}) == 1
         if (
             not (is_one_each and is_one_goal)
             or "eta" not in curve_rows.columns  # ROC has no prevalence
@@ -93,9 +98,14 @@ class MarkedPoints:
             or has_points_alone(curves.points)
         ):
             return ""
-        opening, column, say_goal, say_numbers = _OPENINGS[goal_name]
+        column, say_numbers = _TOLD[goal_name]
+        if goal_name == "threshold":
+            place_text = f"threshold {say_threshold(float(target_text))}"
+        else:
+            shares = [record[goal_name] for record in records]
+            place_text = say_reached(shares, float(target_text), goal_name)
         return say_values(
-            opening.format(say_goal(float(target_text))),
+            f"At {place_text}, {column} is",
             {record["curve"]: record[column] for record in records},
             curves,
             channels,
