@@ -106,11 +106,9 @@ def monitor(
     has_change = any(record["part"] == "past mean" for record in canvas.records)
     periods_text = name_groups([time])[1].replace("groups", "periods")  # of no name with a plural
     mean_text = f"{level_text}interval of {'a' if has_change else 'the'} mean"
-    error_text = "plus" if is_rise else "less"
     note = (
-        *_describe_rules(canvas, has_bound=len(bounds) > 0),
         f"Shaded: {mean_text}, valid for all {periods_text} simultaneously",
-        f"Bound: the reference {error_text} its sampling error" if len(bounds) else "",
+        *_describe_rules(canvas, has_bound=len(bounds) > 0, is_rise=is_rise),
     )
     has_eta = "eta" in period_rows.columns and len(period_rows) > 0
     place_text = f" at a prevalence of {say_eta(period_rows['eta'][0])}" if has_eta else ""
@@ -258,15 +256,20 @@ def _draw_changes(canvas: Canvas) -> None:
                 canvas.words += [Word(text=name, x=period, **look)] if is_alone else []
 
 
-def _describe_rules(canvas: Canvas, *, has_bound: bool) -> list[str]:
-    """Return what grey lines are in panels, where they have no names."""
-    if canvas.channels.facet is None:
-        return []
-    rules = {str(row["ref"]).rpartition(" ")[0] for row in canvas.records if row["part"] == "reference"}
-    names = [name for name in ("likely change", "alarm") if name in rules]
-    upright_text = f"; upright: the {join_words(names)}" if names else ""
-    noun = "lines" if has_bound or names else "line"
-    return [f"Grey {noun}: the reference{' and its bound' if has_bound else ''}{upright_text}"]
+def _describe_rules(canvas: Canvas, *, has_bound: bool, is_rise: bool) -> list[str]:
+    """Return sentences on grey lines: which ones panels have, where they have no names, and a bound."""
+    sentences = []
+    if has_bound:
+        sentences.append(f"Bound: the reference {'plus' if is_rise else 'less'} its sampling error")
+    if canvas.channels.facet is not None:
+        refs = {str(row["ref"]) for row in canvas.records if row["part"] == "reference"}
+        rules = {ref.rpartition(" ")[0] for ref in refs}
+        names = [name for name in ("likely change", "alarm") if name in rules]
+        noun = "lines" if has_bound or names else "line"
+        bound_text = " and its bound" if has_bound else ""
+        upright_text = f"; upright: the {join_words(names)}" if names else ""
+        sentences.append(f"Grey {noun}: the reference{bound_text}{upright_text}")
+    return sentences
 
 
 def _draw_periods(canvas: Canvas) -> None:
