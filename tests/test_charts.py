@@ -438,7 +438,7 @@ def test_color_and_facet_are_as_asked():
     colors = layer(chart, "line")["encoding"]["color"]["scale"]["range"]
     assert colors.count(OTHERS) == 9
     assert len(names(chart)) == len(set(colors)) - 1 == 3
-    assert "Coloured: highest, middle and lowest; grey: the other 9" in subtitle(chart)
+    assert "Coloured lines: highest, middle and lowest; grey lines: the other 9" in subtitle(chart)
 
 
 def test_a_column_that_the_eta_frame_carries_can_be_colour():
@@ -858,7 +858,9 @@ def test_p3_curve_follows_from_one_recall_and_fpr():
     for row in records(chart):
         eta = row["eta"]
         assert row["value"] == pytest.approx(recall * eta / (recall * eta + fpr * (1 - eta)), rel=1e-4)
-    assert "target: recall 0.6. Shaded: 95% intervals, at a fixed threshold" in subtitle(chart)
+    assert "at thresholds for 60% recall. Shaded: 95% intervals, at a threshold chosen" in subtitle(
+        chart
+    )
     half = say_eta(fpr / (fpr + recall))
     assert heading(chart) == plain(f"Precision is at least 50% down to a prevalence of {half}")
     assert len(table) > 12
@@ -1019,7 +1021,7 @@ def test_of_many_models_the_highest_are_coloured():
     assert color["scale"]["range"].count(OTHERS) == 192
     first = {row["color"] for row in records(chart) if row["rank"] == 1}
     assert first <= {row["color"] for row in records(chart) if "grey" not in row}
-    assert "Coloured: 8 that come high; grey: the other 192" in subtitle(chart)
+    assert "Coloured lines: 8 that come high; grey lines: the other 192" in subtitle(chart)
     by_site = charts.ranking(frame.prc.ranking(GRID, by="site", columns="all"))
     assert channels(by_site) == ("model", "site")
     assert labels(by_site, "facet") == ["site 0", "site 1"]
@@ -1491,7 +1493,7 @@ def test_bands_of_a_pr_curve(y):
     said = {"precision": "Precision", "fdr": "False discovery rate (1 - precision)"}[y]
     assert f"{said} by recall" in subtitle(chart)
     assert "Shaded: 90% intervals at each threshold" in subtitle(chart)
-    assert "Shaded: the intervals of the table" in subtitle(charts.pr_curve(table, y=y))
+    assert "Shaded: confidence intervals, at the level they" in subtitle(charts.pr_curve(table, y=y))
     area = next(layer for layer in inner(chart)["layer"] if layer["mark"]["type"] == "area")
     assert area["mark"]["interpolate"] == "step-before"
     assert [area["encoding"][axis]["field"] for axis in ("x", "y", "y2")] == [
@@ -1627,7 +1629,7 @@ def test_screen_readers_hear_no_names_of_fields(name):
 
 def test_a_few_positives_are_no_finding():
     frame = draw_scores(pos=5, neg=395)
-    roughly = "With 5 positives, a measured recall of 50% could really be anything from 17% to 83%"
+    roughly = "With 5 positives, a measured recall of 50% could really be anything from 12% to 83%"
     assert heading(plot(frame).pr_curve(0.1)) == roughly
     marked = "With 5 positives, recall with a tenth flagged is 22% to 88%"
     assert heading(plot(frame).gain_curve(0.1)) == marked, "what is at the point"
@@ -1743,8 +1745,10 @@ def test_many_pairs_are_a_table_of_intervals(n, settled):
             else "none significant"
         )
         assert f"and {len(rest)} more, {told}" in texts
-    told = f"{n_settled} of {len(pairs)} differences are significant"
-    assert heading(chart).startswith(told if n_settled > 3 else "Significant: ")
+    told = f"{n_settled} of {len(pairs)} differences in average precision are significant"
+    assert heading(chart).startswith(
+        told if n_settled > 3 else "Significantly better by average precision: "
+    )
     assert "corrected for all pairs (Holm)" in subtitle(chart)
     assert "at a prevalence of 20%" in subtitle(chart), "of many pairs one prevalence"
     alone = frame.prc.compare(score=names_, metrics="average_precision", columns="all")
@@ -2549,7 +2553,10 @@ def test_zones_hold_the_places_that_are_not_settled():
     ranks = frame.prc.ranking([0.01, 0.1, 0.5], score=names_, confidence=0.95, columns="all")
     asked = {"score": names_, "metrics": "average_precision", "adjust": "holm"}
     pairs = frame.prc.compare([0.01, 0.1, 0.5], columns="all", **asked)
-    assert chart.to_dict() == charts.ranking(ranks, pairs=pairs, confidence=0.95).to_dict()
+    assert (
+        chart.to_dict()
+        == charts.ranking(ranks, pairs=pairs, metric="average_precision", confidence=0.95).to_dict()
+    )
     settled = {
         (eta, frozenset((a, b))): known
         for eta, a, b, known in pairs.select("eta", "model_a", "model_b", "significant").rows()
@@ -2564,7 +2571,7 @@ def test_zones_hold_the_places_that_are_not_settled():
             assert inside == is_open, (eta, two)
     assert any(zones)
     without = charts.ranking(ranks, confidence=0.95)
-    assert "Below the first, nothing is tested" in subtitle(without)
+    assert "Tested: only who is first" in subtitle(without)
     check_data(chart)
     check_data(plot(frame).ranking([0.1], score=names_, metric="roc_auc", confidence=0.95))
 
@@ -2577,7 +2584,7 @@ def test_ranks_of_published_points_are_dotted_where_their_limits_leave_them_open
     assert "Not tested: whether another test set would give this order" in subtitle(plain_chart)
     limits = paper.prc.ranking([0.1, 0.5], coarse=True, columns="all", **options)
     chart = plot(paper).ranking([0.1, 0.5], coarse=True, **options)
-    assert chart.to_dict() == charts.ranking(limits).to_dict()
+    assert chart.to_dict() == charts.ranking(limits, metric="pr_auc").to_dict()
     dotted = {row["color"] for row in records(chart) if "doubt" in row}
     assert dotted >= set(limits.filter("may_be_best")["model"]) == {"a", "b"}
     assert "Grey zones: places that are open, since nothing is known" in subtitle(chart)
@@ -2780,16 +2787,19 @@ def test_a_difference_says_who_leads_where_if_certainty_comes_and_goes():
         "eta", "metric", "model_a", "model_b", "difference", "low", "high", "significant"
     )
     said = (
-        "b is better at prevalences from 1 in 1,000 to 1 in 100, a from 1 in 10 up; "
-        "no clear winner at some prevalences"
+        "By average precision, b is better at prevalences from 1 in 1,000 to 1 in 100, "
+        "a from 1 in 10 up; no clear winner at some prevalences"
     )
     assert heading(charts.difference(table)) == said
     ends = table.with_columns(significant=pl.col("eta").is_in([1e-4, 1e-3, 0.1, 0.5]))
-    said = "b is better at prevalences up to 1 in 1,000, a from 1 in 10 up; no clear winner elsewhere"
+    said = (
+        "By average precision, b is better at prevalences up to 1 in 1,000, a from 1 in 10 up; "
+        "no clear winner elsewhere"
+    )
     assert heading(charts.difference(ends)) == said
     mirrored = ends.with_columns(-pl.col("difference"))
     assert heading(charts.difference(mirrored)).startswith(
-        "a is better at prevalences up to 1 in 1,000, b from"
+        "By average precision, a is better at prevalences up to 1 in 1,000, b from"
     )
 
 

@@ -149,7 +149,7 @@ def test_a_ranking_names_as_first_who_is_first_for_sure(seed):
     assert named <= set(sure["model"])
     if "every share" in said:
         assert len(sure) == len(etas)
-    if "No clear winner" in said and not named:
+    if "no clear winner" in said and not named:
         assert sure.is_empty()
 
 
@@ -192,7 +192,7 @@ def test_a_difference_names_as_better_who_is_better_for_sure(seed):
     named = set(re.findall(r"\b([ab]) is better", said))
     assert named <= better
     assert ("every share" in said) == (len(sure) == len(etas) and len(better) == 1)
-    assert ("No clear winner between" in said) == sure.is_empty()
+    assert ("no clear winner between" in said) == sure.is_empty()
 
 
 def test_titles_with_few_positives_say_how_little_they_tell():
@@ -588,8 +588,12 @@ def test_a_difference_at_one_prevalence_is_a_row_with_its_interval():
         assert (row["low"], row["high"]) == pytest.approx((low, high), rel=1e-5)
         assert row["difference"] == pytest.approx(abs(compared["difference"]), rel=1e-5)
         assert ("settled" in row) == settled
-        assert "in percentage points, at a prevalence of 1 in 100. Line: " in subtitle(chart)
-        assert heading(chart).startswith("Significant: " if settled else "No clear winner between ")
+        assert "in percentage points, at a prevalence of 1 in 100. Lines: " in subtitle(chart)
+        assert heading(chart).startswith(
+            "Significantly better by average precision: "
+            if settled
+            else "By average precision, no clear winner between "
+        )
         assert png(chart)
 
 
@@ -597,7 +601,7 @@ def test_differences_of_many_pairs_are_named_with_their_prevalence():
     chart = prc(TABLES["six"], **MODELS).plot.difference([0.03, 0.2])
     texts = [row["text"] for row in all_records(chart) if "text" in row]
     assert any(re.search(r" over .* · prevalence (3%|20%)$", text) for text in texts)
-    assert re.match(r"\d+ of 30 differences are significant", heading(chart))
+    assert re.match(r"\d+ of 30 differences in average precision are significant", heading(chart))
     has_open = any("settled" not in row for row in records(chart, "interval"))
     assert ("Dotted and hollow" in subtitle(chart)) == has_open, "of the rows that are shown"
 

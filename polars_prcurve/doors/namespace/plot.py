@@ -75,7 +75,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = df.prc.plot.pr_curve(eta=[0.5, 0.01])
     >>> chart.to_dict()["title"]["text"]
-    ['With 2 positives, a measured recall of 50%', 'could really be anything from 9.5% to 91%']
+    ['With 2 positives, a measured recall of 50%', 'could really be anything from 2.7% to 91%']
     """
 
     def __init__(self, methods: BoundTable[Any]) -> None:
@@ -346,7 +346,15 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         pair_rows = None
         if confidence:
             pair_rows = self._compare_models(ranked_rows, etas, metric, confidence, table_words)
-        return draw(ranked_rows, pairs=pair_rows, confidence=confidence)
+        name = self._find_ranked_metric(metric, table_words).name
+        return draw(ranked_rows, pairs=pair_rows, metric=name, confidence=confidence)
+
+    def _find_ranked_metric(self, metric: Any, table_words: Any) -> CurveMetric:
+        """Return the curve metric that ranks: by default the area that the table has."""
+        all_words = self._methods._merge_words(table_words)
+        default_name = default_curve_metric(all_words.get("rates"), all_words.get("cells"))
+        named_metric = find_metric(default_name if metric is None else metric)
+        return best(named_metric) if isinstance(named_metric, PointMetric) else named_metric
 
     def _compare_models(
         self, ranked_rows: pl.DataFrame, etas: Any, metric: Any, confidence: Any, table_words: Any
@@ -356,10 +364,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             return None
         all_words = self._methods._merge_words(table_words)
         is_paired = all_words.get("id") is not None or isinstance(all_words.get("score"), list | tuple)
-        curve_metric: Any = default_curve_metric(all_words.get("rates"), all_words.get("cells"))
-        if metric is not None:
-            named_metric = find_metric(metric)
-            curve_metric = best(named_metric) if isinstance(named_metric, PointMetric) else named_metric
+        curve_metric = self._find_ranked_metric(metric, table_words)
         options: dict[str, Any] = {"confidence": confidence, "paired": is_paired, "adjust": "holm"}
         return _collect(
             self._methods.compare(etas, metrics=curve_metric, columns="all", **options, **table_words)

@@ -41,6 +41,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     go_on,
     list_firsts,
     name_curves,
+    say_by_metric,
     say_each,
     say_firsts,
     say_trades,
@@ -280,7 +281,7 @@ class _LineChart:
             return ""
         if firsts:
             _draw_firsts(self.canvas, firsts)
-            return say_firsts(firsts, color.labels)
+            return say_by_metric(self.name, say_firsts(firsts, color.labels))
         return "" if self.curves.has_few_positives else say_trades(self.name, trades)
 
     def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
@@ -363,14 +364,13 @@ class _LineChart:
 
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
         """Return the sentences at the foot of the chart, but for those on the test set."""
-        curve_rows, rows = self.curves.curve_rows, self.rows
+        rows = self.rows
         sentences = []
         if "low" in rows.columns and rows["low"].count():
             shade_text = label_text.describe_level(True, self.confidence)
             if self.is_limited and self.confidence is None:
                 shade_text = "Shaded: the limits of each value"
-            is_of_points = "target" in curve_rows.columns
-            sentences.append(f"{shade_text}{', at a fixed threshold' if is_of_points else ''}")
+            sentences.append(f"{shade_text}{self._say_basis()}")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
             range_text = label_text.say_eta_range(etas)
@@ -380,6 +380,15 @@ class _LineChart:
         elif has_own and self.channels.facet is not None:
             sentences.append(f"Grey rule: the test set's prevalence, {say_eta(etas[0])}")
         return [*sentences, "Circles: two models change places" if n_trades > 1 else ""]
+
+    def _say_basis(self) -> str:
+        """Return at which thresholds the intervals of points are, as a decision writes it."""
+        if "target" not in self.curves.curve_rows.columns:
+            return ""
+        criteria = {target["criterion"] for target in self.curves.curve_rows["target"].to_list()}
+        if criteria <= {"threshold", None}:
+            return ", at a fixed threshold"
+        return ", at a threshold chosen on the test set, allowing for that choice"
 
     def _describe_doubt(self, lines: pl.DataFrame) -> list[str]:
         """Return a sentence on which values are in doubt, and why."""

@@ -17,7 +17,12 @@ from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
-from polars_prcurve.view.charts.parts.chart_titles import is_higher_better, say_better
+from polars_prcurve.view.charts.parts.chart_titles import (
+    go_on,
+    is_higher_better,
+    say_better,
+    say_by_metric,
+)
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
@@ -129,7 +134,7 @@ def _say_pair(canvas: Canvas) -> tuple[str, str]:
     if not is_higher_better(pair["metric"]):
         return subtitle, ""
     canvas.words += _name_sides(names, canvas)
-    return subtitle, say_better(curves.points, names)
+    return subtitle, say_by_metric(metric, say_better(curves.points, names))
 
 
 def _describe_open(lines: pl.DataFrame) -> list[str]:
@@ -234,22 +239,23 @@ def _draw_table(
     has_pairs = len(rows) > rows.n_unique([*fields, "eta"])
     has_open = any(row["part"] == "interval" and "settled" not in row for row in canvas.records)
     note = (
-        f"Line: {label_text.say_level(confidence)}",
+        f"Lines: {label_text.say_level(confidence)}",
         f"Significance: {scope}" if has_pairs else "",
         "Dotted and hollow: not significant, or in doubt" if has_open else "",
     )
     metric = label_text.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
     etas_text = label_text.describe_etas(etas)
-    subtitle = f"Differences in {metric[:1].lower()}{metric[1:]}, in percentage points, {etas_text}"
+    subtitle = f"Differences in {go_on(metric)}, in percentage points, {etas_text}"
     finding, n_settled = "", len(lines) - len(open_lines)
     if lines:
-        finding = f"{n_settled} of {len(lines)} differences are significant"
+        finding = f"{n_settled} of {len(lines)} differences in {go_on(metric)} are significant"
     settled_names = [line.name for line in lines if line.is_settled]
     if is_better and 1 <= n_settled <= 3 and sum(map(len, settled_names)) <= 2 * _MOST_LETTERS:
-        finding = f"Significant: {join_words(settled_names)}"
+        finding = f"Significantly better by {go_on(metric)}: {join_words(settled_names)}"
     elif n_settled == 0 and lines:
         several = f"in any of {len(lines)} {'comparisons' if varied else 'pairs'}"
         finding = f"No clear winner {several if len(lines) > 1 else f'between {lines[0].name}'}"
+        finding = say_by_metric(metric, finding)
     elif len(open_lines) == 1:
         finding += f"; that of {open_lines[0].name} is not"
     elif n_settled >= (n_shown := _count_rows(given)) < len(lines):
@@ -316,7 +322,8 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: Giv
     size = given[0] or _WIDTH, given[1] or n_lines * _ROW_HEIGHT
     spec = ChartSpec(x, y, "linear", names="none")
     canvas = Canvas(curves, Channels(None, None), spec, size)
-    canvas.draw_line([(0.0, y.low), (0.0, y.high)], "zero", {})
+    # It ends above the words on further rows, which may be longer than names.
+    canvas.draw_line([(0.0, y.low - bool(further_rows)), (0.0, y.high)], "zero", {})
     right_x = canvas.size.width + max((measure_text(row.say()) for row in shown_rows), default=0) + 8
     for row, place in zip(shown_rows, places, strict=True):
         look: dict[str, Any] = {"y": float(place), "color": style.INK if row.is_settled else style.QUIET}

@@ -69,7 +69,8 @@ def pr_curve(
         The level of the table's band, for the note, since the table does not hold it.
     points
         Rows to mark, such as those of `operating_points` with the same groups and eta: a filled point,
-        and its precision. With `holds_from` and `holds_to` (`columns="all"`), a thin rule spans them.
+        and its precision, with an upright rule for its interval. With `holds_from` and `holds_to`
+        (`columns="all"`), a thin rule spans them.
         Rows without a threshold are counted in the note.
     log_y
         A log axis for precision. By default where all prevalences are below 0.01, one is below 0.001, or
@@ -93,7 +94,7 @@ def pr_curve(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = pr_curve(df.prc.curve(eta=0.25))
     >>> chart.to_dict()["title"]["text"]
-    ['With 2 positives, a measured recall of 50%', 'could really be anything from 9.5% to 91%']
+    ['With 2 positives, a measured recall of 50%', 'could really be anything from 2.7% to 91%']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     columns = table.columns if isinstance(table, pl.DataFrame) else []
@@ -186,7 +187,8 @@ def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, cur
 def _write_note(canvas: Canvas, level_clause: str) -> list[str]:
     """Return the sentences that this chart alone has at its foot; `level_clause` is on the shade."""
     y_axis, is_published = canvas.spec.y, point_thinning.has_points_alone(canvas.curves.points)
-    place_text = "of these points" if is_published else "at each threshold"
+    chosen_text = "at each threshold; at one that was chosen on this test set they are wider"
+    place_text = "of these points" if is_published else chosen_text
     return [
         "The axis is logarithmic in the distance to 100%" if y_axis.is_reversed else "",
         "Each panel has its own axis" if y_axis.is_free else "",

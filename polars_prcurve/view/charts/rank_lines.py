@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
+from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_name
 from polars_prcurve.view.charts.parts import chart_curves, colors_and_panels
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
@@ -27,11 +27,17 @@ from polars_prcurve.view.charts.parts.chart_axes import (
     list_stretches,
 )
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
-from polars_prcurve.view.charts.parts.chart_titles import list_firsts, say_firsts, say_swaps
+from polars_prcurve.view.charts.parts.chart_titles import (
+    go_on,
+    list_firsts,
+    say_by_metric,
+    say_firsts,
+    say_swaps,
+)
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.label_text import format_level, round_digits
+from polars_prcurve.view.charts.parts.label_text import format_level, format_metric, round_digits
 from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name, wrap_words
 from polars_prcurve.view.words.number_words import say_eta
 
@@ -40,9 +46,7 @@ _LEAD_COLUMNS = ("behind", "may_be_best", "value_low", "value_high")
 _MOST_NAMES = 30  # models whose names stand at their ranks, at most
 _WIDTH = 432  # pixels of a chart across, which leaves room for names on both sides
 _PITCH = 22  # pixels from rank to rank
-_SUBTITLE = "Rank of models at each prevalence; 1 is best"  # also where nothing is tested
 _ROW_LETTERS = 34  # letters in a row of a name
-_ZONE_OPACITY = 0.14  # of a zone: one place may be in two, which are seen where they overlap
 _ZONE_RIM = 0.34  # ranks, or parts of one, by which a zone is higher than its lines on either side
 
 
@@ -51,6 +55,7 @@ def ranking(
     table: pl.DataFrame,
     *,
     pairs: pl.DataFrame | None = None,
+    metric: str | None = None,
     confidence: float | None = None,
     color: str | None = None,
     facet: str | None = None,
@@ -75,6 +80,9 @@ def ranking(
         What `ranking` returns for several eta, such as `eta_grid()`.
     pairs
         What `compare` returns for the same metric, models and prevalences, best with `adjust="holm"`.
+    metric
+        The metric that ranks, such as `"average_precision"`, for title and subtitle, since the table
+        does not hold it.
     confidence
         The level of the table's intervals, for the note, since the table does not hold it.
     color, facet
@@ -100,6 +108,8 @@ def ranking(
     value_of_curve = {curve: -rank for curve, rank in curve_ranks.rows()}
     channels = colors_and_panels.pick_out(channels, value_of_curve, colors_and_panels.MAX_COLORS)
     canvas = _open_canvas(curves, channels, size)
+    metric_name = "" if metric is None else format_metric(read_name("metric=", metric))
+    metric_text = f" by {go_on(metric_name)}" if metric_name else ""
     _draw_zones(canvas, zones)
     chart = CurveChart(
         canvas,
@@ -108,9 +118,9 @@ def ranking(
         height=pl.col("rank"),
         reads="nearest",
         say_row=_say_row,
-        subtitle=_SUBTITLE,
+        subtitle=f"Rank of models{metric_text} at each prevalence; 1 is best",
         title="Ranking by prevalence",
-        finding=_say_firsts(curves, channels) or say_swaps(curves, channels),
+        finding=say_by_metric(metric_name, _say_firsts(curves, channels)) or say_swaps(curves, channels),
         describe_doubt=lambda _: _describe_zones(curves, table, confidence, has_pairs=pairs is not None),
     )
     return chart.draw(title)
@@ -239,7 +249,7 @@ def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:
             record = {"part": "zone", **colors_and_panels.tell_panel(panel_label)}
             record |= {name: round_digits(end) for name, end in zone.items()}
             canvas.records += [record] if is_in_zone else []
-    zone_layer = alt.Chart().mark_rect(color=style.RULE, opacity=_ZONE_OPACITY, aria=False)
+    zone_layer = alt.Chart().mark_rect(color=style.ZONE, aria=False)  # overlaps are not darker
     zone_layer = zone_layer.encode(*canvas.place, alt.X2("to"), alt.Y2("foot"))
     canvas.under += [keep_part(zone_layer, "zone")] if etas_of_zone else []
 
@@ -266,7 +276,7 @@ def _describe_zones(
         f"Grey zones: the order is not significant{level_text}; crossings there may be due to chance"
     )
     is_partly_tested = not has_pairs and curves.points["rank"].max() > 2  # type: ignore[operator]
-    return [grey_sentence, "Below the first, nothing is tested" if is_partly_tested else ""]
+    return [grey_sentence, "Tested: only who is first" if is_partly_tested else ""]
 
 
 def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAxis) -> list[Word]:

@@ -88,7 +88,7 @@ def roc_curve(
     --------
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> roc_curve(df.prc.sweep()).to_dict()["title"]["text"]
-    ['With 2 positives, a measured recall of 50%', 'could really be anything from 9.5% to 91%']
+    ['With 2 positives, a measured recall of 50%', 'could really be anything from 2.7% to 91%']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     precision_lines = read_precision_lines(eta, precisions)

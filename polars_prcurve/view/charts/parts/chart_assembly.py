@@ -447,6 +447,7 @@ class Painter:
         ring_look: dict[str, Any] = {"size": 80, "color": "white", "stroke": style.INK, "strokeWidth": 2}
         ring_layer = chart.mark_point(**rim_look, **ring_look)
         span_layer = chart.mark_rule(strokeWidth=1, **self.cut, **self.look)
+        reach_layer = chart.mark_rule(strokeWidth=2, aria=False, **self.look)
         dot_layer = chart.mark_point(**rim_look, size=28, aria=False, **self.look)
         mark_layer = chart.mark_point(**rim_look, size=75, stroke="white", strokeWidth=1.5, **self.look)
         cap_look: dict[str, Any] = {"size": 11, "thickness": 1.6, "aria": False, **self.cut, **self.look}
@@ -455,6 +456,7 @@ class Painter:
         text = alt.Description("said:N")
         layers = {
             "grey mark": small_dot_layer.encode(x, y, text, tooltip=point_tooltip),
+            "reach": reach_layer.encode(x, y, alt.Y2("reach_end"), *self.color),
             "span": span_layer.encode(x, y, alt.X2("to"), *self.color),
             # Without ends a rule would look like a piece of a curve.
             "cap": cap_layer.encode(x, y, *self.color),
@@ -462,6 +464,8 @@ class Painter:
             "mark": mark_layer.encode(x, y, text, *self.color, tooltip=point_tooltip),
             "ring": ring_layer.encode(x, y, tooltip=trade_tooltips),
         }
+        if self.spec.y.field != "precision":
+            del layers["reach"]
         return [keep_part(layer, part) for part, layer in layers.items() if part in parts]
 
 

@@ -61,7 +61,7 @@ def say_too_few(n_positives: pl.Series, fact: str = "") -> str:
     if not fact and most_positives < 1.5:
         fact = "recall is known only roughly"
     elif not fact:
-        low, high = find_limits(0.5, most_positives)
+        low, high = _find_half_limits(most_positives)
         low_text, high_text = number_words.say_shares([low, high])
         fact = f"a measured recall of 50% could really be anything from {low_text} to {high_text}"
     return f"With {_count_positives(n_positives)}, {go_on(fact)}"
@@ -76,6 +76,13 @@ def _count_positives(n_positives: pl.Series) -> str:
 def find_limits(share: float, n: float) -> tuple[float, float]:
     """Return the 95% limits of a share of n examples (Wilson 1927)."""
     return find_wilson_ends(share * n, n, z_value(0.95))
+
+
+def _find_half_limits(n_positives: float) -> tuple[float, float]:
+    """Return the 95% limits that `operating_points(recall=0.5)` has for recall."""
+    # The threshold was chosen on a positive: the low limit is that of half a positive less.
+    low, _ = find_limits((0.5 * n_positives - 0.5) / n_positives, n_positives)
+    return low, find_limits(0.5, n_positives)[1]
 
 
 def say_few_false_alerts(curves: ChartCurves, channels: Channels) -> str:
@@ -248,6 +255,15 @@ def say_firsts(firsts: Sequence[tuple[float, str]], model_names: Sequence[str]) 
     etas, leader_names = [eta for eta, _ in firsts], [name for _, name in firsts]
     verb = "is better" if len(model_names) == 2 else "is best"
     return _say_runs_of_leaders(leader_names, etas, verb, open_sentence)
+
+
+def say_by_metric(metric_name: str, sentence: str) -> str:
+    """Return a sentence on who is first, which begins with the metric that models are compared by."""
+    # By another one, or at one threshold, another model may be first.
+    if not (metric_name and sentence):
+        return sentence
+    is_own = sentence.startswith(("No clear winner", "Which model "))  # else it begins with a name
+    return f"By {go_on(metric_name)}, {go_on(sentence) if is_own else sentence}"
 
 
 def say_trades(metric_name: str, trades: Sequence[Mapping[str, Any]]) -> str:

@@ -319,7 +319,7 @@ def pick_out(
     return replace(
         channels,
         color=replace(color_channel, colored_labels=picked_labels),
-        color_note=f"Coloured: {clause}; grey: the other {n_others}",
+        color_note=f"Coloured lines: {clause}; grey lines: the other {n_others}",
     )
 
 

@@ -21,6 +21,7 @@ from polars_prcurve.view.words.names_in_sentences import (
 )
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_etas, say_threshold
 
+_RATES = ("recall", "precision", "fpr")  # targets that are written as `50% recall`
 _NUMBERS = "two three four five six seven eight nine ten eleven twelve"  # those that read well as words
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)  # what `escape_text` makes harmless, and why
 # The column of the next lower threshold, in tables of all scores: a threshold is distinguished from it.
@@ -45,7 +46,9 @@ def format_level(confidence: float) -> str:
 def say_level(confidence: float | None) -> str:
     """Return which intervals are drawn: those of a level, or of a table whose level is not known."""
     return (
-        "the intervals of the table" if confidence is None else f"{format_level(confidence)} intervals"
+        "confidence intervals, at the level they were made with"
+        if confidence is None
+        else f"{format_level(confidence)} intervals"
     )
 
 
@@ -72,12 +75,15 @@ def say_eta_range(etas: Sequence[float]) -> str:
 
 
 def describe_target(targets: pl.Series | None) -> str:
-    """Return the one target of all rows, as `Target: recall 0.5`; empty without it."""
+    """Return the one target of all rows, as `Thresholds for 50% recall`; empty without it."""
     if targets is None or targets.n_unique() != 1:
         return ""
+    criterion, target = targets[0]["criterion"], targets[0]["target"]
+    if criterion in _RATES and target is not None:
+        return f"Thresholds for {number_words.say_target(target)} {criterion}"
     text = format_value("target", targets[0])
     # A threshold was passed, and aims at nothing.
-    return text.capitalize() if targets[0]["criterion"] == "threshold" else f"Target: {text}"
+    return text.capitalize() if criterion == "threshold" else f"Target: {text}"
 
 
 def add_threshold(row: Mapping[str, Any]) -> str:

@@ -36,6 +36,7 @@ from polars_prcurve.view.words.number_words import (
 _MOST_COMPARED = 12  # labels, at most, whose digits distinguish each from all others
 # Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points.
 _MOST_HALVES = 3
+_LIMITS = ("precision_low", "precision_high")  # of the interval of a point that is drawn
 
 _TOLD: dict[str, tuple[str, SayShares]] = {
     "recall": ("precision", say_precisions),
@@ -62,6 +63,8 @@ class MarkedPoints:
         if self.records and self.guarantee is not None:
             share = say_target(self.guarantee)
             sentences.append(f"Marked: thresholds that meet their target with {share} confidence")
+        if any(None not in map(row.get, _LIMITS) for row in self.records):
+            sentences.append("Upright rule at a point: its interval of precision in the table of points")
         if any(row["holds_from"] is not None for row in self.records):
             rule_text = "from the first to the last threshold for which that holds"
             sentences.append(f"Thin rule with two ends: {rule_text}")
@@ -157,7 +160,7 @@ def read_points(
                 f"{curve_dtype}; make both from one table"
             )
     columns = ["threshold", "recall", "fpr", "precision", "holds_from", "holds_to", "guarantee"]
-    columns = list(dict.fromkeys([*columns, *required_columns]))
+    columns = list(dict.fromkeys([*columns, *_LIMITS, *required_columns]))
     present_columns = [column for column in columns if column in result.columns]
     point_rows = pick_columns(result, key_fields, present_columns)
     null_exprs = [pl.lit(None).alias(column) for column in columns if column not in present_columns]
@@ -253,6 +256,12 @@ def mark_points(
         for field, height in heights.items():
             panel = place.get("facet") if has_eta_panels else None
             marks_by_field.setdefault((field, panel), []).append((mark, height))
+        limits = [point.get(name) for name in _LIMITS]
+        if "precision" in heights and None not in limits:
+            low, high = (
+                round_digits(max(limit, canvas.spec.y.pick(place.get("facet")).low)) for limit in limits
+            )
+            records.append({"part": "reach", **x_place, "precision": low, "reach_end": high, **place})
         if point["holds_from"] is not None:
             span = _find_span(canvas.curves, point, x)
             span_ends = {x.field: round_digits(min(span)), "to": round_digits(max(span))}
