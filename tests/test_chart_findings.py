@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from polars_prcurve import charts, eta_grid, prc
-from polars_prcurve.view.charts.parts.chart_titles import say_by_metric
+from polars_prcurve.view.charts.parts.chart_titles import say_beside_chance, say_by_metric
+from polars_prcurve.view.charts.score_histogram import _find_row as find_row
 from polars_prcurve.view.words.number_words import say_shares
 from tests.support.chart_specs import all_records, heading, plain, records, subtitle
 
@@ -144,3 +145,95 @@ def test_zones_of_ranks_are_one_grey_and_notes_tell_them_from_lines():
     assert zone.get("opacity", 1) == 1
     assert "Grey zones: the order is not significant" in subtitle(chart)
     assert re.search(r"Coloured lines: .*; grey lines: the other 4", subtitle(chart))
+
+
+# Titles hold what the chart has
+
+
+def test_points_of_several_targets_have_a_title_and_thresholds_apart():
+    test = prc(draw_models({"new": 2.5, "old": 1.6}), score=["new", "old"])
+    targets = {"recall": [0.5, 0.8], "alerts": 300, "per": 10_000}
+    points = test.operating_points(0.01, **targets, columns="all")
+    halves = points.filter(criterion="recall", target=0.5)
+    for chart in (
+        test.plot.pr_curve(0.01, points=points),
+        test.plot.threshold_curve(0.01, points=points),
+    ):
+        said = dict(zip(halves["model"], map(plain, say_shares(halves["precision"])), strict=True))
+        assert heading(chart) == (
+            f"At 50% recall, precision is {said['new']} for new and {said['old']} for old"
+        )
+    fprs = dict(zip(halves["model"], map(plain, say_shares(halves["fpr"])), strict=True))
+    end = f"is {fprs['old']} for old and {fprs['new']} for new"
+    assert heading(test.plot.roc_curve(points=points)) == f"At 50% recall, the false positive rate {end}"
+    chart = test.plot.scores(points=points.drop("fpr"))
+    assert heading(chart) == f"At 50% recall, the share of negatives flagged {end}"
+    words = [row for row in all_records(chart) if " for " in row.get("text", "")]
+    assert {plain(row["text"]).partition(" for ")[2] for row in words} == {
+        "50% recall",
+        "80% recall",
+        "alerts 300",
+    }
+    assert len(words) == len(points)
+    assert "Vertical lines: the thresholds of the points" in subtitle(chart)
+
+
+def test_labels_of_thresholds_lie_on_no_others():
+    rows: list[list[tuple[float, float]]] = []
+    assert [find_row(rows, *ends) for ends in ((100, 160), (80, 140), (170, 230), (60, 20))] == [
+        0,
+        1,
+        0,
+        0,
+    ]
+    assert find_row(rows, 150, 90) == 2
+
+
+def test_thresholds_of_several_targets_have_numbers_at_one():
+    test = prc(draw_models({"new": 2.5, "old": 1.6}), score=["new", "old"])
+    points = test.operating_points(0.01, recall=[0.5, 0.8], alerts=300, per=10_000)
+    chart = test.plot.threshold_curve(0.01, points=points)
+    marks = records(chart, "mark")
+    assert len(marks) == len(points)
+    assert sum(bool(mark["precision_label"]) for mark in marks) == 2
+    assert "Numbers at points: those at 50% recall" in subtitle(chart)
+    alone = test.plot.threshold_curve(0.01, points=points.filter(target=0.8))
+    assert "Numbers at points" not in subtitle(alone)
+
+
+def test_one_threshold_of_two_models_has_the_precision_of_both():
+    frame = draw_models({"a": 2.5, "b": 2.0}).with_columns(pl.col("a", "b").clip(0, 2).ceil())
+    test = prc(frame, score=["a", "b"])
+    half = test.operating_points(0.1, recall=0.5, columns="all")
+    assert half["threshold"].n_unique() == 1
+    said = dict(zip(half["model"], map(plain, say_shares(half["precision"])), strict=True))
+    assert heading(test.plot.threshold_curve(0.1)) == (
+        f"At threshold 2, precision is {said['a']} for a and {said['b']} for b"
+    )
+
+
+# Intervals that overlap decide nothing
+
+
+def test_what_is_at_chance_is_not_ranked():
+    random = np.random.default_rng(203)
+    label = random.permutation(900) < 80
+    coins = pl.DataFrame({"label": label, "a": random.random(900), "b": random.random(900)})
+    test = prc(coins, score=["a", "b"])
+    said = "a and b may be no better than chance: intervals of precision include the prevalence"
+    assert heading(test.plot.pr_curve(0.02, confidence=0.95)) in (said, f"b and a{said[7:]}")
+    assert heading(test.plot.p3_curve(recall=0.5, confidence=0.95)) in (said, f"b and a{said[7:]}")
+    assert "chance" not in heading(test.plot.pr_curve(0.02)), "without intervals nothing is known of it"
+
+
+def test_overlapping_intervals_are_in_the_title():
+    alike = prc(draw_models({"a": 2.0, "b": 2.05}), score=["a", "b"])
+    assert heading(alike.plot.pr_curve(0.1, confidence=0.95)).endswith("; the intervals overlap")
+    apart = prc(draw_models({"a": 3.0, "b": 1.0}), score=["a", "b"])
+    assert "overlap" not in heading(apart.plot.pr_curve(0.1, confidence=0.95))
+    for spans, ending in (([(0.2, 0.4), (0.4, 0.5)], "; the intervals overlap"), ([(0.2, 0.3)], "")):
+        assert say_beside_chance("It is", spans, 0.1, ["a", "b"]) == f"It is{ending}"
+    assert say_beside_chance("It is", [(None, 0.4), (0.3, 0.5)], 0.1, ["a", "b"]) == "It is"
+    assert say_beside_chance("", [(0.2, 0.4), (0.3, 0.5)], 0.1, ["a", "b"]) == ""
+    returned = [(0.2, 0.4)]  # among what was returned, at a prevalence that is not known
+    assert say_beside_chance("It is", returned, None, ["a"]) == "It is"

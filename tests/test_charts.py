@@ -2659,7 +2659,7 @@ def test_precision_at_half_recall_is_the_finding_if_it_is_known_well():
     assert heading(marked).replace(" or more", "") == f"At 40% recall, precision is {each}"
     mixed = pl.concat([other, frame.prc.operating_points(0.1, recall=0.5, by="model", columns="all")])
     marked = charts.pr_curve(frame.prc.curve(0.1, by="model"), points=mixed)
-    assert heading(marked).startswith("Precision by recall"), "of several targets none is told"
+    assert heading(marked).startswith("At 40% recall"), "of several targets the first one is told"
     few = frame.filter(pl.int_range(pl.len()) % 20 == 0)
     assert heading(charts.pr_curve(few.prc.curve(0.1, by="model"))).startswith("With 10 positives, ")
 

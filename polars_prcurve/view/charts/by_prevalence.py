@@ -41,6 +41,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     go_on,
     list_firsts,
     name_curves,
+    say_beside_chance,
     say_by_metric,
     say_each,
     say_firsts,
@@ -348,6 +349,7 @@ class _LineChart:
         if not is_share or (facet is not None and len(facet.labels) < len(self.curves.curve_rows)):
             return ""
         value_of_curve: dict[int, float] = {}
+        nearest_rows: list[dict[str, Any]] = []
         rows = self.doubt.filter(pl.col("curve").is_in(curves.curve_rows["curve"].to_list()))
         rows = rows.filter(pl.col("eta") > 0).drop_nulls("value").sort("eta")
         for (curve,), line_frame in rows.group_by("curve", maintain_order=True):
@@ -355,12 +357,25 @@ class _LineChart:
             near_rows = line_frame.filter((distances.abs() < _NEAR).fill_null(False))
             if near_rows.is_empty() or near_rows["doubt"].any() or distances[0] > 0 or distances[-1] < 0:
                 return ""
+            nearest_rows.append(line_frame.row(int(distances.abs().arg_min() or 0), named=True))
             values = line_frame["value"].cast(pl.Float64)
             value_of_curve[curve] = float(np.interp(0.0, distances, values))
         names = name_curves(curves, self.channels)
         has_all = value_of_curve and len(value_of_curve) == len(curves.curve_rows)
         place_text = f"at a prevalence of {say_eta(eta)}"
-        return say_each(f"{self.name} is", place_text, value_of_curve, names) if has_all else ""
+        sentence = say_each(f"{self.name} is", place_text, value_of_curve, names) if has_all else ""
+        return self._say_spans(
+            sentence, nearest_rows, [names.get(curve, "") for curve in value_of_curve]
+        )
+
+    def _say_spans(
+        self, sentence: str, rows: Sequence[dict[str, Any]], curve_names: Sequence[str]
+    ) -> str:
+        """Return a sentence on precision at one prevalence, with what intervals leave open."""
+        if self.metrics != ["precision"] or len({row["eta"] for row in rows}) != 1:
+            return sentence
+        spans = [(row.get("low"), row.get("high")) for row in rows]
+        return say_beside_chance(sentence, spans, rows[0]["eta"], curve_names)
 
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
         """Return the sentences at the foot of the chart, but for those on the test set."""

@@ -36,6 +36,7 @@ from polars_prcurve.view.words.number_words import say_count, say_share, say_thr
 _MOST_COLUMNS = 4  # columns of charts in a row, at most: more would be too narrow to read
 _WIDTHS = {1: 540, 2: 300}  # pixels that a column is wide, by how many stand in a row; 210 if more do
 _MOST_RULES = 8  # marked thresholds, at most, that have a rule: more would hide the lines
+_LABEL_ROWS = 3  # rows in which thresholds stand over their rules
 _GAP = 26  # pixels between the charts of a column, which rules at thresholds cross
 # Columns of groups at prevalences, at most; more groups share one column per prevalence.
 _MOST_APART = 9
@@ -96,6 +97,7 @@ def threshold_curve(
     channels = _read_channels(curves, color, facet)
     half_marks = marked_points.mark_half(curves, replace(channels, facet=None))
     marks = marked_points.add_lower(half_marks if points is None else marks, curves)
+    marks, number_note = marks.mute()  # numbers of all would lie on each other in three low panels
     labels = [None] if channels.facet is None else channels.facet.labels
     x_title = "Threshold: alert if the score is at least this"
     marked_scores = [row["threshold"] for row in marks.records]
@@ -113,7 +115,7 @@ def threshold_curve(
         subtitle="Metrics by threshold",
         title="Metrics by threshold",
         say=partial(say_thresholds, channels),
-        note=["Read the panels at the same threshold", x.describe(), infinite_note],
+        note=[*number_note, "Read the panels at the same threshold", x.describe(), infinite_note],
         marks=marks,
     )
     n = min(len(labels), _MOST_COLUMNS)
@@ -246,7 +248,8 @@ class _Column:
         data: list[dict[str, Any]] = []
         key = chart_assembly.make_key(self.canvas.records, f"x {self.spec.y.field}")
         words = self._label_rules(self.spec.x)
-        lift = 2 if self.rules else 0
+        # Most often two rows of thresholds stand between the head and the lines.
+        lift = max(2, *(1 - round((word.py + 9) / 15) for word in words)) if words else 0
         words += chart_assembly.write_head(self.head, self.size.width, lift=lift) if self.head else []
         for number, spec in enumerate(self._list_specs(has_names=has_names)):
             # All three charts are drawn from one list of records, in which each has words of its own.
@@ -268,13 +271,13 @@ class _Column:
         return stack
 
     def _label_rules(self, x: ChartAxis) -> list[Word]:
-        """Return the threshold over each rule, in two rows, without those that have no room."""
+        """Return the threshold over each rule, in a few rows, without those that have no room."""
         color_of_label = self.channels.color.colors if self.channels.color else {}
         words: list[Word] = []
-        ends = [-math.inf, -math.inf]
+        ends = [-math.inf] * _LABEL_ROWS
         for rule in self.rules:
             pixel, half_width = x.place(rule["x"]) * self.size.width, measure_text(rule["said"]) / 2
-            row = next((row for row in (0, 1) if pixel - half_width >= ends[row] + 8), None)
+            row = next((row for row in range(_LABEL_ROWS) if pixel - half_width >= ends[row] + 8), None)
             if row is not None:
                 ends[row] = pixel + half_width
                 look: dict[str, Any] = {"align": "center", "baseline": "bottom", "weight": "bold"}

@@ -179,9 +179,15 @@ def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, cur
         return chart_titles.say_few_false_alerts(curves, channels)
     say_together = say_precisions if y == "precision" else say_shares
     sentence_start = f"At {chart_titles.say_reached(half_points['recall'])}, {_FINDING_OF_Y[y]}"
-    return chart_titles.say_values(
+    sentence = chart_titles.say_values(
         sentence_start, share_of_curve, curves, channels, say_numbers=say_together
     )
+    if y == "fdr" or "precision_low" not in half_points.columns or etas.n_unique() > 1:
+        return sentence
+    names = chart_titles.name_curves(curves, channels)
+    spans = half_points.select("precision_low", "precision_high").rows()
+    curve_names = [names.get(curve, "") for curve in half_points["curve"]]
+    return chart_titles.say_beside_chance(sentence, spans, etas[0], curve_names)
 
 
 def _write_note(canvas: Canvas, level_clause: str) -> list[str]:

@@ -13,7 +13,7 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import marked_points
-from polars_prcurve.view.charts.parts.active_theme import read_sizes
+from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, arrange_panels, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis, fix_y
@@ -89,9 +89,11 @@ def scores(
         "Vertical line: the highest threshold with at least 50% recall"
         if points is None and rules
         else "",
+        "Vertical lines: the thresholds of the points" if points is not None and rules else "",
         *marked.describe(),
     ]
-    finding = say_known(curves, partial(_say_flagged, rules, channels, are_halves=points is None))
+    told_rules = rules if points is None else _add_rates(marked.pick_told(), finite_rows)
+    finding = say_known(curves, partial(_say_flagged, told_rules, channels, are_halves=points is None))
     subtitle = "Scores of positives and negatives"
     return canvas.finish(
         canvas.write(title, finding, name="Scores of both classes", subtitle=subtitle, note=note)
@@ -149,7 +151,10 @@ def _draw_bins(canvas: Canvas, bins: list[dict[str, Any]]) -> None:
 def _draw_rules(canvas: Canvas, rules: list[dict[str, Any]]) -> None:
     """Draw an upright rule at each threshold, and write it beside its foot."""
     x, is_alone = canvas.spec.x, canvas.channels.facet is None
-    for rule in rules:
+    has_goals = len({rule["goal"] for rule in rules if rule.get("goal")}) > 1
+    # From the right to the left, so that words are in lower rows the farther they reach under others.
+    spans_of_panel: dict[str | None, list[list[tuple[float, float]]]] = {}
+    for rule in sorted(rules, key=lambda rule: -float(rule["threshold"])):
         score = float(rule["threshold"])
         panel = tell_panel(canvas.channels.curve_fields(rule["curve"]).get("facet"))
         place = round_digits(x.measure(score))
@@ -157,13 +162,38 @@ def _draw_rules(canvas: Canvas, rules: list[dict[str, Any]]) -> None:
         canvas.records.append({"part": "threshold", "x": place, "said": text, **panel})
         is_right = x.place(place) > 0.7
         look: dict[str, Any] = {"align": "right" if is_right else "left", "dx": -5 if is_right else 5}
-        look |= {"x": place, "py": 4, "baseline": "top", "size": read_sizes().note, "has_rim": True}
-        look |= {"facet": panel.get("facet")}
-        canvas.words.append(Word(f"threshold {text}" if is_alone else text, **look))
+        words = f"threshold {text}" if is_alone and not has_goals else text
+        words = f"{text} for {marked_points.say_goal(rule['goal'])}" if has_goals else words
+        start = x.place(place) * canvas.size.width
+        width = (measure_text(words, read_sizes().note) + 8) * (-1 if is_right else 1)
+        row = _find_row(spans_of_panel.setdefault(panel.get("facet"), []), start, start + width)
+        look |= {"x": place, "py": 4 + row * (read_sizes().note + 4), "baseline": "top"}
+        look |= {"size": read_sizes().note, "has_rim": True, "facet": panel.get("facet")}
+        canvas.words.append(Word(words, **look))
     rule_layer = alt.Chart().mark_rule(color=style.INK, strokeWidth=1.4)
     ends: dict[str, Any] = {"y": fix_y(0), "y2": alt.value(canvas.size.height)}
     rule_layer = rule_layer.encode(canvas.place[0], **ends)
     canvas.layers += [keep_part(rule_layer, "threshold")] if rules else []
+
+
+def _add_rates(rules: list[dict[str, Any]], finite_rows: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return marked thresholds with the share of negatives that each flags, of the rows of a sweep."""
+    told_rules = []
+    for rule in rules:
+        is_flagged = (pl.col("curve") == rule["curve"]) & (pl.col("threshold") >= rule["threshold"])
+        told_rules.append(rule | {"fpr": finite_rows.filter(is_flagged)["fpr"].max() or 0.0})
+    return told_rules
+
+
+def _find_row(rows: list[list[tuple[float, float]]], *ends: float) -> int:
+    """Return the number of the first row in which words between these pixels lie on no others."""
+    left, right = sorted(ends)
+    for number, spans in enumerate(rows):
+        if all(right <= other_left or left >= other_right for other_left, other_right in spans):
+            spans.append((left, right))
+            return number
+    rows.append([(left, right)])
+    return len(rows) - 1
 
 
 def _say_flagged(

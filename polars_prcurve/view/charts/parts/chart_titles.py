@@ -257,6 +257,26 @@ def say_firsts(firsts: Sequence[tuple[float, str]], model_names: Sequence[str]) 
     return _say_runs_of_leaders(leader_names, etas, verb, open_sentence)
 
 
+def say_beside_chance(
+    sentence: str,
+    spans: Sequence[tuple[float | None, float | None]],
+    eta: float | None,
+    curve_names: Sequence[str],
+) -> str:
+    """Return a sentence on precision, with what its intervals at a prevalence leave open."""
+    known_spans = [(low, high) for low, high in spans if low is not None and high is not None]
+    if not sentence or not known_spans or len(known_spans) < len(spans):
+        return sentence
+    if eta is not None and all(low <= eta <= high for low, high in known_spans):
+        models_text = join_words(curve_names) if 1 <= len(curve_names) <= _MOST_NAMES else ""
+        subject = f"{models_text} may be" if all(curve_names) and models_text else "Precision may be"
+        return f"{subject} no better than chance: intervals of precision include the prevalence"
+    lows, highs = zip(*known_spans, strict=True)
+    return (
+        f"{sentence}; the intervals overlap" if len(lows) > 1 and max(lows) <= min(highs) else sentence
+    )
+
+
 def say_by_metric(metric_name: str, sentence: str) -> str:
     """Return a sentence on who is first, which begins with the metric that models are compared by."""
     # By another one, or at one threshold, another model may be first.
@@ -661,6 +681,10 @@ def say_thresholds(channels: Channels, curves: ChartCurves) -> str:
         etas.n_unique() > 1 and len(etas) > curves.count_distinct(curves.group_fields)
     ):
         return ""
+    if len(set(text_of_curve.values())) == 1:
+        precision_of_curve = {curve: point["precision"] for curve, point in half_of_curve.items()}
+        start = f"At threshold {min(text_of_curve.values())}, precision is"
+        return say_each(start, "", precision_of_curve, name_of_curve, number_words.say_precisions)
     score_of_curve = {curve: float(point["threshold"]) for curve, point in half_of_curve.items()}
     recall_text = say_reached(point["recall"] for point in half_of_curve.values())
     sentence_start = f"Recall is {recall_text.replace(' recall', '')} at a threshold of"

@@ -21,7 +21,7 @@ from polars_prcurve.view.words.names_in_sentences import (
 )
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_etas, say_threshold
 
-_RATES = ("recall", "precision", "fpr")  # targets that are written as `50% recall`
+RATES = ("recall", "precision", "fpr")  # targets that are written as `50% recall`
 _NUMBERS = "two three four five six seven eight nine ten eleven twelve"  # those that read well as words
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)  # what `escape_text` makes harmless, and why
 # The column of the next lower threshold, in tables of all scores: a threshold is distinguished from it.
@@ -79,7 +79,7 @@ def describe_target(targets: pl.Series | None) -> str:
     if targets is None or targets.n_unique() != 1:
         return ""
     criterion, target = targets[0]["criterion"], targets[0]["target"]
-    if criterion in _RATES and target is not None:
+    if criterion in RATES and target is not None:
         return f"Thresholds for {number_words.say_target(target)} {criterion}"
     text = format_value("target", targets[0])
     # A threshold was passed, and aims at nothing.

@@ -15,12 +15,14 @@ from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, check_table, pick_columns
 from polars_prcurve.view.charts.parts.chart_titles import (
     find_known_half,
+    name_curves,
+    say_each,
     say_point,
     say_reached,
     say_values,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
-from polars_prcurve.view.charts.parts.label_text import LOWER, round_digits
+from polars_prcurve.view.charts.parts.label_text import LOWER, RATES, round_digits
 from polars_prcurve.view.charts.parts.point_thinning import has_points_alone
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
@@ -80,7 +82,7 @@ class MarkedPoints:
 
     def find_title(self, curves: ChartCurves, channels: Channels) -> str:
         """Return the title on a single point, or one point of each line at one recall if known well."""
-        records, curve_rows = self.records, curves.curve_rows
+        records, curve_rows = self.pick_told(), curves.curve_rows
         if not records or any(record["precision"] is None for record in records):
             return ""
         if len(records) == 1:
@@ -90,11 +92,12 @@ class MarkedPoints:
             )
             return say_point(threshold_text, record["precision"], record["recall"])
         goal_name, _, target_text = records[0]["goal"].partition(" ")
+        is_of_roc = "eta" not in curve_rows.columns  # which has no prevalence
         is_one_each = len(records) == len({record["curve"] for record in records}) == len(curve_rows)
         is_one_goal = goal_name in _TOLD and len({record["goal"] for record in records}) == 1
         if (
             not (is_one_each and is_one_goal)
-            or "eta" not in curve_rows.columns  # ROC has no prevalence
+            or (is_of_roc and (goal_name != "recall" or any(row["fpr"] is None for row in records)))
             or min(map(self._count_false_alerts, curve_rows.sort("curve").to_dicts()))
             < FEW_FALSE_POSITIVES - 0.5
             or curves.has_few_positives
@@ -107,6 +110,10 @@ class MarkedPoints:
         else:
             shares = [record[goal_name] for record in records]
             place_text = say_reached(shares, float(target_text), goal_name)
+        if is_of_roc:
+            fprs = {record["curve"]: record["fpr"] for record in records}
+            start = f"At {place_text}, the false positive rate is"
+            return say_each(start, "", fprs, name_curves(curves, channels))
         return say_values(
             f"At {place_text}, {column} is",
             {record["curve"]: record[column] for record in records},
@@ -115,10 +122,26 @@ class MarkedPoints:
             say_numbers=say_numbers,
         )
 
+    def mute(self) -> tuple[MarkedPoints, list[str]]:
+        """Return points of which those of the first target have numbers, and a sentence on that."""
+        told_goals = {record["goal"] for record in self.pick_told()}
+        if len(told_goals) != 1 or len({record["goal"] for record in self.records}) == 1:
+            return self, []
+        records = [record | {"is_mute": record["goal"] not in told_goals} for record in self.records]
+        return replace(self, records=records), [f"Numbers at points: those at {say_goal(*told_goals)}"]
+
+    def pick_told(self) -> list[dict[str, Any]]:
+        """Return the points of the first target that a title has words for, or all points of one."""
+        goals = [*dict.fromkeys(record["goal"] for record in self.records)]
+        told_goals = [goal for goal in goals if goal.partition(" ")[0] in _TOLD]
+        if len(goals) < 2 or not told_goals:
+            return self.records
+        return [record for record in self.records if record["goal"] == told_goals[0]]
+
     def _count_false_alerts(self, curve_row: dict[str, Any]) -> float:
         """Return the false positives at the point of a curve, which has one."""
-        [record] = [record for record in self.records if record["curve"] == curve_row["curve"]]
-        fpr, eta = record["fpr"], curve_row["eta"]
+        [record] = [record for record in self.pick_told() if record["curve"] == curve_row["curve"]]
+        fpr, eta = record["fpr"], curve_row.get("eta", 0)
         if fpr is None and 0 < eta < 1 and record["precision"]:  # it follows from precision
             odds = (1 - record["precision"]) / record["precision"]
             fpr = record["recall"] * odds * eta / (1 - eta)
@@ -230,6 +253,12 @@ def _read_goals(result: pl.DataFrame) -> pl.Series:
     return pl.Series("goal", goals, dtype=pl.String)
 
 
+def say_goal(goal: str) -> str:
+    """Return what a point was chosen for: `50% recall`, or `alerts 300`."""
+    name, _, target_text = goal.partition(" ")
+    return f"{say_target(float(target_text))} {name}" if name in RATES and target_text else goal
+
+
 def mark_points(
     marked_points: MarkedPoints,
     canvas: Canvas,
@@ -253,7 +282,9 @@ def mark_points(
         x_place = {x.field: round_digits(max(x.measure(float(point[x.column])), x.low))}
         mark = {"part": "mark", "said": _say_mark(point), **x_place, **rounded_heights, **place}
         records.append(mark)
-        for field, height in heights.items():
+        if point.get("is_mute"):
+            mark |= {f"{field}_label": "" for field in heights}
+        for field, height in heights.items() if not point.get("is_mute") else ():
             panel = place.get("facet") if has_eta_panels else None
             marks_by_field.setdefault((field, panel), []).append((mark, height))
         limits = [point.get(name) for name in _LIMITS]
