@@ -287,12 +287,14 @@ def mark_points(
         for field, height in heights.items() if not point.get("is_mute") else ():
             panel = place.get("facet") if has_eta_panels else None
             marks_by_field.setdefault((field, panel), []).append((mark, height))
-        limits = [point.get(name) for name in _LIMITS]
-        if "precision" in heights and None not in limits:
-            low, high = (
-                round_digits(max(limit, canvas.spec.y.pick(place.get("facet")).low)) for limit in limits
-            )
-            records.append({"part": "reach", **x_place, "precision": low, "reach_end": high, **place})
+        low, high = (point.get(name) for name in _LIMITS)
+        if "precision" in heights and low is not None and high is not None:
+            foot = canvas.spec.y.pick(place.get("facet")).low
+            ends = {
+                "precision": round_digits(max(low, foot)),
+                "reach_end": round_digits(max(high, foot)),
+            }
+            records.append({"part": "reach", **x_place, **ends, **place})
         if point["holds_from"] is not None:
             span = _find_span(canvas.curves, point, x)
             span_ends = {x.field: round_digits(min(span)), "to": round_digits(max(span))}
