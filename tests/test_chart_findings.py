@@ -60,6 +60,9 @@ def test_points_have_the_interval_of_their_table_on_the_curve():
     bare = test.plot.pr_curve(0.1, points=points.drop("precision_low"), confidence=0.95)
     assert "Upright rule" not in subtitle(bare)
     assert "at one that was chosen on this test set they are wider" in subtitle(bare)
+    assert not records(test.plot.pr_curve(0.1, confidence=0.95), "reach"), (
+        "a band is for fixed thresholds"
+    )
 
 
 def test_the_basis_of_intervals_is_that_of_the_thresholds():

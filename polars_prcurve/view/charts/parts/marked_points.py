@@ -221,8 +221,9 @@ def mark_half(curves: ChartCurves, channels: Channels) -> MarkedPoints:
     # Panels may be prevalences, but no groups: those would be many.
     is_shown = len(half_points) <= _MOST_HALVES * (len(facet_channel.labels) if facet_channel else 1)
     is_shown = is_shown and (facet_channel is None or facet_channel.fields == ["eta"])
-    # Without the next lower thresholds, which only a table of all scores has.
-    half_records = half_points.drop(LOWER, strict=False).to_dicts() if is_shown else []
+    # Without the next lower thresholds, which only a table of all scores has, and the limits of bands,
+    # which are those of a threshold that was fixed beforehand.
+    half_records = half_points.drop(LOWER, *_LIMITS, strict=False).to_dicts() if is_shown else []
     empty_fields = {"holds_from": None, "holds_to": None, "goal": "recall 0.5"}
     return MarkedPoints(
         [{"precision": None} | record | empty_fields for record in half_records], 0, 0, None, False
