@@ -232,7 +232,6 @@ def _draw_table(
     varied = {name: curves.column_of_field[name] for name in fields if curves.count_distinct([name]) > 1}
     varied |= {"eta": "eta"} if len(etas) > 1 else {}
     lines = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
-    open_lines = [line for line in lines if not line.is_settled]
     canvas = _draw_intervals(curves, lines, given)
     scope = "corrected for all pairs (Holm)" if "p_adjusted" in table.columns else "each pair alone"
     # Pairs are corrected for each other where they share a group, a metric and a prevalence.
@@ -246,24 +245,36 @@ def _draw_table(
     metric = label_text.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
     etas_text = label_text.describe_etas(etas)
     subtitle = f"Differences in {go_on(metric)}, in percentage points, {etas_text}"
-    finding, n_settled = "", len(lines) - len(open_lines)
-    if lines:
-        finding = f"{n_settled} of {len(lines)} differences in {go_on(metric)} are significant"
-    settled_names = [line.name for line in lines if line.is_settled]
-    if is_better and 1 <= n_settled <= 3 and sum(map(len, settled_names)) <= 2 * _MOST_LETTERS:
-        finding = f"Significantly better by {go_on(metric)}: {join_words(settled_names)}"
-    elif n_settled == 0 and lines:
-        several = f"in any of {len(lines)} {'comparisons' if varied else 'pairs'}"
-        finding = f"No clear winner {several if len(lines) > 1 else f'between {lines[0].name}'}"
-        finding = say_by_metric(metric, finding)
-    elif len(open_lines) == 1:
-        finding += f"; that of {open_lines[0].name} is not"
-    elif n_settled >= (n_shown := _count_rows(given)) < len(lines):
-        finding += f"; the {n_shown} largest are shown"
+    finding = _say_settled(
+        lines, metric, _count_rows(given), is_better=is_better, is_varied=bool(varied)
+    )
     canvas.spoken = "; ".join(f"{line.name}: {line.say()}" for line in lines[:_MOST_ROWS])
     return canvas.finish(
         canvas.write(title, finding, name="Differences of models", subtitle=subtitle, note=note)
     )
+
+
+def _say_settled(
+    lines: Sequence[IntervalRow], metric: str, n_shown: int, *, is_better: bool, is_varied: bool
+) -> str:
+    """Return which differences a test settles, by name if they are few."""
+    open_lines = [line for line in lines if not line.is_settled]
+    settled_names = [line.name for line in lines if line.is_settled]
+    n_settled = len(settled_names)
+    if not lines:
+        return ""
+    if is_better and 1 <= n_settled <= 3 and sum(map(len, settled_names)) <= 2 * _MOST_LETTERS:
+        return f"Significantly better by {go_on(metric)}: {join_words(settled_names)}"
+    if n_settled == 0:
+        several = f"in any of {len(lines)} {'comparisons' if is_varied else 'pairs'}"
+        finding = f"No clear winner {several if len(lines) > 1 else f'between {lines[0].name}'}"
+        return say_by_metric(metric, finding)
+    finding = f"{n_settled} of {len(lines)} differences in {go_on(metric)} are significant"
+    if len(open_lines) == 1:
+        return f"{finding}; that of {open_lines[0].name} is not"
+    if n_settled >= n_shown < len(lines):
+        return f"{finding}; the {n_shown} largest are shown"
+    return finding
 
 
 class IntervalRow(NamedTuple):

@@ -288,21 +288,7 @@ def mark_points(
         for field, height in heights.items() if not point.get("is_mute") else ():
             panel = place.get("facet") if has_eta_panels else None
             marks_by_field.setdefault((field, panel), []).append((mark, height))
-        low, high = (point.get(name) for name in _LIMITS)
-        if "precision" in heights and low is not None and high is not None:
-            foot = canvas.spec.y.pick(place.get("facet")).low
-            ends = {
-                "precision": round_digits(max(low, foot)),
-                "reach_end": round_digits(max(high, foot)),
-            }
-            records.append({"part": "reach", **x_place, **ends, **place})
-        if point["holds_from"] is not None:
-            span = _find_span(canvas.curves, point, x)
-            span_ends = {x.field: round_digits(min(span)), "to": round_digits(max(span))}
-            records.append({"part": "span", **rounded_heights, **span_ends, **place})
-            records += [
-                {"part": "cap", **rounded_heights, x.field: end, **place} for end in span_ends.values()
-            ]
+        records += _draw_ends(point, x_place, rounded_heights, canvas)
     axis_of_field = {axis.field: axis for axis in canvas.spec.y_axes}
     for (field, _), marks in marks_by_field.items():  # together, so that they have equal digits
         values = [axis_of_field[field].measure(height) for _, height in marks]
@@ -315,6 +301,25 @@ def mark_points(
             labels = label_marks(values, say_group) if label_marks else say_group(values)
         for (mark, _), label in zip(marks, labels, strict=True):
             mark[f"{field}_label"] = label
+    return records
+
+
+def _draw_ends(
+    point: dict[str, Any], x_place: dict[str, float], heights: dict[str, float], canvas: Canvas
+) -> list[dict[str, Any]]:
+    """Return the records of the interval of a point, and of the thresholds that it holds for."""
+    place, x = canvas.channels.curve_fields(point["curve"]), canvas.spec.x
+    records: list[dict[str, Any]] = []
+    low, high = (point.get(name) for name in _LIMITS)
+    if "precision" in heights and low is not None and high is not None:
+        foot = canvas.spec.y.pick(place.get("facet")).low
+        ends = {"precision": round_digits(max(low, foot)), "reach_end": round_digits(max(high, foot))}
+        records.append({"part": "reach", **x_place, **ends, **place})
+    if point["holds_from"] is not None:
+        span = _find_span(canvas.curves, point, x)
+        span_ends = {x.field: round_digits(min(span)), "to": round_digits(max(span))}
+        records.append({"part": "span", **heights, **span_ends, **place})
+        records += [{"part": "cap", **heights, x.field: end, **place} for end in span_ends.values()]
     return records
 
 
