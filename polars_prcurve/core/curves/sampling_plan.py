@@ -88,14 +88,7 @@ def build_sampling_plan(
         "score", descending=True
     )
     score_rows = table.collect(score_query, "sampling_plan")
-    if score_rows.is_empty():
-        raise PrcError("sampling_plan() needs rows with a score; the table has none")
-    if score_rows[_IS_ABOVE].n_unique() < 2:
-        sentence_start = "all scores reach" if score_rows[_IS_ABOVE].all() else "no score reaches"
-        raise PrcError(
-            f"{sentence_start} the threshold, so there is nothing to sample on one side "
-            f"of it; scores go from {score_rows['score'].min()!s} to {score_rows['score'].max()!s}"
-        )
+    _check_sides(score_rows)
     strata_rows = _cut_strata(score_rows, strata)
     row_counts, label_counts, positive_counts = (
         strata_rows[name].to_numpy() for name in ("n", "n_labelled", "n_pos")
@@ -116,6 +109,18 @@ def build_sampling_plan(
         pl.Series("positive_share", pos_shares), n_next=pl.Series(new_labels, dtype=pl.Int64)
     )
     return plan.with_columns(weight).select(PLAN_COLUMNS).lazy()
+
+
+def _check_sides(score_rows: pl.DataFrame) -> None:
+    """Raise unless the threshold has scores on both sides."""
+    if score_rows.is_empty():
+        raise PrcError("sampling_plan() needs rows with a score; the table has none")
+    if score_rows[_IS_ABOVE].n_unique() < 2:
+        sentence_start = "all scores reach" if score_rows[_IS_ABOVE].all() else "no score reaches"
+        raise PrcError(
+            f"{sentence_start} the threshold, so there is nothing to sample on one side "
+            f"of it; scores go from {score_rows['score'].min()!s} to {score_rows['score'].max()!s}"
+        )
 
 
 def _cut_strata(score_rows: pl.DataFrame, n_strata: int) -> pl.DataFrame:
