@@ -178,14 +178,13 @@ class LogitGaps(NamedTuple):
     values: list[tuple[float, float]]  # average precision of both models
     gaps: list[float]  # between their logits
     errors: list[float]
-    correlations: list[float]  # of influences
     own_errors: list[float]  # of the logits of both models, as seen
 
 
 def compare_logits(both: Any, eta: Fraction, *, weighted: bool) -> LogitGaps | None:
     """Return the differences of logits of average precision; None where one is 0 or 1."""
     name, rows = "average_precision", oracle_errors.list_rows(both[0])
-    n, found = oracle_errors.class_sizes(both[0], weighted=weighted), LogitGaps([], [], [], [], [])
+    n, found = oracle_errors.class_sizes(both[0], weighted=weighted), LogitGaps([], [], [], [])
     for is_cautious in (False, True):
         values, errors = [], []
         for group in both:
@@ -207,7 +206,6 @@ def compare_logits(both: Any, eta: Fraction, *, weighted: bool) -> LogitGaps | N
             return None
         found.gaps.append(logit(values[0]) - logit(values[1]))
         found.errors.append(math.sqrt(max(0.0, variance - 2 * covariance / math.prod(slopes))))
-        found.correlations.append(covariance / math.prod(errors))
         if not is_cautious:
             found.own_errors.extend(e / slope for e, slope in zip(errors, slopes, strict=True))
     return found
@@ -222,29 +220,26 @@ def limit_like_models(
     if found is None or n_pos * (1 - max(map(max, found.values))) < 2:
         return None
     ends = [oracle_errors.extend(group, eta, weighted=weighted) for group in both]
-    allowed_share = 1 - min(max(min(found.correlations), 0.0), 1.0)
+    losses, gains = [], []  # what unseen examples may move either logit, beyond what was shown
     for of, error in zip(ends, found.own_errors, strict=True):
         assert of is not None
         least, plain, most = (logit(value) for value, _ in (of.least, of.plain, of.most))
-        if max(plain - least, most - plain) > 1.96 * error:  # what was not seen may rank otherwise
-            allowed_share = max(allowed_share, 0.4)
-    allowed_share *= 1 + (35 / float(n_pos)) ** 2
+        losses.append(max(0.0, plain - least - 1.5 * error))
+        gains.append(max(0.0, most - plain - 1.5 * error))
     gaps, gap_errors = found.gaps, found.errors
     most = [of.most[0] for of in ends if of]
     levels = [*found.values, (most[0], most[1])]
 
     def lead(deviations: float, better: int) -> float:
         """By how many logits a side is better, at least."""
-        sign, (of, other) = 1 - 2 * better, (ends[better], ends[1 - better])
-        assert of is not None
-        assert other is not None
-        allowed = logit(of.plain[0]) - logit(of.least[0]) + logit(other.most[0]) - logit(other.plain[0])
+        sign = 1 - 2 * better
         growths = (sign * (logit(a) - logit(b) - gaps[0]) for a, b in levels)
-        leads = sign * gaps[0] - allowed_share * max(0.0, allowed), sign * gaps[1]
+        leads = sign * gaps[0] - losses[better] - gains[1 - better], sign * gaps[1]
         slopes = [value * (1 - value) for value in found.values[0]]
         growth = min(1.0, slopes[better] / slopes[1 - better]) ** 0.25
         excess = max(0.0, found.own_errors[better] * growth - found.own_errors[1 - better])
-        wider_errors = [math.sqrt(s**2 + 100 * excess**2) for s in gap_errors]
+        wider = 1 + 8 / float(n_pos)
+        wider_errors = [math.sqrt((s**2 + 100 * excess**2) * wider) for s in gap_errors]
         least = min(x - deviations * s for x, s in zip(leads, wider_errors, strict=True))
         return least - sum(max(0.0, growth) for growth in growths)
 
@@ -275,13 +270,11 @@ def test_gaps_of_logits() -> None:
             Fraction(1, 2), [9, 8, 4, 1, 7, 6, 5, 3, 2, 0],
             [0.916666666667, 0.786363636364, 0.692045454545, 0.594852941176],
             [1.09475128001, 0.425635338925], [0.661362459583, 0.239793094831],
-            [0.744319647380, 0.855697297421],
         ),
         (
             Fraction(1, 20), [9, 8, 6, 3, 7, 5, 4, 2, 1, 0],
             [0.773809523810, 0.571681864235, 0.118548615370, 0.0971468631799],
             [0.941231862810, 0.223089297274], [0.857577132750, 0.243942971321],
-            [0.663012763741, 0.806332118695],
         ),
     )  # fmt: skip
     for eta, others, *expected in cases:
@@ -291,7 +284,7 @@ def test_gaps_of_logits() -> None:
         ]
         found = compare_logits(both, eta, weighted=False)
         assert found is not None
-        actual = [[x for pair in found.values for x in pair], *found[1:4]]
+        actual = [[x for pair in found.values for x in pair], found.gaps, found.errors]
         assert actual == [pytest.approx(numbers, rel=1e-9) for numbers in expected]
 
 

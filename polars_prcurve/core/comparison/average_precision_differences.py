@@ -2,18 +2,17 @@
 
 An example that the test lacks, and that both models would rank alike, moves the logits of both values by
 about as much, and cancels out of their difference. So logits are compared, on the curves that were seen
-and on those with one false positive more in both models, each with its own standard error S. Only for
-the share 1 - rho that the models do not rank alike, either model is allowed what the test could not
-show. Where that moves a logit by more than 1.96 of its standard errors, rho is not known of it, and
-1 - rho counts as 0.4 at least. The lower limit of the difference of logits of a and b is
+and on those with one false positive more in both models, each with its own standard error S. How far it
+could move the logit of either model counts as well, where that is more than the test shows, which is 1.5
+of the standard errors s of this logit. The lower limit of the difference of logits of a and b is
 
-    min(D - z S - (1 - rho) (1 + (35 / n_pos)^2) (logit a - logit least a + logit most b - logit b),
+    min(D - z S - max(0, logit a - logit least a - 1.5 s_a) - max(0, logit most b - logit b - 1.5 s_b),
         D' - z S') - max(0, D' - D) - max(0, D" - D)
 
-with D' and S' on the curves with one false positive more, D" on those with one positive more on top, and
-rho the lower one of the correlations between both models' influences, on either curve. In small samples
-average precision is too large on average, and more so for one of two models of different shape. Its lead
-grows with an example more, and that growth is subtracted, too.
+with D' and S' on the curves with one false positive more, and D" on those with one positive more on top.
+In small samples average precision is too large on average, and more so for one of two models of
+different shape. Its lead grows with an example more, and that growth is subtracted, too. Errors are too
+small there: squares of S grow by 8 / n_pos of them.
 
 Of two models of different shape, such as one with a few negatives among its best positives, that with
 the greater error leads by luck more often than S implies, since S is least where it is lucky. Models of
@@ -53,22 +52,19 @@ _LEAST_LEADS = {side: f"{RESERVED}{side}least_lead" for side in SIDES}
 _MOST_COSH, _LEAST_COSH = "most_cosh", "least_cosh"
 """What follows the name of a metric in cosh(m), with m a mean logit of both models, at the levels where
 it is most and least."""
-_FEW_POS = 35.0
-"""The number of positives with which twice as much is allowed for as with very many. Without it, models
-of equal average precision and different shape, with ranks that correlate by .98, differed significantly
-in up to 9% of tests with 20 to 40 positives; with it, in at most 6%."""
+_FEW_POS = 8.0
+"""The number of positives with which the square of an error is twice that of very many. Without it,
+equal models of different shape differed significantly in up to 7% of tests with 30 positives."""
 
-_MOST_UNSEEN = 1.96
-"""The standard errors by which unseen examples may move a logit, for rho to hold of them, too."""
-_LEAST_UNLIKE = 0.4
-"""The least share 1 - rho if they may move one by more. Without it, equal models whose ranks correlate
-by .98 differed significantly in up to 11% of tests if one has negatives among its best positives; with
-it, in at most 2%, or 8% with one in 2,000. From a prevalence of 0.01 up 2 of 100 true leads are lost."""
+_SHOWN = 1.5
+"""The standard errors by which unseen examples may move a logit without a cost. With 1, half of the true
+leads of like models are lost at a prevalence of 0.01; with 2, equal models differed significantly in up
+to 11% of tests if one has a negative of 2,000 among its best positives, and in 8% with 1.5."""
 _EXCESS = 100.0
 """How much the square of the difference of both errors adds to that of the error of the lead of the less
 certain model. Without it, models whose ranks correlate by .98 differed significantly in up to 15% of
-tests if one has negatives among its best positives; with it, in at most 6% of those without a doubt, and
-5 of 100 true leads are lost."""
+tests if one has negatives among its best positives; with it, in at most 8%, and 5 of 100 true leads are
+lost."""
 _GROWTH = 0.25
 """The power of slopes by which errors of logits differ in models of like shape. By 0, two of five true
 leads of models that find nearly all positives first would be lost, at a prevalence of 0.3."""
@@ -83,17 +79,17 @@ def add_leads(differences: pl.LazyFrame, name: str, eta_variance: pl.Expr) -> pl
     values = [pl.col(f"{side}{name}{curve}") for side in SIDES for curve in _CURVES]
     loss = pl.col(EffectiveSize.N_POS) * (1 - pl.max_horizontal(values))
     is_inside = (pl.min_horizontal(values) > 0) & (loss >= _LEAST_LOSS)
-    correlations, gap_columns, cosh_exprs = [], {}, []
+    gap_columns, cosh_exprs = {}, []
     for curve in (*_CURVES, _MOST):
         logit_a, logit_b = (to_logit(pl.col(f"{side}{name}{curve}")) for side in SIDES)
         gap_columns[f"{name}{curve}_{_GAP}"] = logit_a - logit_b
         cosh_exprs.append(((logit_a + logit_b) / 2).cosh())
     excess_variances = _measure_excess(name)
+    growth_of_few = 1 + _FEW_POS / pl.col(EffectiveSize.N_POS)
     for curve in _CURVES:
-        variance, correlation = _compare_errors(f"{name}{curve}")
-        correlations.append(correlation)
+        variance = _compare_errors(f"{name}{curve}")
         for side, excess_variance in excess_variances.items():
-            side_variance = variance + excess_variance + eta_variance
+            side_variance = (variance + excess_variance) * growth_of_few + eta_variance
             gap_columns[f"{side}{name}{curve}_{_GAP_ERROR}"] = side_variance.sqrt()
     gap_columns[f"{name}_{_MOST_COSH}"] = pl.max_horizontal(cosh_exprs)
     gap_columns[f"{name}_{_LEAST_COSH}"] = pl.min_horizontal(cosh_exprs)
@@ -101,7 +97,7 @@ def add_leads(differences: pl.LazyFrame, name: str, eta_variance: pl.Expr) -> pl
         pl.when(is_inside).then(gap_column).fill_nan(None).alias(column)
         for column, gap_column in gap_columns.items()
     )
-    allowances = _allow_for_unseen(name, 1 - pl.min_horizontal(correlations).clip(0.0, 1.0))
+    allowances = _allow_for_unseen(name)
     gap, cautious_gap, most_gap = (pl.col(f"{name}{curve}_{_GAP}") for curve in (*_CURVES, _MOST))
     lead_columns = {}
     for side, sign in ((A, 1), (B, -1)):
@@ -116,20 +112,14 @@ def add_leads(differences: pl.LazyFrame, name: str, eta_variance: pl.Expr) -> pl
     return differences.with_columns(**lead_columns)
 
 
-def _allow_for_unseen(name: str, unlike_share: pl.Expr) -> dict[str, pl.Expr]:
-    """Return what unseen examples may take from the lead of either side, of which models share most."""
-    unseen_of_side = {side: measure_unseen(f"{side}{name}") for side in SIDES}
-    is_unseen = pl.any_horizontal(
-        pl.max_horizontal(unseen_of_side[side]) > _MOST_UNSEEN * error
-        for side, error in _find_logit_errors(name).items()
-    )
-    allowed_share = pl.when(is_unseen).then(unlike_share.clip(_LEAST_UNLIKE)).otherwise(unlike_share)
-    allowed_share = allowed_share * (1 + (_FEW_POS / pl.col(EffectiveSize.N_POS)) ** 2)
-    allowances = {}
-    for side, other_side in (SIDES, SIDES[::-1]):
-        (loss, _), (_, gain) = unseen_of_side[side], unseen_of_side[other_side]
-        allowances[side] = allowed_share * (loss + gain).clip(lower_bound=0.0)
-    return allowances
+def _allow_for_unseen(name: str) -> dict[str, pl.Expr]:
+    """Return how much of the lead of either side unseen examples may take, beyond what a test shows."""
+    losses, gains = {}, {}
+    for side, error in _find_logit_errors(name).items():
+        losses[side], gains[side] = (
+            (unseen - _SHOWN * error).clip(lower_bound=0.0) for unseen in measure_unseen(f"{side}{name}")
+        )
+    return {side: losses[side] + gains[other_side] for side, other_side in (SIDES, SIDES[::-1])}
 
 
 def _find_logit_errors(name: str) -> dict[str, pl.Expr]:
@@ -153,17 +143,16 @@ def _measure_excess(name: str) -> dict[str, pl.Expr]:
     return excess_variances
 
 
-def _compare_errors(name: str) -> tuple[pl.Expr, pl.Expr]:
-    """Return the variance of a difference of logits, and the correlation of the influences of models."""
+def _compare_errors(name: str) -> pl.Expr:
+    """Return the variance of a difference of logits."""
     a, b = (pl.col(side + name) for side in SIDES)
     error_a, error_b = (pl.col(f"{side}{name}_{SAMPLE_ERROR}") for side in SIDES)
     square = pl.col(f"{name}_standard_error") ** 2
-    correlation = (error_a**2 + error_b**2 - square) / 2 / (error_a * error_b)
     # With g = a (1 - a), the derivative of a by its logit, the variance of the difference is
     # V_a / g_a^2 + V_b / g_b^2 - 2 C / (g_a g_b). In this form of it hardly anything cancels out.
     slope_a, slope_b = a * (1 - a), b * (1 - b)
     variance = (error_a**2 / slope_a - error_b**2 / slope_b) * (1 / slope_a - 1 / slope_b)
-    return (variance + square / (slope_a * slope_b)).clip(lower_bound=0.0), correlation
+    return (variance + square / (slope_a * slope_b)).clip(lower_bound=0.0)
 
 
 def add_least_leads(differences: pl.LazyFrame, name: str, deviations: pl.Expr) -> pl.LazyFrame:
