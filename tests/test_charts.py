@@ -2454,7 +2454,7 @@ def test_panels_of_groups_tell_the_areas_of_those_that_are_known():
     )
     low, high = (areas.sort("value").row(k, named=True) for k in (0, -1))
     ends = (f"{row['value']:.2g} for {row['model']}" for row in (low, high))
-    said = f"With 20 positives or more, ROC AUC ranges from {' to '.join(ends)}"
+    said = f"Among models with 20 positives or more, ROC AUC ranges from {' to '.join(ends)}"
     assert heading(plot(frame).roc_curve(by="model")) == said
     known = frame.filter(pl.col("model") != "m0")
     assert heading(plot(known).roc_curve(by="model")) == said.partition(", ")[2]

@@ -614,6 +614,65 @@ def test_which_metrics_are_known_only_roughly():
     )
     one = prc(TABLES["alike"].filter(model="one")).plot.metric_by_eta([0.0001, 0.001, 0.01], **both)
     assert heading(one) == "Average precision is known only roughly"
+    table = pl.DataFrame({"tp": [45], "fp": [12], "fn": [5], "tn": [138]})
+    table = table.prc(cells=("tp", "fp", "fn", "tn"))
+    for metrics, said in {
+        ("npv",): "Intervals may be too narrow: few positives",  # 99.95%, from 99.88% to 99.98%
+        ("npv", "precision"): "Precision is known only roughly",  # 5.4%, from 3.2% to 8.9%
+    }.items():
+        chart = table.plot.metric_by_eta([0.005, 0.2], metrics=[*metrics], confidence=0.95)
+        assert heading(chart) == said
+
+
+def watch(*rights: int, name: str = "", n: int = 100) -> pl.DataFrame:
+    """Return weeks of n alerts each, of which so many are true."""
+    n_neg = [n - right for right in rights]
+    weeks = pl.DataFrame({"week": range(1, len(rights) + 1), "n_pos": rights, "n_neg": n_neg})
+    return weeks.with_columns(score=pl.lit(1.0), site=pl.lit(name))
+
+
+def test_a_rate_that_is_back_is_not_said_to_be_below_the_reference():
+    counts = {"counts": ("n_pos", "n_neg")}
+    options = {"reference": 0.4, "threshold": 1.0}
+    back, low = [40] * 10 + [20] * 8 + [70] * 20, [40] * 10 + [20] * 28
+    chart = watch(*back).prc(**counts).plot.monitor("week", **options)
+    assert heading(chart) == (
+        "Precision was for a time below the reference of 40%, probably from week 11 on; "
+        "the mean since then is 56%"
+    )
+    both = pl.concat([watch(*back, name="back"), watch(*low, name="low")])
+    assert heading(both.prc(by="site", **counts).plot.monitor("week", **options)) == (
+        "Precision was for a time below the reference for back, probably from week 11 on; "
+        "it has fallen for low, probably in week 11"
+    )
+    many = pl.concat([watch(*back, name=f"back {k}") for k in range(4)])
+    chart = many.prc(by="site", **counts).plot.monitor("week", **options)
+    assert heading(chart) == "Precision has fallen in 4 of 4 series, and is back in 4 of them"
+
+
+def test_what_monitor_cannot_test_is_named():
+    counts, calm = {"counts": ("n_pos", "n_neg")}, watch(50, 50)
+    chart = calm.prc(**counts).plot.monitor("week", reference=0.5, threshold=2.0)
+    assert heading(chart) == "Precision is not tested: no week has a value"
+    empty = calm.prc(**counts).monitor("week", reference=0.5, threshold=1.0, columns="all")
+    lost = empty.with_columns(alarm=pl.lit(None, dtype=pl.Boolean))
+    assert heading(charts.monitor(lost)) == "Precision is not tested: the reference has no value"
+    none = watch(50, 50, name="none").with_columns(score=pl.lit(0.0))
+    both = pl.concat([watch(50, 50, name="calm"), none]).prc(by="site", **counts)
+    assert heading(both.plot.monitor("week", reference=0.5, threshold=1.0)) == (
+        "Precision has not fallen significantly; no value to test in 1 of 2 series"
+    )
+
+
+def test_ranges_that_are_off_on_one_side_alone_are_not_said_to_alternate():
+    def draw_ranges(*positives: int) -> str:
+        scores = zip((0.3, 0.5, 0.7, 0.8, 0.9), positives, strict=True)
+        rows = [(score, k < n_positives) for score, n_positives in scores for k in range(100)]
+        table = pl.DataFrame(rows, schema=["score", "label"], orient="row")
+        return heading(table.prc().plot.reliability())
+
+    assert draw_ranges(15, 48, 52, 78, 75) == "Scores are too high in 3 of 5 ranges"
+    assert draw_ranges(50, 48, 52, 78, 75) == "Scores are too low in 1 and too high in 2 of 5 ranges"
 
 
 def test_the_number_of_a_title_is_that_of_the_panel():

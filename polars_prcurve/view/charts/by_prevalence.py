@@ -301,16 +301,23 @@ class _LineChart:
     def _say_doubt(self, curves: ChartCurves) -> str:
         """Return which lines are in doubt, if that is why no value is written."""
         rows = self.doubt.filter(pl.col("curve").is_in(curves.curve_rows["curve"].to_list()), "doubt")
+        wide_rows = rows.filter(pl.col("high") > 2 * pl.col("low")) if "low" in rows.columns else rows
+        rows = rows if wide_rows.is_empty() else wide_rows
+        has_reasons = wide_rows.is_empty() and REASON in rows.columns
+        reasons = rows[REASON].drop_nulls().unique().sort().to_list() if has_reasons else []
         numbers, names = rows["curve"].unique().sort().to_list(), name_curves(curves, self.channels)
         labels = [names[number] for number in numbers if number in names]
         if not numbers:
             return ""
         are_all = len(numbers) == len(curves.curve_rows)
         is_long = are_all or len(labels) > _MOST_RULES or len(labels) < len(numbers)
+        place_text = "" if is_long else f" for {join_words(labels)}"
+        if reasons:
+            return f"Intervals{place_text} may be too narrow: {join_words(reasons)}"
         channels = [channel for channel in (self.channels.color, self.channels.facet) if channel]
         if not is_long and all(channel.fields == ["metric"] for channel in channels):
             return f"{join_words(labels)} {'is' if len(labels) == 1 else 'are'} known only roughly"
-        return f"{self.few}{'' if is_long else f' for {join_words(labels)}'}"
+        return f"{self.few}{place_text}"
 
     def _find_half(self, curves: ChartCurves) -> str:
         """Return the prevalence at which precision is 50%, at one threshold per line."""

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.case_status import Case
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_html as document
@@ -86,7 +87,7 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
         f'<p class="place">{escape(findings.verdict.conditions)}</p>',
         document.write_status(findings),
         f'<p class="ask">{document.write_sentence(findings, findings.verdict)}</p>',
-        *_write_group_list(group_names, len(group_names) + page_data["left"]),
+        *_write_group_list(group_names, *page_data["absent"]),
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
         '<div class="two"><div><svg id="icons" viewBox="0 0 300 300" role="img"></svg>',
@@ -114,8 +115,9 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
     return write_document(title, style, body, scripts=scripts, data=json_text)
 
 
-def _write_group_list(group_names: Sequence[str], n_groups: int) -> Iterator[str]:
-    """Yield the list from which a reader picks a group, and how many groups have no room in it."""
+def _write_group_list(group_names: Sequence[str], n_lacking: int, n_left: int) -> Iterator[str]:
+    """Yield the list from which a reader picks a group, and how many groups are not in it, and why."""
+    n_groups = len(group_names) + n_left + n_lacking
     if n_groups > 1:
         option_tags = "".join(
             f'<option value="{number}">{escape(name)}</option>'
@@ -123,8 +125,12 @@ def _write_group_list(group_names: Sequence[str], n_groups: int) -> Iterator[str
         )
         yield f'<label>Group<select id="group">{option_tags}</select></label>'
     if n_groups > len(group_names):
-        choice_phrase = "those that the verdict names, and others that have room"
-        yield f'<p class="note">{len(group_names)} of {n_groups} groups: {choice_phrase}.</p>'
+        number_of_reason = {
+            "without examples of both classes": n_lacking,
+            "without room, behind those that the verdict names": n_left,
+        }
+        absent = join_words([f"{n} {reason}" for reason, n in number_of_reason.items() if n])
+        yield f'<p class="note">{len(group_names)} of {n_groups} groups. Not in the list: {absent}.</p>'
 
 
 def _write_json(data: Any) -> str:
@@ -168,7 +174,7 @@ def describe_data(findings: Findings) -> dict[str, Any]:
     groups_in_order = [group_by_number[number] for number in numbers]
     return {
         "groups": groups_in_order,
-        "left": len(cases) - len(groups_in_order),
+        "absent": [curves.count({}), sum(map(bool, curves)) - len(groups_in_order)],
         "per": findings.cases[0].per,
         "miss": 10,
         **_describe_points(findings, groups_in_order[0]["models"]),

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_value
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import format_count, join_words
+from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
 from polars_prcurve.view.charts.parts import point_thinning
 from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
@@ -47,7 +47,10 @@ def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], few: str =
         return say_too_few(few_rows["n_pos"], few)
     few_curves = few_rows["curve"].to_list()
     sentence = say(curves.pick([n for n in curves.curve_rows["curve"] if n not in few_curves]))
-    return f"With {FEW_POSITIVES} positives or more, {go_on(sentence)}" if sentence else ""
+    columns = [curves.column_of_field[field] for field in curves.group_fields]
+    group_columns = [name for name in columns if name != "model"] or columns
+    groups_text = f"Among {name_groups(group_columns)[1]} with {FEW_POSITIVES} positives or more"
+    return f"{groups_text}, {go_on(sentence)}" if sentence else ""
 
 
 def go_on(text: str) -> str:
@@ -568,7 +571,10 @@ def _say_runs(
         if range_signs[range_numbers[0]]
     ]
     if len(signed_runs) > 2:
-        return "off, alternately too low and too high"
+        n_low, n_high = range_signs.count(1), range_signs.count(-1)
+        counts = {"too low in": n_low, "too high in": n_high}
+        side_texts = [f"{side} {n_ranges}" for side, n_ranges in counts.items() if n_ranges]
+        return f"{join_words(side_texts)} of {len(range_signs)} ranges"
     edge_text_of_range = dict(
         zip(range(len(range_signs)), number_words.say_shares(first_scores), strict=True)
     )
@@ -714,27 +720,89 @@ def say_areas(
 def say_alarms(curves: ChartCurves, channels: Channels, rate_name: str, time_name: str) -> str:
     """Return which series of `monitor` have an alarm, and from where on: what its test settles."""
     change_word = "risen" if "positive" in rate_name.lower() or rate_name.lower() == "fpr" else "fallen"
-    alarm_points = curves.points.filter("alarm").unique("curve", keep="first", maintain_order=True)
-    if alarm_points.is_empty():
-        return f"{rate_name} has not {change_word} significantly"
-    label_channel, n_series = channels.color or channels.facet, len(curves.curve_rows)
-    start_of_curve = dict(alarm_points.select("curve", "since").rows())
-    if n_series == 1 or label_channel is None:
-        return _say_change(curves.points, rate_name, change_word, time_name)
-    if are_short([*start_of_curve], label_channel.label_of_curve):
-        first_of_curve = dict(curves.points.group_by("curve").agg(pl.col("time").first()).rows())
-        names_of_clause: dict[tuple[str, str], list[str]] = {}
-        for curve_number, alarm_start in start_of_curve.items():
-            clause = f"has {change_word} for", f"probably {_place_in_time(time_name, alarm_start)}"
-            if alarm_start == first_of_curve[curve_number]:  # there is nothing from which it changed
-                side = "above" if change_word == "risen" else "below"
-                clause = f"is {side} the reference for", f"from {time_name} {alarm_start} on"
-            names_of_clause.setdefault(clause, []).append(label_channel.label_of_curve[curve_number])
-        clauses = [
-            f"{verb} {join_words(names)}, {start}" for (verb, start), names in names_of_clause.items()
-        ]
-        return f"{rate_name} {'; it '.join(clauses)}"
-    return f"{rate_name} has {change_word} in {len(alarm_points)} of {n_series} series"
+    series_of_curve = {
+        curve: rows.sort("period")
+        for (curve,), rows in curves.points.group_by("curve", maintain_order=True)
+    }
+    n_series = len(series_of_curve)
+    rows_of_curve = {
+        curve: rows
+        for curve, rows in series_of_curve.items()
+        if rows["overall"].count() and rows["alarm"].count()
+    }
+    if series_of_curve and not rows_of_curve:
+        is_empty = curves.points["overall"].count() == 0
+        lack = f"no {time_name} has a value" if is_empty else "the reference has no value"
+        return f"{rate_name} is not tested: {lack}"
+    n_untested = n_series - len(rows_of_curve)
+    untested_text = f"; no value to test in {n_untested} of {n_series} series" if n_untested else ""
+    change_of_curve = {
+        curve: _find_change(rows, change_word)
+        for curve, rows in rows_of_curve.items()
+        if rows["alarm"].any()
+    }
+    label_channel = channels.color or channels.facet
+    if not change_of_curve:
+        sentence = f"{rate_name} has not {change_word} significantly"
+    elif n_series == 1 or label_channel is None:
+        [(curve, change), *_] = change_of_curve.items()
+        sentence = _say_change(rows_of_curve[curve], change, rate_name, change_word, time_name)
+    elif are_short([*change_of_curve], label_channel.label_of_curve):
+        labels = label_channel.label_of_curve
+        sentence = _say_changes(change_of_curve, labels, rate_name, change_word, time_name)
+    else:
+        n_back = sum(change.is_past and not change.has_moved for change in change_of_curve.values())
+        back_text = f", and is back in {n_back} of them" if n_back else ""
+        n_text = f"{len(change_of_curve)} of {n_series}"
+        sentence = f"{rate_name} has {change_word} in {n_text} series{back_text}"
+    return f"{sentence}{untested_text}"
+
+
+class _Change(NamedTuple):
+    """The likely change of a series with an alarm."""
+
+    start: Any  # the period with which it began
+    before: float | None  # the mean of all earlier periods, if there are any
+    since: float  # the mean from the start to the last period
+    reference: float
+    has_moved: bool  # whether the mean is now worse than before
+    is_past: bool  # whether it is not worse than the reference
+
+
+def _find_change(rows: pl.DataFrame, change_word: str) -> _Change:
+    """Return the likely change of one series, whose rows are in order."""
+    start = rows["since"].drop_nulls()[0]
+    before = rows.filter(pl.col("time") < start)["overall"].drop_nulls().tail(1).to_list()
+    since, reference = rows["overall_since"].drop_nulls()[-1], rows["reference"][0]
+
+    def is_worse_than(value: float) -> bool:
+        return bool(since > value) if change_word == "risen" else bool(since < value)
+
+    has_moved = bool(before) and is_worse_than(before[0])
+    is_past = not is_worse_than(reference)
+    return _Change(start, before[0] if before else None, since, reference, has_moved, is_past)
+
+
+def _say_changes(
+    change_of_curve: Mapping[int, _Change],
+    name_of_curve: Mapping[int, str],
+    rate_name: str,
+    change_word: str,
+    time_name: str,
+) -> str:
+    """Return which of several series have changed, and from where on."""
+    side = "above" if change_word == "risen" else "below"
+    names_of_clause: dict[tuple[str, str], list[str]] = {}
+    for curve, change in change_of_curve.items():
+        verb = "was for a time" if change.is_past else "is"
+        clause = f"{verb} {side} the reference for", _say_start(change, time_name)
+        if change.has_moved:
+            clause = f"has {change_word} for", f"probably {_place_in_time(time_name, change.start)}"
+        names_of_clause.setdefault(clause, []).append(name_of_curve[curve])
+    clauses = [
+        f"{verb} {join_words(names)}, {start}" for (verb, start), names in names_of_clause.items()
+    ]
+    return f"{rate_name} {'; it '.join(clauses)}"
 
 
 def _place_in_time(time_name: str, start: object) -> str:
@@ -742,20 +810,28 @@ def _place_in_time(time_name: str, start: object) -> str:
     return f"{'on' if time_name in _DAYS else 'in'} {time_name} {start}"
 
 
-def _say_change(rows: pl.DataFrame, rate_name: str, change_word: str, time_name: str) -> str:
+def _say_start(change: _Change, time_name: str) -> str:
+    """Return `probably from week 7 on`; of the first period there is nothing that it could be else."""
+    probably = "" if change.before is None else "probably "
+    return f"{probably}from {time_name} {change.start} on"
+
+
+def _say_change(
+    rows: pl.DataFrame, change: _Change, rate_name: str, change_word: str, time_name: str
+) -> str:
     """Return by how much the rate of one series has changed, from before a start, or the reference."""
-    rows = rows.sort("period")
-    start = rows["since"].drop_nulls()[0]
-    earlier_rows = rows.filter(pl.col("time") < start)
-    before = earlier_rows["overall"].drop_nulls().tail(1).to_list()
-    since, reference = rows["overall_since"].drop_nulls()[-1], rows["reference"][0]
-    if before and (before[0] < since) == (change_word == "risen"):
-        before_text, since_text = number_words.say_shares([before[0], since])
+    if change.has_moved:
+        before_text, since_text = number_words.say_shares([change.before or 0.0, change.since])
         if before_text != since_text:
             values_text = f"from {before_text} to {since_text}"
-            start_text = _place_in_time(time_name, start)
+            start_text = _place_in_time(time_name, change.start)
             return f"{rate_name} has {change_word} {values_text}, probably {start_text}"
-    since_text, reference_text = number_words.say_shares([since, reference])
+    since_text, reference_text = number_words.say_shares([change.since, change.reference])
     side = "above" if change_word == "risen" else "below"
-    start_text = f"{'probably ' if before else ''}from {time_name} {start} on"
-    return f"{rate_name} is {since_text}, {side} the reference of {reference_text}, {start_text}"
+    start_text = _say_start(change, time_name)
+    place_text = f"{side} the reference of {reference_text}"
+    if change.is_past:
+        return (
+            f"{rate_name} was for a time {place_text}, {start_text}; the mean since then is {since_text}"
+        )
+    return f"{rate_name} is {since_text}, {place_text}, {start_text}"
