@@ -123,6 +123,7 @@ def test_a_prevalence_by_another_name_is_eta_wherever_there_is_one(name: str, wr
     ("owner", "wrong", "hint"),
     [
         (DF.prc, "sweeps", r"prc has no method 'sweeps'; did you mean 'sweep'\?$"),
+        (DF.prc, "auprc", r"pass the metric 'average_precision', or 'pr_auc', to summary\(\)$"),
         (DF.lazy().prc, "auc", r"prc has no method 'auc'; pass the metric 'roc_auc' to summary\(\)$"),
         (DF.prc, "ppv", r"pass the metric 'precision' to operating_points\(\)$"),
         (

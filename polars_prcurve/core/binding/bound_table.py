@@ -393,6 +393,8 @@ class PublicMethods(HintingAttributes):
     def _suggest_attribute(cls, wrong_name: str) -> str:
         """Return a hint at the method that takes a metric of this name, or at those of similar names."""
         metric_name = METRIC_OF_SYNONYM.get(wrong_name.lower(), wrong_name)
+        if metric_name == "pr_auc" != wrong_name.lower():  # names of two metrics
+            return "pass the metric 'average_precision', or 'pr_auc', to summary()"
         is_of_points = metric_name in POINT_METRICS
         for method_name in ("metric", "operating_points") if is_of_points else ("summary",):
             if hasattr(cls, method_name) and metric_name in (*POINT_METRICS, *CURVE_METRICS):

@@ -107,7 +107,8 @@ class Watch:
     def least_evidence(self) -> float:
         """The evidence that makes an alarm."""
         # Ville 1939: a bet that is fair without a fall ever reaches 1 / alpha with at most alpha.
-        return 1 / (self.alpha if self.reference is not None else self.alpha * (1 - _REFERENCE_SHARE))
+        alpha = self.alpha if self.reference is not None else self.alpha * (1 - _REFERENCE_SHARE)
+        return round(1 / alpha, 9)  # of 95%: 20, as 1 - 0.95 is not 0.05 to the last digit
 
     def find_value(self, cells: PeriodCells) -> Any:
         """Return the rate of each period; NaN where it is 0/0."""
