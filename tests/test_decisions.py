@@ -643,7 +643,8 @@ def test_rows_of_groups_are_told_apart_however_narrow(width: int, score: str | l
     assert len({re.split(r"  +", line)[0] for line in rows}) == len(names)
     assert all(any(row.startswith(name[:2]) for row in rows) for name in names)
     assert sorted(re.findall(r"1 in [\d,]+", " ".join(rows))) == ["1 in 1,000"] * 2 + ["1 in 50"] * 2
-    assert sum(line.count(" to ") for line in table) == (4 if score == "new" else 8)
+    has_one_value = score == "new" and "recall" not in "".join(table)
+    assert sum(line.count(" to ") for line in table) == (4 if has_one_value else 8)
 
 
 @pytest.mark.parametrize("how", [{}, {"maximize": "f1"}, {"maximize": "net_benefit(0.1)"}], ids=str)
@@ -660,6 +661,86 @@ def test_what_is_left_out_of_a_narrow_line_is_told() -> None:
     decision = decide_known("winner", "recall")
     assert "left out" not in decision.say(200)
     assert decision.say(60).splitlines()[-1].startswith("Not shown: alerts")
+
+
+TWO_BY_TWO = pl.DataFrame({"tp": [45], "fp": [12], "fn": [5], "tn": [138]})
+"""A published 2x2 table: at 1 in 200, an NPV of 99.95% (99.88 to 99.98) and a precision of 5.4%."""
+
+
+@pytest.mark.parametrize("word", ["npv", "fpr", "lift", "fdr", "predicted_positive_rate"])
+def test_what_a_target_limits_is_shown_and_in_the_table(word: str) -> None:
+    test = EQUAL.prc(score=EQUAL.columns[-1])
+    name = "FPR" if word == "fpr" else "NPV" if word == "npv" else word.replace("_", " ")
+    limit = {"npv": 0.95, "fpr": 0.2, "lift": 1.5, "fdr": 0.9, "predicted_positive_rate": 0.2}[word]
+    for words in ({}, {"guarantee": 0.9}):
+        decision = test.decide(0.1, **{word: limit}, **words)
+        assert decision.verdict.status in ("measured", "met")
+        assert decision.table[word].is_not_null().all()
+        assert re.search(rf"\b{name}", decision.say(200).split("\n\n")[1], re.I)
+        assert f"{name.lower()} " in decision.verdict.sentence.lower()
+
+
+def test_targets_and_alerts_that_are_asked_for_are_shown_or_named_as_not_shown() -> None:
+    pair = draw_models({"a": 2.0, "b": 1.9}, 150, 1_350)
+    one = pair.prc(score="a").decide([0.01, 0.02], recall=0.5, per=300_000)
+    head, *_ = one.say(200).split("\n\n")[1].splitlines()
+    assert re.search(r"precision \(95% CI\) +recall +alerts$", head)
+    assert "; alerts among 300,000 cases; " in one.verdict.conditions
+    narrow = one.say(50).rpartition("Not shown: ")[2].replace("\n", " ")
+    assert narrow.startswith("recall, threshold, alerts; decision.table")
+    both = bind(pair).decide([0.01, 0.02], npv=0.99, per=1_000).say(200)
+    assert both.endswith("Not shown: NPV, alerts; decision.table has every column")
+
+
+def test_models_without_a_row_are_counted() -> None:
+    many = draw_models({f"m{k}": 2.0 for k in range(5)}, 200, 800)
+    sites = many.with_columns(g=pl.int_range(pl.len()) % 2)
+    decision = sites.prc(score=many.columns[1:], by="g").decide(0.1, recall=0.5)
+    assert "Not shown: 3 of 5 models; decision.table" in decision.say(80).replace("\n", " ")
+    assert "Not shown" not in decision.say(200)
+    assert "\nNot shown: 3 of 5 models.\n" in bind(many).decide(0.1, recall=0.5).model_card()
+
+
+def test_of_several_models_a_difference_names_its_pair() -> None:
+    many = draw_models({f"m{k}": 2.0 for k in range(3)}, 200, 800)
+    [text] = [r for r in bind(many).decide(0.1, recall=0.5).verdict.reasons if r.startswith("differ")]
+    assert re.search(r"points? between m\d and m\d \(", plain(text))
+
+
+def test_a_lone_group_of_enough_data_is_compared_with_nothing() -> None:
+    sizes = {"a": (100, 400), "b": (5, 20), "c": (5, 20)}
+    groups = [
+        draw_models({"score": 1.5}, *size, seed=k).with_columns(g=pl.lit(name))
+        for k, (name, size) in enumerate(sizes.items())
+    ]
+    decision = pl.concat(groups).prc(by="g").decide(0.1, recall=0.5)
+    text = " ".join(decision.say().split())
+    assert text.startswith("TOO LITTLE DATA IN 2 OF 3: precision ")
+    assert "differ" not in text
+    assert "significant" not in text
+
+
+def test_no_width_is_noted_of_a_precision_that_was_not_asked_for() -> None:
+    table = TWO_BY_TWO.prc(cells=("tp", "fp", "fn", "tn"))
+    assert "interval of precision" not in table.decide([0.005, 0.2], npv=0.99).verdict.would_settle
+    assert table.decide(0.005, npv=0.99).verdict.would_settle == ""
+    assert "interval of precision" in plain(table.decide(0.005).verdict.would_settle)
+
+
+def test_prevalences_of_a_grid_read_apart() -> None:
+    etas = [1 / n for n in (1_925, 1_900, 1_850, 1_810, 1_790)]
+    rows = EQUAL.prc(score=EQUAL.columns[-1]).decide(etas, recall=0.5).say(100).split("\n\n")[1]
+    places = re.findall(r"1 in [\d,]+", rows)
+    assert len({*places}) == len(places) == len(etas)
+
+
+def test_documents_name_clusters() -> None:
+    patients = SETTLED.with_columns(patient=pl.int_range(pl.len()) // 3)
+    card = patients.prc(score="new", cluster="patient").decide(0.02, recall=0.5).model_card()
+    n_clusters = patients["patient"].n_unique()
+    assert f", from {n_clusters:,} clusters (patient)" in plain(card)
+    assert "Rows with the same patient are one cluster" in card
+    assert "Rows are treated as independent." in SETTLED.prc(score="new").decide(0.02).model_card()
 
 
 def test_numbers_needed_shrink_with_the_test() -> None:
@@ -869,7 +950,7 @@ def test_a_threshold_above_all_scores_and_a_table_without_rows() -> None:
     for by, words in ((None, {}), ("site", {"threshold": 2.0})):
         empty = prc(rows.head(0), by=by).decide(0.01, recall=0.5, **words)
         assert empty.say() == "TOO LITTLE DATA: the table has no rows."
-        assert empty.model_card().endswith("unless clusters were named.\n")
+        assert empty.model_card().endswith("Rows are treated as independent.\n")
     assert "Tested on 1 positive and 0 negatives" in rows.head(1).prc.decide(0.01).model_card()
 
 

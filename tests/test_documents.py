@@ -137,7 +137,7 @@ def test_examples_of_classes_are_counted_and_not_weighed(
     assert basis in decision.model_card()
     for text in (decision.say(300), decision.model_card()):
         heads = next(line for line in text.splitlines() if "recall (" in line.replace("\\", ""))
-        assert ("precision" in heads) == (guarantee is not None)
+        assert "precision" in heads
 
 
 def test_tests_of_classes_state_that_these_share_examples() -> None:
@@ -513,7 +513,13 @@ def test_a_page_holds_the_groups_that_have_room_and_says_how_many(tmp_path: Path
     assert max(few.stat().st_size, many.stat().st_size) < 200_000
     shown = many.read_text("utf-8").count("</option>")
     assert 5 < shown < 40
-    assert f"{shown} of 40 groups" in many.read_text("utf-8")
+    absent = f"{40 - shown} without room, behind those that the verdict names"
+    assert f"{shown} of 40 groups. Not in the list: {absent}." in many.read_text("utf-8")
+    bare = frame.filter(pl.col("label") == 0, pl.col("site") == "s00").with_columns(site=pl.lit("bare"))
+    some = pl.concat([bare, frame.filter(pl.col("site") < "s02")])
+    lacking = bind(some, by="site").decide(0.1, recall=0.5).page(tmp_path / "lacking.html")
+    text = "2 of 3 groups. Not in the list: 1 without examples of both classes."
+    assert text in lacking.read_text("utf-8")
 
 
 def read_page(decision: Decision, folder: Path) -> dict[str, Any]:
@@ -568,7 +574,7 @@ def test_a_page_holds_the_groups_that_the_verdict_names_first(tmp_path: Path) ->
     assert {*held} == {*(f"s{n:02}" for n in range(len(held) - 1)), "s69"}
     by_value = decision.table.sort("precision", descending=True)["site"]
     assert held == [site for site in by_value if site in held], "ordered as in the report"
-    assert page["left"] == 70 - len(held)
+    assert page["absent"] == [0, 70 - len(held)]
     tested = named.prc(by="site").decide(0.1, threshold=0.8, recall=0.6, precision=0.17)
     assert tested.verdict.sentence == "69 of 70 sites meet 60% recall and 17% precision; s69 misses it"
     assert "s69" in [group["name"] for group in read_page(tested, tmp_path)["groups"]]
@@ -1140,9 +1146,9 @@ def test_lines_of_cases_fit_and_what_has_no_room_is_named(case: str) -> None:
         text = decide(case).say(width)
         lines = [line for line in text.splitlines() if " " in line]  # a longer word stays whole
         assert max(map(measure_width, lines)) <= width
-        assert ("Not shown: " in text) is any(
-            f"Not shown: {head}" in text for head in ("verdict", "threshold")
-        )
+        heads = re.findall(r"Not shown: (\w+|\d of \d models)[,;.]", text.replace("\n", " "))
+        assert len(heads) == text.count("Not shown: ")
+        assert {*heads} <= {"verdict", "threshold", "recall", "1 of 3 models"}
 
 
 def test_columns_that_have_no_room_are_not_told_by_the_names_of_models() -> None:

@@ -350,10 +350,18 @@ def test_the_report_of_a_mean_draws_neither_a_curve_nor_alerts(by: str | None, t
     assert "Student&#x27;s t distribution" in html or "Student's t distribution" in html
     assert "Wilson" not in html
     assert "unseen examples" not in html
+    assert "precision at a prevalence eta" not in html
+    assert "Whether scores are better than chance" not in html
     for absent in ("Precision and recall at every threshold", "true alerts", "Other prevalences"):
         assert absent not in html
     with pytest.raises(PrcError, match="a mean over groups has none"):
         prc(TOPICS, score=MODELS).decide(0.1, mean_over="topic").page(tmp_path / "page.html")
+
+
+def test_an_interval_that_is_not_there_is_not_too_narrow() -> None:
+    one = prc(TOPICS.filter(topic="t1"), score="m0").decide(0.1, mean_over="topic")
+    assert "there is no interval" in one.verdict.sentence
+    assert not any("too narrow" in reason for reason in one.verdict.reasons)
 
 
 def test_statuses_of_means() -> None:

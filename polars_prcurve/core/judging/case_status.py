@@ -449,7 +449,8 @@ class Case:
     @property
     def interval_doubts(self) -> list[str]:
         """Why intervals of the models that may be best may be too narrow: which examples are few."""
-        return sorted({self._describe_doubt(rival) for rival in self.rivals if rival.row[DOUBT]})
+        doubtful = [rival for rival in self.rivals if rival.row[DOUBT] and rival.merit.span is not None]
+        return sorted({*map(self._describe_doubt, doubtful)})
 
     def _describe_doubt(self, candidate: Candidate) -> str:
         """Return the doubt of a model; of a large class, the side of the threshold that has few."""

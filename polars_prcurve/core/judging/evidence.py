@@ -14,7 +14,7 @@ that may bind.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -335,9 +335,11 @@ def _collect_points(request: DecisionRequest, n_events: float) -> pl.DataFrame:
     goal = request.goal
     if goal.is_gate:
         return _collect_tested_points(request, n_events)
-    metric = goal.maximized if goal.maximized is not None else goal.merit_column
+    metrics: list[Any] = _name_metrics(word for word in goal.limits if word != "alerts")
     arguments = {
-        "metrics": ["precision"] if metric in ("precision", "recall") else ["precision", metric],
+        "metrics": metrics
+        if goal.maximized is None
+        else list(dict.fromkeys([*metrics, goal.maximized])),
         "confidence": request.confidence,
         **goal.build_arguments(),
         "per": n_events,
@@ -352,6 +354,13 @@ def _collect_points(request: DecisionRequest, n_events: float) -> pl.DataFrame:
     return _add_binding_targets(points, points_of_targets.filter(pl.col("criterion").is_in(goal.caps)))
 
 
+def _name_metrics(words: Iterable[str]) -> list[str]:
+    """Return the metrics that points need beside recall and fpr: precision, and those of targets."""
+    metrics = {TARGET_KINDS[word].metric for word in words}
+    metrics -= {point_formulas.recall, point_formulas.fpr}
+    return sorted({metric.name for metric in metrics} | {"precision"})
+
+
 def _collect_tested_points(request: DecisionRequest, n_events: float) -> pl.DataFrame:
     """Return what a threshold from elsewhere does, with intervals at the LEVEL at which it is tested.
 
@@ -359,11 +368,7 @@ def _collect_tested_points(request: DecisionRequest, n_events: float) -> pl.Data
     one is tested as Holm (1979) does, with all cases: its intervals are those of that test.
     """
     goal, error = request.goal, (1 - request.confidence) / len(request.goal.demand)
-    metrics = {TARGET_KINDS[word].metric for word in goal.demand} - {
-        point_formulas.recall,
-        point_formulas.fpr,
-    }
-    names = sorted({metric.name for metric in metrics} | {"precision"})
+    names = _name_metrics(goal.demand)
 
     def collect(level: float) -> pl.DataFrame:
         points: pl.DataFrame = request.table.operating_points(

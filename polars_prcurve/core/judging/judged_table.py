@@ -9,7 +9,7 @@ request -> evidence      what the methods of the table return, see `evidence`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, TypeVar
 
@@ -38,6 +38,7 @@ class JudgedTable:
     call_order: Mapping[str, Sequence[Any]]  # the names in the order of a call, by their column
     has_classes: bool  # whether each example counts in the groups of all classes
     dropped_rows: DroppedRows | None  # the rows that were left out; None if none was
+    clusters: tuple[str, int] | None  # the column of clusters and their number, if they are named
     group_tests: GroupTests | None
     """How groups of one model compare with all others, if there are several."""
 
@@ -59,8 +60,9 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
     standings = repeat(None) if tests_of_groups is None else tests_of_groups.standings
     cases = list_cases(evidence, request, standings)
     is_measured = any(case.status != "too_little_data" for case in cases)
-    if is_measured and not any(case.is_group_tested for case in cases):
-        tests_of_groups = None
+    is_lone = sum(case.is_group_tested for case in cases) < 2  # besides groups of too little data
+    if is_measured and is_lone and not any(case.is_group_apart for case in cases):
+        tests_of_groups, cases = None, [replace(case, standing=None) for case in cases]
     status, models = _judge_cases(cases, has_demand=bool(request.goal.demand))
     return JudgedTable(
         status=status,
@@ -73,6 +75,7 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
         call_order=request.call_order,
         has_classes=request.has_classes,
         dropped_rows=request.dropped_rows,
+        clusters=request.clusters,
         group_tests=tests_of_groups,
     )
 

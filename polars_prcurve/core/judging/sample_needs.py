@@ -73,7 +73,8 @@ class SampleNeed(NamedTuple):
 def count_examples_needed(case: Case, test_level: float) -> SampleNeed | None:
     """Return how many examples would settle what is open, or None if more would not."""
     has_few = min(case.sizes.values()) < LEAST_OF_CLASS or case.overweight_class is not None
-    if case.status in ("chance", "not_met") or has_few or rests_on_eta(case):
+    is_settled = case.status == "met" and case.goal.is_gate and not case.goal.limits_merit
+    if case.status in ("chance", "not_met") or has_few or is_settled or rests_on_eta(case):
         return None
     if not case.qualifiers and case.goal.targets:
         return _plan_open_target(case, test_level) if case.status == "unsure" else None

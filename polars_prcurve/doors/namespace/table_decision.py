@@ -14,6 +14,8 @@ from polars_prcurve.core.binding.bound_table import BoundTable, Question, name_c
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
+from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.judging.decision_request import (
     DecisionRequest,
     count_rows_left_out,
@@ -44,7 +46,18 @@ def make_decision(
         check_goal(question, goal)
         request = _collect_request(methods, question, words, goal)
         check_names(table, grid, request.goal, request.model)
-        return Decision(decide(replace(request, counts_negatives=table.counts_negatives)))
+        clusters = _count_clusters(question, table)
+        request = replace(request, counts_negatives=table.counts_negatives, clusters=clusters)
+        return Decision(decide(request))
+
+
+def _count_clusters(question: Question, table: ResolvedTable) -> tuple[str, int] | None:
+    """Return the name of the column of clusters and how many there are; None if none are named."""
+    column = question.columns.cluster
+    if column is None or Row.CLUSTER not in table.columns:
+        return None
+    n_clusters = table.frame.select(table.columns[Row.CLUSTER].n_unique()).collect().item()
+    return name_column(column), int(n_clusters)
 
 
 def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -> DecisionRequest:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.goal import Goal
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.report.decision_notes import name_interval
 from polars_prcurve.view.verdicts.case_places import name_own_group
 from polars_prcurve.view.verdicts.findings import Findings
@@ -126,6 +125,22 @@ def list_pair_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[T
     ]
 
 
+def name_columns_of_one(goal: Goal) -> list[str]:
+    """Return the heads of columns that stand beside cases of one model alone.
+
+    Recall and precision, which are about as large as their targets, are not missed.
+    """
+    names = [name for name in choose_columns(goal)[1:] if name not in ("recall", "precision")]
+    return [*map(name_metric, names)]
+
+
+def name_absent_models(cases: Sequence[Case]) -> list[str]:
+    """Return how many models are not among the first two of each case: `3 of 5 models`, or nothing."""
+    n_models = max(len(case.candidates) for case in cases)
+    n_absent = max(len(case.candidates) - len(case.leaders) for case in cases)
+    return [f"{n_absent} of {n_models} models"] if n_absent else []
+
+
 def _list_places(cases: Sequence[WordedCase], head: str = "where") -> list[TextColumn]:
     """Return the column of groups, and that of prevalences if they have several of both."""
     groups, etas = [name_own_group(case) for case in cases], [case.eta_text for case in cases]
@@ -148,7 +163,10 @@ def sort_cases(findings: Findings) -> Sequence[WordedCase]:
 
 
 def choose_columns(goal: Goal) -> list[str]:
-    """Return the columns whose values stand beside cases: all that is demanded, or first the merit."""
-    if goal.is_gate:
-        return [*goal.limit_of_column]
-    return [goal.merit_column, *(TARGET_KINDS[word].column for word in goal.demand)]
+    """Return the columns whose values stand beside cases: all that is limited, or first the merit.
+
+    With `per` the alerts are among them.
+    """
+    columns = [] if goal.is_gate else [goal.merit_column]
+    columns += [*goal.columns_of_limits, *([] if goal.per is None else ["alerts"])]
+    return [*dict.fromkeys(columns)]

@@ -29,6 +29,7 @@ from polars_prcurve.core.prevalence.posteriors import shift_prior
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_drawings as drawings
 from polars_prcurve.view.report.decision_notes import (
+    describe_dependence,
     describe_intervals,
     describe_levels,
     describe_test,
@@ -386,12 +387,13 @@ def _write_names(color_number_by_name: Mapping[str, int | None], css_class: str 
 def _write_need(findings: Findings) -> Iterator[str]:
     test_level, would_settle = findings.evidence.test_level, findings.verdict.would_settle
     if would_settle:
-        is_decided = findings.status in ("winner", "met", "measured")
-        heading = "What more data would show" if is_decided else "What would settle it"
-        yield f'<h2>{heading}</h2><p class="settle">{write_prose(would_settle)}.</p>'
         need = None
         if findings.group_tests is None:
             need = count_examples_needed(find_least_known(findings.cases, test_level), test_level)
+        is_decided = findings.status in ("winner", "met", "measured")
+        is_enough = need is not None and need.is_met
+        heading = "What more data would show" if is_decided or is_enough else "What would settle it"
+        yield f'<h2>{heading}</h2><p class="settle">{write_prose(would_settle)}.</p>'
         if need is not None and not need.is_met:
             short_class = need.classes[0]
             n_needed = value_phrases.round_up(short_class.number)
@@ -454,7 +456,11 @@ def write_cases(findings: Findings) -> str:
     cases = columns.sort_cases(findings)[:_MOST_ROWS]
     has_room = len(cases[0].candidates) <= _MOST_COMPARED
     build = columns.list_case_columns if has_room else columns.list_pair_columns
-    return write_columns(build(findings, cases), len(findings.cases) - _MOST_ROWS)
+    absent = [] if has_room else columns.name_absent_models(cases)
+    note_html = "".join(
+        f'<p class="note">Not shown: {text}; all numbers have them.</p>' for text in absent
+    )
+    return write_columns(build(findings, cases), len(findings.cases) - _MOST_ROWS) + note_html
 
 
 def write_shares(case: Case) -> str:
@@ -492,7 +498,7 @@ def write_raw(result: pl.DataFrame) -> str:
 
 
 def write_methods(findings: Findings) -> str:
-    """Return how the numbers are made, in a few sentences with their sources, as paragraphs."""
+    """Return how the numbers are made, means or rates, in sentences with sources, as paragraphs."""
     goal, level = findings.goal, number_words.format_level(findings.confidence)
     error_text = number_words.format_level(1 - findings.confidence)
     comparison_sentence = "Models are compared in pairs where they scored the same examples."
@@ -515,14 +521,19 @@ def write_methods(findings: Findings) -> str:
         "distances to their ends, added in quadrature (Zou and Donner 2008). Where the threshold was "
         "chosen on the test set, they allow for that. Average precision allows for unseen examples."
     )
-    sentences = (
+    rates_sentence = (
         "Recall and false positive rate are measured; precision at a prevalence eta follows from them: "
         "recall * eta / (recall * eta + fpr * (1 - eta)). This holds where positives and negatives are "
-        "as in the test set. Rows are treated as independent unless clusters were named.",
-        means_sentence if goal.mean_over else interval_sentence,
-        *([] if findings.model is None else [comparison_sentence]),
+        f"as in the test set. {describe_dependence(findings)}"
+    )
+    chance_sentence = (
         "Whether scores are better than chance is tested on ranks and reciprocal ranks of the "
-        f"positives. With fewer than {LEAST_OF_CLASS} examples of a class, nothing is decided.",
+        f"positives. With fewer than {LEAST_OF_CLASS} examples of a class, nothing is decided."
+    )
+    sentences = (
+        *([means_sentence] if goal.mean_over else [rates_sentence, interval_sentence]),
+        *([] if findings.model is None else [comparison_sentence]),
+        *([] if goal.mean_over else [chance_sentence]),
         *([] if goal.guarantee is None else [promise_sentence]),
         f"Made by polars-prcurve {__version__}, Polars {pl.__version__}, "
         f"Python {platform.python_version()}.",

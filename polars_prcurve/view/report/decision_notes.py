@@ -12,6 +12,7 @@ from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.view.verdicts.case_places import name_unit
 from polars_prcurve.view.verdicts.findings import Findings
 from polars_prcurve.view.verdicts.value_phrases import start_sentence
+from polars_prcurve.view.words.names_in_sentences import show_on_one_line
 from polars_prcurve.view.words.number_words import (
     add_noun,
     format_level,
@@ -76,6 +77,14 @@ def describe_test(findings: Findings, date: str | None) -> str:
     return glue_numbers(start_sentence(" · ".join(phrases)))
 
 
+def describe_dependence(findings: Findings) -> str:
+    """Return which rows are treated as independent, in a sentence."""
+    if findings.clusters is None:
+        return "Rows are treated as independent."
+    name, _ = findings.clusters
+    return f"Rows with the same {show_on_one_line(name)} are one cluster, and clusters are independent."
+
+
 def _describe_sizes(findings: Findings) -> str:
     """Return the numbers of examples, in how many groups; those of several classes are the same ones."""
     classes = {tuple(case.groups.values())[-1] for case in findings.cases if findings.has_classes}
@@ -93,4 +102,7 @@ def _describe_sizes(findings: Findings) -> str:
         text = add_noun(n_pos_text, "positive")
     if len(sizes_by_group) > 1:
         text += f" in {len(sizes_by_group)} groups"
+    if findings.clusters is not None:
+        name, n_clusters = findings.clusters
+        text += f", from {add_noun(format_count(n_clusters), 'cluster')} ({show_on_one_line(name)})"
     return f"{text}; all count in each of {len(classes)} classes" if shares_examples else text

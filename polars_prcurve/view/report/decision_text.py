@@ -19,6 +19,7 @@ from polars_prcurve.core.ground.terminal_text import (
 )
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report.decision_notes import (
+    describe_dependence,
     describe_intervals,
     describe_levels,
     describe_test,
@@ -127,13 +128,18 @@ def _write_cases(findings: Findings, width: int) -> tuple[list[str], list[str]]:
     """
     cases = columns.sort_cases(findings)[:_MOST_ROWS]
     text_columns = columns.list_case_columns(findings, cases)
+    hidden_heads = [] if findings.has_one_model else columns.name_columns_of_one(findings.goal)
     if not findings.has_one_model and _measure_least(text_columns) > width:
         text_columns = columns.list_pair_columns(findings, cases)
-    spare_names, hidden_heads = ["verdict", "threshold"], []
+        hidden_heads += columns.name_absent_models(cases)
+    spare_names = ["verdict", "threshold"]
     if findings.goal.is_at_threshold:  # whose conditions name the threshold
         spare_names.reverse()
     if findings.has_one_model:
-        spare_names += reversed(columns.choose_columns(findings.goal)[1:])
+        other_names = columns.choose_columns(findings.goal)[1:]
+        if not findings.goal.is_gate:  # which chose a threshold where these are as wanted
+            spare_names[1:1] = [name for name in other_names if name != "alerts"]
+        spare_names += [name for name in reversed(other_names) if name not in spare_names]
     for name in spare_names:
         spare_columns = [column for column in text_columns if name in column.shown_names]
         if spare_columns and _measure_least(text_columns) > width:
@@ -202,11 +208,13 @@ def write_model_card(findings: Findings, date: str | None) -> str:
     candidates = [candidate for case in findings.cases for candidate in case.candidates]
     if any(candidate.meets_targets for candidate in candidates):  # or all cells would be dashes
         lines += [*_write_markdown_table(findings), ""]
+        absent = columns.name_absent_models(findings.cases) if len(findings.cases) == 1 else []
+        lines += [f"Not shown: {text}." for text in absent]
     lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
     test_text = describe_test(findings, date and show_on_one_line(date))
     basis_text = f"{test_text}. {describe_intervals(findings)} "
     if not findings.goal.mean_over:
-        basis_text += "Rows are treated as independent unless clusters were named. "
+        basis_text += f"{describe_dependence(findings)} "
     basis_text += f"{verdict.conditions}." if verdict.conditions else ""
     card_text = "\n".join([*lines, _escape(basis_text.rstrip()), ""])
     return mark_names(card_text, map(_escape, list_all_names(findings)), isolate_name)

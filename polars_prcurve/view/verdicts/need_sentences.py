@@ -152,8 +152,8 @@ def say_group_need(cases: Sequence[Case], confidence: float) -> str:
         return ""
     return (
         f"To detect a difference of {format_size(RELEVANT_GAP, is_rate=True)} from the rest with "
-        f"{_POWER_TEXT} power, a group needs about {say_about(need.number)} positives; the median group "
-        f"that does not differ has {format_count(need.n_tested)}"
+        f"{_POWER_TEXT} power, a group needs about {say_about(need.number)} positives; a group of "
+        f"middle size that does not differ has {format_count(need.n_tested)}"
     )
 
 

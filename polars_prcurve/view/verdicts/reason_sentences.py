@@ -205,7 +205,8 @@ def describe_difference(case: Case) -> str:
         return ""
     (low, high), format_gap = gap.span, partial(format_size, is_rate=case.goal.is_of_rate)
     low_text, high_text = (say_signed(end, partial(format_gap, has_unit=False)) for end in gap.span)
-    text = f"{say_signed(gap.value, format_gap)} ({low_text} to {high_text})"
+    pair = f"between {name_model(first)} and {name_model(second)} " if len(case.candidates) > 2 else ""
+    text = f"{say_signed(gap.value, format_gap)} {pair}({low_text} to {high_text})"
     doubt = second.row.get(EvidenceColumn.LEAD_DOUBT)
     if low > 0 and second.may_be_best and doubt is not None:
         return f"{text}, which is in doubt: {doubt}"

@@ -240,7 +240,7 @@ def list_metrics(goal: Goal) -> list[str]:
     """Return the columns that stand beside each other: what models are judged by, and the rest."""
     if goal.is_of_curve:
         return [goal.merit_column]
-    columns = [goal.merit_column, *goal.limit_of_column, "precision", "recall"]
+    columns = [goal.merit_column, *goal.columns_of_limits, "precision", "recall"]
     return [*dict.fromkeys(column for column in columns if column != "alerts"), "alerts"]
 
 

@@ -105,8 +105,9 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
     has_points = goal.is_at_threshold or any(case.qualifiers for case in cases)
     if has_points:  # or no threshold meets the targets
         phrases += filter(None, [describe_thresholds(goal, is_plural=n_thresholds > 1)])
-    # Tables of several cases have no alerts but those of a budget, which is named with its events.
-    has_alerts = has_points and not goal.is_of_curve and len(cases) == 1
+    # Tables of several cases have no alerts unless `per` is passed; a budget is named with its events.
+    has_table = len(cases) == 1 or (judged_table.has_one_model and goal.per is not None)
+    has_alerts = has_points and not goal.is_of_curve and has_table
     if has_alerts and "alerts" not in goal.all_limits:
         phrases.append(f"alerts {say_cases(cases[0].per)}")
     if judged_table.has_classes and judged_table.group_tests is not None and len(cases) > 1:

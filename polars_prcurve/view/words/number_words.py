@@ -220,18 +220,24 @@ def say_eta(eta: float) -> str:
     return say_etas([eta])[0]
 
 
-def say_etas(etas: Sequence[float]) -> list[str]:
-    """Return prevalences in one unit: `1 in n` if one is at most 10% and `1 in n` is right for all."""
+def say_etas(etas: Sequence[float], *, most_digits: int = 2) -> list[str]:
+    """Return prevalences in one unit: `1 in n` if one is at most 10% and `1 in n` is right for all.
+
+    Up to `most_digits` of n are written where two would read alike.
+    """
     whole_numbers = [_find_one_in(eta) for eta in etas]
+    for n_digits in range(3, most_digits + 1):
+        if None not in whole_numbers and len({*whole_numbers}) < len({*etas}):
+            whole_numbers = [count_one_in(eta, n_digits) for eta in etas]
     if min(etas, default=1) > _ONE_IN_UP_TO or None in whole_numbers:
         return [f"{Decimal(write_apart([100 * eta], 100.0)[0]).normalize():f}%" for eta in etas]
     return [_say_one_in(whole_number) for whole_number in whole_numbers if whole_number is not None]
 
 
 def map_etas(etas: Iterable[float | None]) -> dict[float, str]:
-    """Return the text of each prevalence of one comparison, as `say_etas` writes them."""
+    """Return the text of each prevalence of one comparison, by `say_etas`: apart in up to 4 digits."""
     distinct_etas = sorted({eta for eta in etas if eta is not None})
-    return dict(zip(distinct_etas, say_etas(distinct_etas), strict=True))
+    return dict(zip(distinct_etas, say_etas(distinct_etas, most_digits=4), strict=True))
 
 
 def _find_one_in(eta: float) -> int | None:
@@ -250,11 +256,11 @@ def count_of_100(share: float) -> int:
     return min(math.floor(100 * share + 0.5), 99 if share < 1 else 100)
 
 
-def count_one_in(share: float) -> int:
-    """Return n of `1 in n` as a whole number in two digits."""
+def count_one_in(share: float, n_digits: int = 2) -> int:
+    """Return n of `1 in n` as a whole number, in two digits unless more are passed."""
     # Halves go up, as in a browser: `round` would make 1 in 12 of 12.5 where the slider has 1 in 13.
     one_in_n = 1 / max(share, _LEAST_IN_WORDS)
-    scale = 10.0 ** max(math.floor(math.log10(one_in_n)) - 1, 0)
+    scale = 10.0 ** max(math.floor(math.log10(one_in_n)) + 1 - n_digits, 0)
     return round(math.floor(one_in_n / scale + 0.5) * scale)
 
 
