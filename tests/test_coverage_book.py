@@ -30,11 +30,10 @@ EXPLAINED = {
     "--margin 2% --fail-unless": "an argument",
     "of 4 at a power of 50%": "the standard error of 150 sets",
     "nearly all scores differ, and 10% are positive": "the table of benchmarks/scale.py",
-    "with 1% positives, half more with 10%, and 2.6 times as much with 50%": "benchmarks/costs.py",
-    "three times as much with 10%, and nine times with 50%": "the same",
+    "with 1% positives a hundred of them cost hardly more than one; with 50%": "benchmarks/costs.py",
     "precision is <b>99%</b> in the test set": "the example of the README",
     "Precision is 99% in the test set": "the same",
-    "at 50% recall every interval rules out": "where chance is judged",
+    "at 50% recall, or at the only point, every interval rules out": "where chance is judged",
     "target outside the interval, with 80% power": "the power of `would_settle`",
     "| two decimals | 2.6 |": "documents per score, not a share",
     "within 0.5% of `1 - guarantee` at a `guarantee` of 0.95 or less, 2% at 0.99 and 9% at 0.999": (
