@@ -44,7 +44,7 @@ from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import EtaTable, read_share
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sorted_group_rows import has_class
 
 EtaRange: TypeAlias = tuple[float | str, float | str]
@@ -180,9 +180,9 @@ def _collect_model_scores(
             groups = model_rows[Group.NUMBER].gather(models[order])
             eta_rows = pl.LazyFrame({Group.NUMBER: groups, "eta": from_logit(places[order])})
             grid = EtaTable(eta_rows, {Group.NUMBER: pl.UInt32()})
-            pairs = curves.build_pairs(grid).filter(pl.col(Pair.HAS_ETA_ROW).is_not_null())
-            query = curves.compute_values(pairs, metrics_by_name).select(Pair.NUMBER, name)
-            query = query.sort(Pair.NUMBER)
+            pairs = curves.build_populations(grid).filter(pl.col(Population.HAS_ETA_ROW).is_not_null())
+            query = curves.compute_values(pairs, metrics_by_name).select(Population.NUMBER, name)
+            query = query.sort(Population.NUMBER)
             values = table.collect(query, "", n_etas=int(np.bincount(models).max(initial=0)))
             return (values[name].fill_null(math.nan).to_numpy() * sign)[np.argsort(order)]
 

@@ -68,7 +68,7 @@ from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import check_result_columns, find_shared_eta, repeat_rows
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic_intervals
@@ -302,7 +302,7 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
         pl.col("eta").fill_nan(None), *long_columns(columns_by_kind, labels)
     )
     model_groups = (side + Group.NUMBER for side in SIDES)
-    return metric_rows.sort(BASE_GROUP, ETA_NUMBER, Pair.COPY, *model_groups)
+    return metric_rows.sort(BASE_GROUP, ETA_NUMBER, Population.COPY, *model_groups)
 
 
 def _build_models(comparison: Comparison) -> _Models:
@@ -319,7 +319,7 @@ def _build_models(comparison: Comparison) -> _Models:
     }
     sweep = build_sweep(table, effective=is_analytic)
     curves = build_curves(table, sweep, metrics, with_last=is_analytic)
-    pairs = model_pair_rows.number_pairs(curves.build_pairs(comparison.grid), table.group_columns)
+    pairs = model_pair_rows.number_pairs(curves.build_populations(comparison.grid), table.group_columns)
     has_freedom = is_analytic and table.sample.joins_rows
     moved_metrics = {
         name: metric
@@ -529,7 +529,7 @@ def _join_values(
         [
             Row.MODEL,
             Group.NUMBER,
-            Pair.NUMBER,
+            Population.NUMBER,
             *value_names,
             *extra_columns,
             *extended_names,

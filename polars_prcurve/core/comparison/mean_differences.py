@@ -36,7 +36,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.uncertainty.means_over_groups import (
     FREEDOM,
     STANDARD_ERROR,
@@ -126,7 +126,7 @@ def build_mean_differences(
     if adjust is not None:
         p_adjusted = adjust_p_values(pl.col("p_value"), level.family_columns)
         differences = differences.with_columns(p_adjusted.alias("p_adjusted"))
-    sort_names = [*outer_dtypes, "eta", Pair.ETA_ROW, Pair.COPY, "model_a", "model_b"]
+    sort_names = [*outer_dtypes, "eta", Population.ETA_ROW, Population.COPY, "model_a", "model_b"]
     differences = cut_to_range(differences, metrics).sort(sort_names)
     eta_column, *other_columns = list_compare_columns(adjust, is_mean=True)
     return differences.select(*outer_dtypes, eta_column, *grid.carried_columns, *other_columns)
@@ -141,7 +141,7 @@ def _subtract_values(
 ) -> pl.LazyFrame:
     """Return the mean difference of each pair of models, its error, and the number of groups."""
     inner_dtypes = {name: table.by[name] for name in means.names}
-    step_dtypes = {Pair.ETA_ROW: pl.UInt32(), Pair.COPY: pl.Int64()}
+    step_dtypes = {Population.ETA_ROW: pl.UInt32(), Population.COPY: pl.Int64()}
     value_pairs = join_sides(
         model_values,
         {**outer_dtypes, **inner_dtypes, **step_dtypes},

@@ -23,7 +23,7 @@ from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sorted_group_rows import (
     SweepTables,
     build_numbered_rows,
@@ -134,7 +134,9 @@ def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyF
     """Add ETA_NUMBER and BASE_GROUP to rows of groups and prevalences; `by` is without Row.MODEL."""
     first_group = pl.col(Group.NUMBER).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)
     return pairs.with_columns(
-        (pl.col(Pair.NUMBER) - pl.col(Pair.NUMBER).min().over(Group.NUMBER)).alias(ETA_NUMBER),
+        (pl.col(Population.NUMBER) - pl.col(Population.NUMBER).min().over(Group.NUMBER)).alias(
+            ETA_NUMBER
+        ),
         first_group.alias(BASE_GROUP),
     )
 
@@ -194,13 +196,16 @@ def check_models(
     ]
     if comparison.examples != "by id":
         check_first(table, pairs, *checks)
-        return check_at_end(table, model_values.sort(Pair.NUMBER), *checks)
+        return check_at_end(table, model_values.sort(Population.NUMBER), *checks)
     count_row, matching_checks = _count_unmatched(table, sweep), _matching_checks()
     if table.is_in_memory:  # the examples are counted once, and not again at the end
         check_first(table, pairs.join(count_row, how="cross"), *checks, *matching_checks)
-        return check_at_end(table, model_values.sort(Pair.NUMBER), *checks)
+        return check_at_end(table, model_values.sort(Population.NUMBER), *checks)
     return check_at_end(
-        table, model_values.join(count_row, how="cross").sort(Pair.NUMBER), *checks, *matching_checks
+        table,
+        model_values.join(count_row, how="cross").sort(Population.NUMBER),
+        *checks,
+        *matching_checks,
     )
 
 

@@ -42,7 +42,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import repeat_rows
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables
 from polars_prcurve.core.uncertainty.influence import (
     IS_TIED,
@@ -150,7 +150,7 @@ def _sum_squared_gaps(
     # Read for the sizes and for the list, and Polars would compute it anew for each.
     influences = influences._replace(score_rows=influences.score_rows.cache())
     key, names = influences.key, influences.names
-    step_columns = [ETA_NUMBER] if key == Pair.NUMBER else []
+    step_columns = [ETA_NUMBER] if key == Population.NUMBER else []
     influence_rows, size_rows = _list_influences(influences, [*by, *step_columns], joins_rows=joins_rows)
     cell_pairs = cells
     # Model a brings a row for each prevalence; model b is joined at the same ones.
@@ -208,10 +208,10 @@ def _list_influences(
     influence_rows = influences.score_rows.drop(*size_columns).join(size_rows, on=key)
     influence_rows = repeat_rows(influence_rows, len(_SIDE_OF_KIND)).select(
         *dict.fromkeys((Group.NUMBER, key)),
-        *((ETA_NUMBER,) if key == Pair.NUMBER else ()),
-        (pl.col(PLACE) * len(_SIDE_OF_KIND) + pl.col(Pair.COPY)).alias(_INFLUENCE_NUMBER),
+        *((ETA_NUMBER,) if key == Population.NUMBER else ()),
+        (pl.col(PLACE) * len(_SIDE_OF_KIND) + pl.col(Population.COPY)).alias(_INFLUENCE_NUMBER),
         *(
-            pick_by_number(Pair.COPY, kind_columns, pl.lit(None)).alias(name)
+            pick_by_number(Population.COPY, kind_columns, pl.lit(None)).alias(name)
             for name, kind_columns in columns_of_name.items()
         ),
     )
@@ -230,9 +230,9 @@ def add_bootstrap_errors(
         pairs: pl.DataFrame, replicate_values: ReplicateValues
     ) -> tuple[dict[str, pl.Series], ReplicateValues]:
         """Return both numbers of each model pair in a block, and the differences of all values."""
-        numbered_pairs = pairs.select(BASE_GROUP, ETA_NUMBER, Group.NUMBER, Pair.NUMBER).with_row_index(
-            _ROW_NUMBER
-        )
+        numbered_pairs = pairs.select(
+            BASE_GROUP, ETA_NUMBER, Group.NUMBER, Population.NUMBER
+        ).with_row_index(_ROW_NUMBER)
         model_pairs = numbered_pairs.join(
             numbered_pairs, on=[BASE_GROUP, ETA_NUMBER], suffix="_b"
         ).filter(pl.col(Group.NUMBER) < pl.col(f"{Group.NUMBER}_b"))
@@ -240,8 +240,8 @@ def add_bootstrap_errors(
             model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b")
         )
         key_columns = {
-            A + Pair.NUMBER: model_pairs[Pair.NUMBER],
-            B + Pair.NUMBER: model_pairs[f"{Pair.NUMBER}_b"],
+            A + Population.NUMBER: model_pairs[Population.NUMBER],
+            B + Population.NUMBER: model_pairs[f"{Population.NUMBER}_b"],
         }
         model_values, replicates, size_rows = replicate_values
         gap_arrays = {
@@ -253,7 +253,9 @@ def add_bootstrap_errors(
         )
 
     _, error_rows, size_rows = bootstrap.measure(sweep, model_values, BASE_GROUP, subtract_models)
-    differences = differences.join(error_rows, on=[side + Pair.NUMBER for side in SIDES], how="left")
+    differences = differences.join(
+        error_rows, on=[side + Population.NUMBER for side in SIDES], how="left"
+    )
     return differences.join(size_rows, on=BASE_GROUP, how="left")
 
 

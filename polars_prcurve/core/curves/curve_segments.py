@@ -43,14 +43,21 @@ from polars_prcurve.core.metrics.curve_metric import (
 from polars_prcurve.core.metrics.point_metric import null_if_nan
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
 from polars_prcurve.core.prevalence.eta_table import EtaTable, join_etas
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, class_sizes, has_class
 from polars_prcurve.core.sweep.sweep_column_names import GroupSums, SquareSegment, Sweep
 from polars_prcurve.core.sweep.sweep_table import add_row_before, build_sweep, check_at_end, late_checks
 
 _WEIGHT = f"{RESERVED}weight"  # of a prevalence in the mean over several
-_COLUMNS_OF_PAIRS = (Group.NUMBER, Pair.NUMBER, "eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR)
-"""The columns of pairs that formulas of segments read, and by which both are joined."""
+_COLUMNS_OF_POPULATIONS = (
+    Group.NUMBER,
+    Population.NUMBER,
+    "eta",
+    Segment.ODDS,
+    Population.POS_FACTOR,
+    Population.NEG_FACTOR,
+)
+"""The columns of populations that formulas of segments read, and by which both are joined."""
 
 
 class CurveSegments(NamedTuple):
@@ -67,32 +74,32 @@ class CurveSegments(NamedTuple):
     """Whether segments have shares of squared weights, SquareSegment.RISE and so on."""
     has_unscored: bool = False
     """Whether the last segment of a curve may be of examples that were never scored: SCORE is null."""
-    columns_of_pairs: tuple[str, ...] = ()
-    """Columns that formulas read from the pairs, where segments have none; see `read_from_pairs`."""
+    columns_of_populations: tuple[str, ...] = ()
+    """Columns that formulas read from populations, where segments have none."""
 
-    def read_from_pairs(self, *columns: str) -> CurveSegments:
+    def read_from_populations(self, *columns: str) -> CurveSegments:
         """Return the curves, of which formulas read these columns at each prevalence."""
         segments_by_hull = {
             is_on_hull: segment_rows.drop(columns, strict=False)
             for is_on_hull, segment_rows in self.segments_by_hull.items()
         }
-        return self._replace(segments_by_hull=segments_by_hull, columns_of_pairs=columns)
+        return self._replace(segments_by_hull=segments_by_hull, columns_of_populations=columns)
 
-    def select_pairs(self, pairs: pl.LazyFrame, *columns: str) -> pl.LazyFrame:
-        """Return what formulas of segments read of the pairs, and these columns."""
-        return pairs.select(*_COLUMNS_OF_PAIRS, *self.columns_of_pairs, *columns)
+    def select_populations(self, populations: pl.LazyFrame, *columns: str) -> pl.LazyFrame:
+        """Return what formulas of segments read of the populations, and these columns."""
+        return populations.select(*_COLUMNS_OF_POPULATIONS, *self.columns_of_populations, *columns)
 
-    def build_pairs(self, grid: EtaTable) -> pl.LazyFrame:
-        """Return one row per group and prevalence, numbered in Pair.NUMBER."""
-        pairs = join_etas(self.groups, grid, *self.sizes, checked=False)
-        return pairs.with_row_index(Pair.NUMBER).with_columns(
+    def build_populations(self, grid: EtaTable) -> pl.LazyFrame:
+        """Return one row per group and prevalence, numbered in Population.NUMBER."""
+        populations = join_etas(self.groups, grid, *self.sizes, checked=False)
+        return populations.with_row_index(Population.NUMBER).with_columns(
             odds_against(pl.col("eta")).alias(Segment.ODDS)
         )
 
     def compute_values(
-        self, pairs: pl.LazyFrame, metric_by_name: Mapping[str, CurveMetric]
+        self, populations: pl.LazyFrame, metric_by_name: Mapping[str, CurveMetric]
     ) -> pl.LazyFrame:
-        """Add the value of each metric to the pairs, under its name in `metric_by_name`."""
+        """Add the value of each metric to the populations, under its name in `metric_by_name`."""
         averaged_metrics: dict[str, CurveMetric] = {}
         summed_metrics: dict[str, CurveMetric] = {}
         for name, metric in metric_by_name.items():
@@ -101,7 +108,9 @@ class CurveSegments(NamedTuple):
         rise_fprs = self.segments_by_hull[False].select(
             Group.NUMBER, fpr_of_rise.alias(Segment.LEAST_FPR)
         )
-        pair_values = pairs.join(rise_fprs.group_by(Group.NUMBER).min(), on=Group.NUMBER, how="left")
+        population_values = populations.join(
+            rise_fprs.group_by(Group.NUMBER).min(), on=Group.NUMBER, how="left"
+        )
         # Metrics that read the same rows by the same key are reduced together, in one pass.
         for is_on_hull, has_eta in product((False, True), repeat=2):
             hull_and_eta = is_on_hull, has_eta
@@ -111,27 +120,29 @@ class CurveSegments(NamedTuple):
                 if (metric.recipe.on_hull, metric.depends_on_eta) == hull_and_eta
             }
             if metrics_alike:
-                key_column, eta_pairs = (Pair.NUMBER, pairs) if has_eta else (Group.NUMBER, None)
-                pair_values = pair_values.join(
-                    self._reduce(metrics_alike, is_on_hull, eta_pairs), on=key_column, how="left"
+                key_column, eta_populations = (
+                    (Population.NUMBER, populations) if has_eta else (Group.NUMBER, None)
                 )
-        pair_values = pair_values.with_columns(
+                population_values = population_values.join(
+                    self._reduce(metrics_alike, is_on_hull, eta_populations), on=key_column, how="left"
+                )
+        population_values = population_values.with_columns(
             null_if_nan(metric.recipe.finish(pl.col(name), self.facts)).alias(name)
             for name, metric in summed_metrics.items()
         )
         for name, metric in averaged_metrics.items():
             group_means = self._average_over_etas(name, metric)
-            pair_values = pair_values.join(group_means, on=Group.NUMBER, how="left")
-        return pair_values
+            population_values = population_values.join(group_means, on=Group.NUMBER, how="left")
+        return population_values
 
     def _average_over_etas(self, name: str, metric: CurveMetric) -> pl.LazyFrame:
         """Return the mean of a metric over prevalences by group, null where one value is null."""
         averaged_metric, etas, weights = average = cast("Average", metric.recipe.averages)
         eta_nodes = pl.LazyFrame({"eta": etas, _WEIGHT: weights})
-        # No mean reads columns of pairs, and its pairs have none.
-        node_curves = self._replace(columns_of_pairs=())
+        # No mean reads columns of populations, and its populations have none.
+        node_curves = self._replace(columns_of_populations=())
         node_values = node_curves.compute_values(
-            node_curves.build_pairs(EtaTable(eta_nodes)), {name: averaged_metric}
+            node_curves.build_populations(EtaTable(eta_nodes)), {name: averaged_metric}
         )
         weighted_value = to_whole_shares(pl.col(name) * (pl.col(_WEIGHT) * average.unit))
         node_values = node_values.select(
@@ -143,17 +154,17 @@ class CurveSegments(NamedTuple):
         return node_values.group_by(Group.NUMBER).agg(mean_or_null.alias(name))
 
     def _reduce(
-        self, metrics: Mapping[str, CurveMetric], is_on_hull: bool, pairs: pl.LazyFrame | None
+        self, metrics: Mapping[str, CurveMetric], is_on_hull: bool, populations: pl.LazyFrame | None
     ) -> pl.LazyFrame:
-        """Return the totals of metrics over segments, by pair, or by group if `pairs` is None."""
-        key_column = Group.NUMBER if pairs is None else Pair.NUMBER
+        """Return the totals of metrics over segments, by population; without populations, by group."""
+        key_column = Group.NUMBER if populations is None else Population.NUMBER
         recipes = [metric.recipe for metric in metrics.values()]
         rows = self.make_rows(pl.col)
         term_frames = []
         for form_rows, is_short in self._split_by_form(recipes, is_on_hull=is_on_hull):
             eta_rows = form_rows
-            if pairs is not None:
-                eta_rows = form_rows.join(self.select_pairs(pairs), on=Group.NUMBER)
+            if populations is not None:
+                eta_rows = form_rows.join(self.select_populations(populations), on=Group.NUMBER)
             rows = replace(rows, short=is_short)
             for steps in zip_longest(*(recipe.steps for recipe in recipes)):
                 eta_rows = eta_rows.with_columns(**compute_columns(steps, rows))
@@ -233,7 +244,7 @@ def _assemble_curves(
         if isinstance(table, RateTable) and table.may_lack_sizes:
             # Of an empty class the number is 0 there, and not null.
             n_pos, n_neg = pl.when(has_positives).then(n_pos), pl.when(has_negatives).then(n_neg)
-    eta = repeat_in_rows(pl.col("eta"), pl.col(Pair.NUMBER))
+    eta = repeat_in_rows(pl.col("eta"), pl.col(Population.NUMBER))
     curve_facts = CurveFacts(eta, has_positives, has_negatives, pl.col(Segment.LEAST_FPR), n_pos, n_neg)
     score_table = table if isinstance(table, ScoreTable) else None  # points may end without counts
 

@@ -33,7 +33,7 @@ from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.curve_metric import SegmentValues
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
 
@@ -121,14 +121,14 @@ def build_curve_table(
         row_columns=row_columns,
     )
     if is_stacked:
-        points = points.sort(pl.col(_PLACE) + pl.col(Pair.COPY).cast(pl.UInt64) * _MOST_ROWS)
+        points = points.sort(pl.col(_PLACE) + pl.col(Population.COPY).cast(pl.UInt64) * _MOST_ROWS)
     return points.select(result_columns)
 
 
 def _add_places(points: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
     """Add the place of each row among those of all metrics, of each group and prevalence in turn."""
     # One integer is sorted twice as fast as three.
-    pair_keys = map(pl.col, (Group.NUMBER, Pair.ETA_ROW))
+    pair_keys = map(pl.col, (Group.NUMBER, Population.ETA_ROW))
     begins_pair = pl.any_horizontal(key.ne_missing(key.shift(1)) for key in pair_keys)
     first_metric = begins_pair.cast(pl.UInt64).cum_sum() * n_metrics
     place = first_metric * _MOST_ROWS + pl.col(_PLACE)
@@ -205,7 +205,7 @@ def metric_values(
     if isinstance(table, ScoreTable) and table.float_sums:
         # Bring weights near 1, so that products of them neither overflow nor vanish.
         cell_exprs = [cell * find_column(EffectiveSize.WEIGHT_UNIT) for cell in cell_exprs]
-    class_factor_exprs = find_column(Pair.POS_FACTOR), find_column(Pair.NEG_FACTOR)
+    class_factor_exprs = find_column(Population.POS_FACTOR), find_column(Population.NEG_FACTOR)
     return [metric.from_counts(cell_exprs, class_factor_exprs, (recall, fpr), eta) for metric in metrics]
 
 
@@ -221,7 +221,7 @@ def build_metric_rows(
     )
 
 
-# Long tables, of a row per metric: each row comes repeated, numbered in Pair.COPY -------------------
+# Long tables, of a row per metric: each row comes repeated, numbered in Population.COPY ---------------
 
 
 _PLACE = f"{RESERVED}place"  # of a row, before metrics are stacked
@@ -240,16 +240,16 @@ def long_columns(
     values_of_column: Mapping[str, Sequence[pl.Expr]], metric_names: Sequence[str]
 ) -> list[pl.Expr]:
     """Return `metric` and other columns: copy i of a row gets the name and values of metric i."""
-    if len(metric_names) == 1:  # there may be no Pair.COPY to pick by
+    if len(metric_names) == 1:  # there may be no Population.COPY to pick by
         return [
             pl.lit(metric_names[0]).alias("metric"),
             *(value_exprs[0].alias(name) for name, value_exprs in values_of_column.items()),
         ]
-    metric = pick_by_number(Pair.COPY, metric_names, pl.lit(None, dtype=pl.String)).alias("metric")
+    metric = pick_by_number(Population.COPY, metric_names, pl.lit(None, dtype=pl.String)).alias("metric")
     columns = [metric]
     for name, value_exprs in values_of_column.items():
         no_value = None if value_exprs else pl.lit(None, _find_dtype(name))
-        columns.append(pick_by_number(Pair.COPY, value_exprs, no_value).alias(name))
+        columns.append(pick_by_number(Population.COPY, value_exprs, no_value).alias(name))
     return columns
 
 
@@ -272,7 +272,7 @@ def stack_metrics(
     metric_names: Sequence[str],
     row_columns: Sequence[str],
 ) -> pl.LazyFrame:
-    """Return a row per metric of each row, numbered in Pair.COPY: what `long_columns` adds.
+    """Return a row per metric of each row, numbered in Population.COPY: what `long_columns` adds.
 
     The rows come in no order, with their `row_columns` alone.
     """
@@ -281,7 +281,7 @@ def stack_metrics(
         value_exprs = [
             exprs[number].cast(_find_dtype(name)).alias(name) for name, exprs in values_of_column.items()
         ]
-        copy_number = pl.lit(number, dtype=pl.Int64).alias(Pair.COPY)
+        copy_number = pl.lit(number, dtype=pl.Int64).alias(Population.COPY)
         metric_columns[f"{RESERVED}stack_{number}"] = pl.struct(
             copy_number, pl.lit(metric_name).alias("metric"), *value_exprs
         )

@@ -34,7 +34,7 @@ from polars_prcurve.core.inputs.resolved_tables import ScoreTable, is_field
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.point_formulas import build_net_benefit
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.prevalence.posteriors import check_prior, shift_prior
 from polars_prcurve.core.sweep.sampling_designs import choose_design
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
@@ -91,7 +91,7 @@ def build_decision_table(
     # The join may shuffle rows, so they are sorted by the keys of the result. NEG_FACTOR orders rows of
     # one prevalence that is requested twice, as a number and as that of the group.
     points = points.join(risk_rows.lazy(), on=[_ETA_NUMBER, "threshold"], nulls_equal=True)
-    points = points.sort(Group.NUMBER, "eta", Pair.NEG_FACTOR, _PROBABILITY)
+    points = points.sort(Group.NUMBER, "eta", Population.NEG_FACTOR, _PROBABILITY)
     weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
     metric = build_net_benefit("net_benefit", weight)
     if bands is not None:

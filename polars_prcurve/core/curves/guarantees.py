@@ -84,7 +84,7 @@ _ALPHA_QUANTILE = f"{RESERVED}alpha_quantile"  # the normal quantile of that
 _ETA_ENDS = f"{RESERVED}promised_eta_low", f"{RESERVED}promised_eta_high"
 """The interval of eta; eta itself, where it is exact."""
 PROMISE_COLUMNS = (*_ETA_ENDS, ALPHA, _ALPHA_QUANTILE)
-"""The columns of a pair that tests read where prevalences are estimates."""
+"""The columns of a population that tests read where prevalences are estimates."""
 Ratio: TypeAlias = Callable[[pl.Expr], pl.Expr]
 """The function from eta to the fpr per recall at which a target is just met."""
 _PROMISED_WORDS = tuple(
@@ -237,7 +237,7 @@ def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
 
 
 def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check]:
-    """Return the checks of starts, and of levels of estimates of eta, over points at their pairs."""
+    """Return the checks of starts, and of levels of estimates of eta, over points."""
     promise, checks = targets[0].promise, []
     assert promise is not None
     if promise.starts is not None:
@@ -293,17 +293,17 @@ def add_guarantee_columns(
     )
 
 
-def add_promised_etas(pairs: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
-    """Add PROMISE_COLUMNS to pairs whose prevalences are estimates."""
+def add_promised_etas(populations: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
+    """Add PROMISE_COLUMNS to populations whose prevalences are estimates."""
     # The interval of eta misses the true one on the unsafe side with half of what its level leaves. The
     # tests get the rest of `alpha`, unless that is only what rounding left.
     test_alpha = alpha - ((1 - pl.col(ETA_CONFIDENCE)) / 2).fill_null(0.0)
     end_columns = zip(_ETA_ENDS, (ETA_LOW, ETA_HIGH), strict=True)
-    pairs = pairs.with_columns(
+    populations = populations.with_columns(
         *(pl.coalesce(end_column, "eta").alias(name) for name, end_column in end_columns),
         pl.when(test_alpha > 1e-12).then(test_alpha).alias(ALPHA),
     )
-    return add_normal_quantile(pairs, pl.col(ALPHA), _ALPHA_QUANTILE)
+    return add_normal_quantile(populations, pl.col(ALPHA), _ALPHA_QUANTILE)
 
 
 def add_upper_limits(

@@ -58,7 +58,7 @@ from polars_prcurve.core.prevalence.eta_table import (
     join_etas,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.core.sweep.effective_weights import find_missing_weights
 from polars_prcurve.core.sweep.sampling_designs import Design, choose_design
@@ -115,7 +115,7 @@ _COARSE = 0.5  # greater steps of a rate, as a share of its interval, do
 _SOUGHT = f"{RESERVED}sought_"
 """Before the names of metrics that targets limit, and that no column shows: `certainty` reads them."""
 _pick = partial(curve_table.pick_by_number, TARGET_NUMBER)  # a value by the number of the target
-_CLASS_SIZES = (AlertSize.POS, AlertSize.NEG)  # columns of groups, which rows and pairs both have
+_CLASS_SIZES = (AlertSize.POS, AlertSize.NEG)  # columns of groups, which rows and populations both have
 _ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}  # effective sizes on a row
 
 
@@ -265,7 +265,7 @@ def build_numbered_points(
     *,
     bands: FixedBands | None,
 ) -> pl.LazyFrame:
-    """Return a row per Pair.NUMBER and TARGET_NUMBER, with metrics and bands; pairs are not checked."""
+    """Return a row per population and TARGET_NUMBER, with metrics and bands; nothing is checked."""
     if bands is not None:
         table = table.require_example_counts()
         bands = curve_table.fit_bands(bands, grid, table, metrics)
@@ -283,25 +283,27 @@ def _build_points(
     long: bool = False,
     optimism: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
-    """Return the row of each pair and target, with metrics and all that was computed on the way."""
+    """Return the row of each population and target, with metrics and what was computed on the way."""
     promise = targets[0].promise
     is_effective = bands is not None or (promise is not None and promise.has_sizes)
     design = choose_design(table, effective=is_effective, at_thresholds=True)
     search = _choose_search(grid, targets, bands, design)
-    if is_of_curve:  # pairs are known by number: groups may be called like what is computed on the way
-        search = search._replace(pairs=search.pairs.drop(table.by))
+    if (
+        is_of_curve
+    ):  # populations are known by number: groups may be called like what is computed on the way
+        search = search._replace(populations=search.populations.drop(table.by))
     points = _find_points(search, targets)
     if isinstance(bands, ModelBands):
         # Sizes that differ between rows may let a target be met and missed several times in a block.
         full_search = search._replace(has_many_etas=False) if design.weighted else search
         points = row_search.add_moved_rates(points, full_search, targets, bands)
     if optimism is not None:
-        points = points.join(optimism, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
+        points = points.join(optimism, on=[Population.NUMBER, TARGET_NUMBER], how="left")
     has_frame = bool(row_search.list_frame_targets(targets))
-    order = [Pair.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if has_frame else [])]
+    order = [Population.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if has_frame else [])]
     is_stacked = long and curve_table.has_many(metrics)
     if long and not is_stacked:
-        points, order = repeat_rows(points, len(metrics)), [*order, Pair.COPY]
+        points, order = repeat_rows(points, len(metrics)), [*order, Population.COPY]
     points = points.sort(order)
     points = points if is_of_curve else _check_points(points, table, grid, targets)
     points = _set_row_sizes(points, search.sweep_rows, design)
@@ -313,7 +315,7 @@ def _build_points(
         points = _add_chance(points, search, table, bands.confidence)
     row_columns = points.collect_schema().names() if is_stacked else None
     points = curve_table.add_metrics(points, metrics, table, bands, long=long, row_columns=row_columns)
-    points = points.sort(*order, Pair.COPY) if is_stacked else points
+    points = points.sort(*order, Population.COPY) if is_stacked else points
     if bands is None or not bands.flag_columns:
         return points
     return _doubt_missing_ends(points, [] if long else metrics, table)
@@ -357,7 +359,7 @@ def _build_search(
     among: pl.Expr | None = None,
     few_rows: pl.LazyFrame | None = None,
 ) -> row_search.RowSearch:
-    """Return the rows and the pairs of all curves, with what the targets and their bands read."""
+    """Return the rows and the populations of all curves, with what the targets and their bands read."""
     table = design.table
     sweep = build_sweep(
         table, effective=design.effective, at_thresholds=True, unscored=False, few_rows=few_rows
@@ -370,24 +372,34 @@ def _build_search(
     has_alert_sizes = promise is not None and promise.has_sizes
     columns += [] if among is None else [Sweep.BLOCK]
     sweep_rows = sweep_rows.select(*columns, *(ALERT_SIZES if has_alert_sizes else ()), **size_columns)
-    pairs = build_points_pairs(sweep.groups, grid, table)
+    populations = build_populations_of_points(sweep.groups, grid, table)
     if has_alert_sizes:
         sweep_rows = add_greatest_sizes(sweep_rows)
         group_sizes = sweep_rows.group_by(Group.NUMBER).agg(pl.col(_CLASS_SIZES).first())
-        pairs = pairs.join(group_sizes, on=Group.NUMBER, how="left", maintain_order="left")
+        populations = populations.join(group_sizes, on=Group.NUMBER, how="left", maintain_order="left")
     if promise is not None:
         if of_table.is_field(table):
             sweep_rows = add_field_tests(sweep_rows, sweep.groups, promise.alpha, table)
         elif (rate := find_greatest_rate(targets)) is not None and not grid.is_uncertain:
             sweep_rows = guarantees.add_upper_limits(sweep_rows, promise.alpha, rate, table)
-        pairs = guarantees.add_promised_etas(pairs, promise.alpha) if grid.is_uncertain else pairs
-        pairs = pairs if promise.starts is None else promise.starts.join_thresholds(pairs)
+        populations = (
+            guarantees.add_promised_etas(populations, promise.alpha)
+            if grid.is_uncertain
+            else populations
+        )
+        populations = (
+            populations if promise.starts is None else promise.starts.join_thresholds(populations)
+        )
     if isinstance(bands, ModelBands):
         sweep_rows = _limit_rows(sweep_rows, targets, bands, design)
-        pairs = row_search.add_eta_ends(pairs, sweep_rows, bands) if bands.has_eta_limits else pairs
+        populations = (
+            row_search.add_eta_ends(populations, sweep_rows, bands)
+            if bands.has_eta_limits
+            else populations
+        )
     sweep_rows = sweep_rows.cache()  # read to choose rows from, and to look up the chosen ones
     has_many_etas = grid.etas_per_group != 1 and few_rows is None
-    return row_search.RowSearch(table, sweep_rows, pairs, sweep.groups, has_many_etas)
+    return row_search.RowSearch(table, sweep_rows, populations, sweep.groups, has_many_etas)
 
 
 def _list_row_columns(bands: FixedBands | None, design: Design) -> list[str]:
@@ -428,14 +440,14 @@ def _set_row_sizes(points: pl.LazyFrame, sweep_rows: pl.LazyFrame, design: Desig
 
 
 def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.LazyFrame:
-    """Return one row per pair and target, with the row that was chosen and what was requested."""
+    """Return one row per population and target, with the row that was chosen and what was requested."""
     choice_rows, sweep_rows, table = search.choose_rows(targets), search.sweep_rows, search.table
     if targets[0].search.read_end_row is not None:
         end_scores = sweep_rows.select(pl.col(ROW_NUMBER).alias(END_ROW), pl.col(Row.SCORE).alias(END))
         choice_rows = choice_rows.join(end_scores, on=END_ROW, how="left")
     # Pairs have these columns, too.
-    pair_names = Group.NUMBER, EffectiveSize.WEIGHT_UNIT, *_CLASS_SIZES
-    sweep_rows = sweep_rows.drop(pair_names, strict=False)
+    population_names = Group.NUMBER, EffectiveSize.WEIGHT_UNIT, *_CLASS_SIZES
+    sweep_rows = sweep_rows.drop(population_names, strict=False)
     null_text, null_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
     points = choice_rows.join(sweep_rows, on=ROW_NUMBER, how="left").with_columns(
         criterion=_pick((target.criterion for target in targets), null_text),
@@ -469,9 +481,11 @@ def _fill_above_all_scores(table: ScoreTable) -> dict[str, pl.Expr]:
     }
 
 
-def build_points_pairs(groups: pl.LazyFrame, grid: EtaTable, table: ResolvedTable) -> pl.LazyFrame:
-    """Return one row per group and prevalence, numbered in Pair.NUMBER."""
-    return join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(Pair.NUMBER)
+def build_populations_of_points(
+    groups: pl.LazyFrame, grid: EtaTable, table: ResolvedTable
+) -> pl.LazyFrame:
+    """Return one row per group and prevalence, numbered in Population.NUMBER."""
+    return join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(Population.NUMBER)
 
 
 def build_sample_size_table(

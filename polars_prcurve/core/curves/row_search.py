@@ -69,11 +69,11 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.curve_metric import SegmentValues
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import begin_block, end_block, mark_blocks
 
-_REQUEST = f"{RESERVED}request"  # the number of a pair and threshold of its group
+_REQUEST = f"{RESERVED}request"  # the number of a population and threshold of its group
 _NEAR = f"{RESERVED}near"  # the ending of what is read from the rows of a few blocks
 Families: TypeAlias = dict[tuple[int, ...], Target]
 """Targets by their numbers; many that compare the same value are one, with a search for all."""
@@ -83,16 +83,16 @@ _MANY = 16  # from so many targets of one value on, its running maximum is searc
 
 
 class RowSearch(NamedTuple):
-    """The rows of all curves, among which targets choose, and the pairs of group and prevalence."""
+    """The rows of all curves, among which targets choose, and the populations."""
 
     table: ResolvedTable
     sweep_rows: pl.LazyFrame  # by group and rising ROW_NUMBER
-    pairs: pl.LazyFrame
+    populations: pl.LazyFrame
     groups: pl.LazyFrame
     has_many_etas: bool  # whether a group may have several prevalences, so that blocks save time
 
     def choose_rows(self, targets: Sequence[Target]) -> pl.LazyFrame:
-        """Return a row per pair and target, or threshold of a frame, with ROW_NUMBER or null.
+        """Return a row per population and target, or threshold of a frame, with ROW_NUMBER or null.
 
         If targets are guaranteed, it has END, too, or END_ROW if they share a stretch.
         """
@@ -102,12 +102,12 @@ class RowSearch(NamedTuple):
         return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
 
     def _choose_for_frame(self, number: int, target: Target) -> pl.LazyFrame:
-        """Return a row per pair and threshold of its group, with ROW_NUMBER or null."""
+        """Return a row per population and threshold of its group, with ROW_NUMBER or null."""
         assert target.thresholds is not None
-        pairs = self.pairs.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
-        requests = target.thresholds.join_thresholds(pairs)
+        populations = self.populations.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
+        requests = target.thresholds.join_thresholds(populations)
         # A larger query may run this twice, and a join may return rows in another order each time.
-        requests = requests.sort(Pair.NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
+        requests = requests.sort(Population.NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
         request_scores = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
         request_rows = self.sweep_rows.join(request_scores, on=Group.NUMBER)
         extremes = self._find_extremes(request_rows, _REQUEST, {(number,): target})
@@ -115,7 +115,7 @@ class RowSearch(NamedTuple):
         return requests.join(extremes, on=_REQUEST, how="left").with_columns(row_number)
 
     def _add_extremes(self, families: Families) -> pl.LazyFrame:
-        """Return the pairs with the extremes that identify the rows of targets."""
+        """Return the populations with the extremes that identify the rows of targets."""
         fixed_families: Families = {}
         row_families: Families = {}
         block_families: Families = {}
@@ -124,17 +124,19 @@ class RowSearch(NamedTuple):
             in_blocks = self.has_many_etas and target.changes_once_in_block
             eta_families = block_families if in_blocks else row_families
             (eta_families if target.depends_on_eta else fixed_families)[numbers] = target
-        pairs = self.pairs
+        populations = self.populations
         if fixed_families:
             extremes = self._find_extremes(self.sweep_rows, Group.NUMBER, fixed_families)
-            pairs = pairs.join(extremes, on=Group.NUMBER, how="left")
+            populations = populations.join(extremes, on=Group.NUMBER, how="left")
         if row_families:
             eta_rows = self._repeat_at_eta(self.sweep_rows, row_families)
-            extremes = self._find_extremes(eta_rows, Pair.NUMBER, row_families)
-            pairs = pairs.join(extremes, on=Pair.NUMBER, how="left")
+            extremes = self._find_extremes(eta_rows, Population.NUMBER, row_families)
+            populations = populations.join(extremes, on=Population.NUMBER, how="left")
         if block_families:
-            pairs = pairs.join(self._search_blocks(block_families), on=Pair.NUMBER, how="left")
-        return pairs
+            populations = populations.join(
+                self._search_blocks(block_families), on=Population.NUMBER, how="left"
+            )
+        return populations
 
     def find_blocks(self, targets: Sequence[Target]) -> pl.Expr:
         """Return the test of rows that can matter to targets, and of those beside; these are corners."""
@@ -145,8 +147,8 @@ class RowSearch(NamedTuple):
             extremes = self._name_extremes(families, build_metric_rows(self.table))
             row_exprs = [*_list_rows_of(extremes), *_read_rows(families)]
             row_lists = pl.concat_list(row_exprs).alias(ROW_NUMBER)
-            pairs = search._add_extremes(families).select(row_lists)
-            parts.append(pairs.explode(ROW_NUMBER, empty_as_null=False))
+            populations = search._add_extremes(families).select(row_lists)
+            parts.append(populations.explode(ROW_NUMBER, empty_as_null=False))
         # What a search reads of a whole curve is its first and last row.
         is_first = begin_block(Group.NUMBER)
         parts.append(self.sweep_rows.filter(is_first | end_block(is_first)).select(ROW_NUMBER))
@@ -161,37 +163,48 @@ class RowSearch(NamedTuple):
         marked_rows = mark_blocks(self.sweep_rows)
         corners = marked_rows.filter(Sweep.IS_CORNER)
         corners_at_eta = self._repeat_at_eta(corners, families)
-        corner_extremes = self._find_extremes(corners_at_eta, Pair.NUMBER, families)
+        corner_extremes = self._find_extremes(corners_at_eta, Population.NUMBER, families)
         extremes = self._name_extremes(families, build_metric_rows(self.table))
         extreme_rows = _list_rows_of(extremes)
         if not extreme_rows:
             return corner_extremes
         row_lists = pl.concat_list(extreme_rows).alias(ROW_NUMBER)
-        row_numbers = corner_extremes.select(Pair.NUMBER, row_lists)
+        row_numbers = corner_extremes.select(Population.NUMBER, row_lists)
         row_numbers = row_numbers.explode(ROW_NUMBER, empty_as_null=False).drop_nulls()
-        pair_blocks = row_numbers.join(corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER)
-        # A row of a block joins its pairs, and not all prevalences of its group.
-        pair_blocks = pair_blocks.select(Pair.NUMBER, Sweep.BLOCK).unique()
-        near_rows = marked_rows.drop(Group.NUMBER).join(pair_blocks, on=Sweep.BLOCK)
-        near_rows = self._repeat_at_eta(near_rows, families, key=Pair.NUMBER)
-        near_extremes = self._find_extremes(near_rows, Pair.NUMBER, families)
-        both_extremes = corner_extremes.join(near_extremes, on=Pair.NUMBER, how="left", suffix=_NEAR)
+        population_blocks = row_numbers.join(corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER)
+        # A row of a block joins its populations, and not all prevalences of its group.
+        population_blocks = population_blocks.select(Population.NUMBER, Sweep.BLOCK).unique()
+        near_rows = marked_rows.drop(Group.NUMBER).join(population_blocks, on=Sweep.BLOCK)
+        near_rows = self._repeat_at_eta(near_rows, families, key=Population.NUMBER)
+        near_extremes = self._find_extremes(near_rows, Population.NUMBER, families)
+        both_extremes = corner_extremes.join(
+            near_extremes, on=Population.NUMBER, how="left", suffix=_NEAR
+        )
         merged_columns = {
             name: extreme.merge(pl.col(name), pl.col(name + _NEAR)) for name, extreme in extremes.items()
         }
-        return both_extremes.select(Pair.NUMBER, **merged_columns)
+        return both_extremes.select(Population.NUMBER, **merged_columns)
 
     def _repeat_at_eta(
         self, sweep_rows: pl.LazyFrame, families: Families, *, key: str = Group.NUMBER
     ) -> pl.LazyFrame:
         """Return the rows at each prevalence of their NUMBER, or NUMBER, and what guarantees read."""
-        pair_names = self.pairs.collect_schema().names()
-        columns = (Group.NUMBER, Pair.NUMBER, "eta", Pair.POS_FACTOR, Pair.NEG_FACTOR, EtaError.IS_OWN)
+        population_names = self.populations.collect_schema().names()
+        columns = (
+            Group.NUMBER,
+            Population.NUMBER,
+            "eta",
+            Population.POS_FACTOR,
+            Population.NEG_FACTOR,
+            EtaError.IS_OWN,
+        )
         promise_names = (LEAST_SCORE, *PROMISE_COLUMNS, *EtaError.LIMITS)
-        pairs = self.pairs.select(*columns, *(name for name in promise_names if name in pair_names))
-        eta_rows = sweep_rows.join(pairs, on=key)
+        populations = self.populations.select(
+            *columns, *(name for name in promise_names if name in population_names)
+        )
+        eta_rows = sweep_rows.join(populations, on=key)
         greatest_rate = find_greatest_rate(families.values())
-        if set(PROMISE_COLUMNS) <= set(pair_names) and greatest_rate is not None:
+        if set(PROMISE_COLUMNS) <= set(population_names) and greatest_rate is not None:
             return add_upper_limits(eta_rows, None, greatest_rate, self.table)
         return eta_rows
 
@@ -245,8 +258,8 @@ def _join_families(targets: Sequence[Target]) -> tuple[Families, dict[int, Targe
     return families, frame_targets
 
 
-def _list_choices(pairs: pl.LazyFrame, families: Families) -> pl.LazyFrame:
-    """Return a row per pair and target, from pairs with extremes."""
+def _list_choices(populations: pl.LazyFrame, families: Families) -> pl.LazyFrame:
+    """Return a row per population and target, from populations with extremes."""
     columns = {ROW_NUMBER: _read_rows(families)}
     first_target, *_ = families.values()
     if (read_end_row := first_target.search.read_end_row) is not None:
@@ -256,8 +269,10 @@ def _list_choices(pairs: pl.LazyFrame, families: Families) -> pl.LazyFrame:
     target_numbers = [number for numbers in families for number in numbers]
     if len(target_numbers) == 1:
         number_column = pl.lit(target_numbers[0], dtype=pl.Int64).alias(TARGET_NUMBER)
-        return pairs.with_columns(number_column, **{name: expr for name, [expr] in columns.items()})
-    choices = pairs.with_columns(
+        return populations.with_columns(
+            number_column, **{name: expr for name, [expr] in columns.items()}
+        )
+    choices = populations.with_columns(
         pl.lit(target_numbers, dtype=pl.List(pl.Int64)).alias(TARGET_NUMBER),
         **{name: pl.concat_list(exprs) for name, exprs in columns.items()},
     )
@@ -352,14 +367,16 @@ def add_row_limits(
     return sweep_rows.with_columns(coarseness.alias(COARSENESS), *short_steps)
 
 
-def add_eta_ends(pairs: pl.LazyFrame, sweep_rows: pl.LazyFrame, bands: ModelBands) -> pl.LazyFrame:
-    """Add LIMITS to the pairs, the interval of a prevalence that was counted or is an estimate."""
+def add_eta_ends(populations: pl.LazyFrame, sweep_rows: pl.LazyFrame, bands: ModelBands) -> pl.LazyFrame:
+    """Add LIMITS to the populations, the interval of a prevalence that was counted or is an estimate."""
     is_joined = bands.counts_eta and bands.sample.joins_rows
     if is_joined:  # the variance of eta is on the rows of a group
         group_variances = sweep_rows.group_by(Group.NUMBER).agg(pl.col(EtaError.VARIANCE).first())
-        pairs = pairs.join(group_variances, on=Group.NUMBER, how="left", maintain_order="left")
-    pairs = add_limits_of_etas(pairs, bands)
-    return pairs.drop(EtaError.VARIANCE) if is_joined else pairs
+        populations = populations.join(
+            group_variances, on=Group.NUMBER, how="left", maintain_order="left"
+        )
+    populations = add_limits_of_etas(populations, bands)
+    return populations.drop(EtaError.VARIANCE) if is_joined else populations
 
 
 def add_moved_rates(
@@ -389,8 +406,8 @@ def add_moved_rates(
                 moved_column, beyond_value = limit, limits_beyond[limit]
             value_at_end = pl.col(moved_column).filter(pl.col(_END) == end_number).first()
             columns.append(value_at_end.fill_null(beyond_value).alias(column))
-    moved_points = moved_points.group_by(Pair.NUMBER, TARGET_NUMBER).agg(columns)
-    points = points.join(moved_points, on=[Pair.NUMBER, TARGET_NUMBER], how="left")
+    moved_points = moved_points.group_by(Population.NUMBER, TARGET_NUMBER).agg(columns)
+    points = points.join(moved_points, on=[Population.NUMBER, TARGET_NUMBER], how="left")
     if not bands.has_eta_limits or len(rate_ends) > len(_LIMITS):
         return points
     # A target that does not depend on eta is met on the same row whatever it is.

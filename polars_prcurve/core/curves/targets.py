@@ -16,7 +16,7 @@ The lowest threshold of those has the most recall.
 A target may be a frame of thresholds of each group:
 
     frame -> read_group_thresholds   checked, with each threshold as the least score that reaches it
-          -> join_thresholds         one row per pair, target and threshold of its group
+          -> join_thresholds         one row per population, target and threshold
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from polars_prcurve.core.metrics.target_definitions import (
     read_budget,
     read_events,
 )
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sorted_group_rows import rising_code
 
 RowTest: TypeAlias = Callable[
@@ -99,7 +99,7 @@ class GroupThresholds(NamedTuple):
     def missing_row_check(self, is_request: pl.Expr) -> Check:
         """Return the check that each group has a row, over the table of requests."""
         missing = is_request & pl.col(THRESHOLD_ROW).is_null()
-        number_column = Pair.NUMBER if "eta" in self.dtype_of_key else Group.NUMBER
+        number_column = Population.NUMBER if "eta" in self.dtype_of_key else Group.NUMBER
         key_columns = {label: pl.col(name) for name, label in self.label_of_key.items()}
         n_groups = pl.col(number_column).filter(missing).n_unique()
         drop_hint = (

@@ -4,7 +4,7 @@ A grid is a small table, in which a null represents the prevalence of a group:
 
     numbers -> build_number_grid  the grid, the same for each group
     a frame -> read_eta_frame     the grid, checked as far as the call can
-    groups  -> join_etas          one row per pair, a group at a prevalence, with the two factors
+    groups  -> join_etas          one row per population, a group at a prevalence, with the two factors
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from polars_prcurve.core.inputs.column_reader import (
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.prevalence.estimated_eta import warn_of_refuted_estimates
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,7 +87,7 @@ class EtaTable(NamedTuple):
     at them; None if they may differ."""
     is_uncertain: bool = False
     """Whether prevalences are estimates: the first carried columns are UNCERTAIN_ETA_COLUMNS."""
-    n_copies: int = 1  # the number of rows per prevalence, which are numbered in Pair.COPY
+    n_copies: int = 1  # the number of rows per prevalence, which are numbered in Population.COPY
     own_eta_column: str | None = None
     """The column of `frame` with the prevalence of a group; None if it follows from class sizes."""
     holds_own: bool | None = False
@@ -306,31 +306,31 @@ def join_etas(
 ) -> pl.LazyFrame:
     """Return one row per group and prevalence, by rising eta: the group, eta and both factors."""
     # If not `checked`, a caller has to make the `eta_row_checks`.
-    eta_rows = grid.frame.with_row_index(Pair.ETA_ROW)
+    eta_rows = grid.frame.with_row_index(Population.ETA_ROW)
     if grid.keys:
-        eta_rows = eta_rows.with_columns(pl.lit(True).alias(Pair.HAS_ETA_ROW))
-        pairs = join_groups(groups, eta_rows, grid.keys, how="left")
+        eta_rows = eta_rows.with_columns(pl.lit(True).alias(Population.HAS_ETA_ROW))
+        populations = join_groups(groups, eta_rows, grid.keys, how="left")
         if checked:
-            pairs = stop_if_broken(pairs, eta_row_checks(grid, pl.lit(True)))
+            populations = stop_if_broken(populations, eta_row_checks(grid, pl.lit(True)))
     else:
-        pairs = groups.join(eta_rows, how="cross")
+        populations = groups.join(eta_rows, how="cross")
     eta, is_own = pl.col("eta"), pl.col("eta").is_null()
     own_eta = n_pos / (n_pos + n_neg) if grid.own_eta_column is None else pl.col(grid.own_eta_column)
     if grid.sharing_groups is not None:
         least_eta = own_eta.min().over(grid.sharing_groups) if grid.sharing_groups else own_eta.min()
         own_eta = pl.when(own_eta <= least_eta * (1 + _ROUNDING)).then(least_eta).otherwise(own_eta)
-    pairs = pairs.with_columns(
+    populations = populations.with_columns(
         eta.fill_null(own_eta), *class_factors(eta, is_own, n_pos, n_neg), is_own.alias(EtaError.IS_OWN)
     )
-    sort_names = [Group.NUMBER, "eta", Pair.NEG_FACTOR, Pair.ETA_ROW]
+    sort_names = [Group.NUMBER, "eta", Population.NEG_FACTOR, Population.ETA_ROW]
     if grid.n_copies > 1:
-        return repeat_rows(pairs, grid.n_copies).sort(*sort_names, Pair.COPY)
-    return pairs.sort(sort_names)
+        return repeat_rows(populations, grid.n_copies).sort(*sort_names, Population.COPY)
+    return populations.sort(sort_names)
 
 
 def repeat_rows(rows: pl.LazyFrame, n_copies: int) -> pl.LazyFrame:
-    """Return the rows, each as often as there are copies, which are numbered in Pair.COPY."""
-    copies = pl.LazyFrame({Pair.COPY: range(n_copies)}, schema={Pair.COPY: pl.Int64})
+    """Return the rows, each as often as there are copies, which are numbered in Population.COPY."""
+    copies = pl.LazyFrame({Population.COPY: range(n_copies)}, schema={Population.COPY: pl.Int64})
     return rows.join(copies, how="cross", maintain_order="left_right")
 
 
@@ -338,7 +338,7 @@ def eta_row_checks(grid: EtaTable, is_first: pl.Expr) -> list[Check]:
     """Return the check that a user's frame has a row for each group, read where `is_first` is true."""
     if not grid.keys:
         return []
-    lacks_row = pl.col(Pair.HAS_ETA_ROW).is_null() & is_first
+    lacks_row = pl.col(Population.HAS_ETA_ROW).is_null() & is_first
     key_exprs = {name: pl.col(name) for name in grid.keys}
     return [missing_row_check("eta", key_exprs, lacks_row, lacks_row.sum())]
 
@@ -388,7 +388,7 @@ def class_factors(
     pos_factor = pl.when(is_own | (eta >= 0.5)).then(1.0).when(eta == 0).then(0.0).otherwise(odds)
     inverse_odds = (1 - eta) * n_pos / (eta * n_neg)
     neg_factor = pl.when(is_own | (eta < 0.5)).then(1.0).when(eta == 1).then(0.0).otherwise(inverse_odds)
-    return pos_factor.alias(Pair.POS_FACTOR), neg_factor.alias(Pair.NEG_FACTOR)
+    return pos_factor.alias(Population.POS_FACTOR), neg_factor.alias(Population.NEG_FACTOR)
 
 
 # Prevalences as users write them: numbers, ratios, and grids ------------------------------------

@@ -55,7 +55,7 @@ from polars_prcurve.core.inputs.resolved_tables import (
 )
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.prevalence import eta_table
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair, Part
+from polars_prcurve.core.prevalence.population_columns import Part, Population
 
 # The parts of a table, and the weights of their rows --------------------------------------------
 
@@ -105,7 +105,7 @@ def build_factors(
     confidence: float | None = None,
     may_be_uncertain: bool = False,
 ) -> tuple[pl.LazyFrame, bool]:
-    """Return one row per part, with Pair.POS_FACTOR, Pair.NEG_FACTOR, its eta and its share; checked.
+    """Return one row per part, with both factors of Population, its eta and its share; checked.
 
     Part.ETA is the prevalence of the part where none is given, and the shares of a group sum to 1.
     Return also whether a prevalence is an estimate.
@@ -137,7 +137,10 @@ def build_factors(
     n_rows, eta = pl.col(_N_GROUP_ROWS) * share, pl.col(Part.ETA)
     n_pos, n_neg = pl.col(Group.N_POS), pl.col(Group.N_NEG)
     factor_of_name = {}
-    for name, n, class_eta in ((Pair.POS_FACTOR, n_pos, eta), (Pair.NEG_FACTOR, n_neg, 1 - eta)):
+    for name, n, class_eta in (
+        (Population.POS_FACTOR, n_pos, eta),
+        (Population.NEG_FACTOR, n_neg, 1 - eta),
+    ):
         factor = pl.when(eta.is_null()).then(n_rows / (n_pos + n_neg)).otherwise(n_rows * class_eta / n)
         factor_of_name[name] = pl.when(n > 0).then(factor).otherwise(0.0)
     return all_parts.select(
@@ -170,13 +173,16 @@ def build_field(
     parts = limits.select(
         *key_of_column, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
     ).rename(key_of_column)
-    factors = factors_and_etas.select(*key_of_column, Pair.POS_FACTOR, Pair.NEG_FACTOR)
+    factors = factors_and_etas.select(*key_of_column, Population.POS_FACTOR, Population.NEG_FACTOR)
     field_etas = _combine_etas(factors_and_etas, keys, is_uncertain=is_uncertain)
     field_etas = field_etas.rename(key_of_column, strict=False)
     dtypes = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     amount_exprs = weigh_amounts(table)
     # A row of counts represents several examples, whose weights are squared one by one.
-    terms = (Row.POS_SQUARES, Row.POS, Pair.POS_FACTOR), (Row.NEG_SQUARES, Row.NEG, Pair.NEG_FACTOR)
+    terms = (
+        (Row.POS_SQUARES, Row.POS, Population.POS_FACTOR),
+        (Row.NEG_SQUARES, Row.NEG, Population.NEG_FACTOR),
+    )
     square_exprs = {square: amount_exprs[amount] * pl.col(factor) for square, amount, factor in terms}
     return replace(
         table,
@@ -227,7 +233,7 @@ def _combine_etas(part_factors: pl.LazyFrame, keys: PartKeys, *, is_uncertain: b
 
 def weigh_amounts(table: ResolvedTable) -> dict[str, pl.Expr]:
     """Return Row.POS and Row.NEG, what a row adds to either class, times the factors of its part."""
-    factor_of_class = {Row.POS: pl.col(Pair.POS_FACTOR), Row.NEG: pl.col(Pair.NEG_FACTOR)}
+    factor_of_class = {Row.POS: pl.col(Population.POS_FACTOR), Row.NEG: pl.col(Population.NEG_FACTOR)}
     amount_exprs = class_amounts(table.columns)
     return {
         name: amount.cast(pl.Float64) * factor_of_class[name] for name, amount in amount_exprs.items()
@@ -368,7 +374,9 @@ def build_reweighted_table(
     check_weight_name(name, table.schema)
     keys = number_keys(table, part_names)
     part_factors, _ = build_factors(table, keys, eta)
-    part_factors = part_factors.select(*keys.column_of_key.values(), Pair.POS_FACTOR, Pair.NEG_FACTOR)
+    part_factors = part_factors.select(
+        *keys.column_of_key.values(), Population.POS_FACTOR, Population.NEG_FACTOR
+    )
     weighted_rows = join_factors(table, part_factors, keys, keep_order=True)
     amount_exprs = weigh_amounts(table)  # one of both is 0
     return weighted_rows.select(

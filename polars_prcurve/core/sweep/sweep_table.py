@@ -33,7 +33,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
 from polars_prcurve.core.prevalence import eta_table
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair, Part
+from polars_prcurve.core.prevalence.population_columns import Part, Population
 from polars_prcurve.core.sweep import sorted_group_rows
 from polars_prcurve.core.sweep.sampling_designs import Design, choose_design, list_plain_sizes
 from polars_prcurve.core.sweep.sorted_group_rows import (
@@ -84,17 +84,17 @@ def build_eta_sweep(
         step_points = keep_recall_steps(Design(table, effective=False).add_counts(step_points), n_steps)
         rows = step_points.select(rows.collect_schema().names())
     if grid is None:
-        pairs = rows.join(groups, on=Group.NUMBER, maintain_order="left")
+        group_rows = rows.join(groups, on=Group.NUMBER, maintain_order="left")
     else:
         groups = eta_table.join_etas(groups, grid, *sorted_group_rows.class_sizes(table))
         if checks := eta_table.own_eta_checks(table, grid, pl.lit(True)):
             groups = stop_if_broken(groups, checks)
         if grid.etas_per_group == 1 and grid.n_copies == 1:
-            pairs = rows.join(groups, on=Group.NUMBER, maintain_order="left")
+            group_rows = rows.join(groups, on=Group.NUMBER, maintain_order="left")
         else:
             # With the groups on the left, the join itself puts the rows in order.
-            pairs = groups.join(rows, on=Group.NUMBER, maintain_order="left_right")
-    return design.add_counts(pairs)
+            group_rows = groups.join(rows, on=Group.NUMBER, maintain_order="left_right")
+    return design.add_counts(group_rows)
 
 
 def build_sweep(
@@ -573,11 +573,13 @@ def check_at_end(table: ResolvedTable, rows: pl.LazyFrame, *other_checks: Check)
     return stop_if_broken(rows, other_checks) if other_checks else rows
 
 
-def check_first(table: ResolvedTable, pairs: pl.LazyFrame, *other_checks: Check) -> None:
+def check_first(table: ResolvedTable, populations: pl.LazyFrame, *other_checks: Check) -> None:
     """Run the checks of `check_at_end` now, over rows of groups, ahead of seconds of work in memory."""
     if table.is_in_memory:
-        checked_pairs = check_at_end(table, pairs.sort(Pair.NUMBER), *other_checks).select(Group.NUMBER)
-        table.collect(checked_pairs, "", n_etas=1)
+        checked_populations = check_at_end(
+            table, populations.sort(Population.NUMBER), *other_checks
+        ).select(Group.NUMBER)
+        table.collect(checked_populations, "", n_etas=1)
 
 
 def late_checks(table: ResolvedTable, grid: EtaTable) -> list[Check]:

@@ -54,7 +54,7 @@ class IntervalPlan(NamedTuple):
 
 
 def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: SampleKind) -> IntervalPlan:
-    """Return how the interval of a metric is computed, over its variances and the columns of pairs."""
+    """Return how the interval of a metric is computed, over its variances."""
     recipe = metric.recipe
     helpers = {f"{name}_{kind}": helper for kind, helper in recipe.helpers.items()}
     value, error = pl.col(name), pl.col(f"{name}_error")

@@ -31,7 +31,7 @@ from polars_prcurve.core.curves.curve_segments import (
     number_metrics,
 )
 from polars_prcurve.core.curves.curve_table import build_metric_rows
-from polars_prcurve.core.curves.operating_points import build_points_pairs
+from polars_prcurve.core.curves.operating_points import build_populations_of_points
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.core.ground.errors import PrcError, warn_caller
 from polars_prcurve.core.ground.progress import show_share
@@ -44,7 +44,7 @@ from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS, Sweep
 from polars_prcurve.core.sweep.sweep_table import (
@@ -118,47 +118,49 @@ class Bootstrap(NamedTuple):
     def measure(
         self,
         sweep: SweepTables,
-        pair_values: pl.LazyFrame,
+        population_values: pl.LazyFrame,
         key_column: str,
         read_block: Callable[
             [pl.DataFrame, ReplicateValues], tuple[dict[str, pl.Series], ReplicateValues]
         ],
     ) -> tuple[pl.DataFrame, pl.LazyFrame, pl.LazyFrame]:
         """Return the values, errors of what `read_block` makes of them, and sizes of samples by key."""
-        pairs = self.collect_query(pair_values)
-        group_rows = pairs.select(Group.NUMBER, pl.col(key_column).alias(_SAMPLE_NUMBER)).unique()
+        populations = self.collect_query(population_values)
+        group_rows = populations.select(Group.NUMBER, pl.col(key_column).alias(_SAMPLE_NUMBER)).unique()
         group_rows = group_rows.sort(Group.NUMBER)
         groups_of_samples = group_rows.group_by(_SAMPLE_NUMBER, maintain_order=True).agg(Group.NUMBER)
         samples = list(self.build_samples(sweep, groups_of_samples[Group.NUMBER].to_list()))
         error_rows = self.estimate_errors(
-            read_block(*block) for block in self._compute_blocks(samples, pairs)
+            read_block(*block) for block in self._compute_blocks(samples, populations)
         )
         dtypes = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
         size_rows = pl.DataFrame([sample.sizes for sample in samples], schema=dtypes, orient="row")
         size_rows = size_rows.with_columns(groups_of_samples[_SAMPLE_NUMBER].alias(key_column))
-        return pairs, error_rows, size_rows.lazy()
+        return populations, error_rows, size_rows.lazy()
 
     def _compute_blocks(
-        self, samples: Sequence[Sample], pairs: pl.DataFrame
+        self, samples: Sequence[Sample], populations: pl.DataFrame
     ) -> Iterator[tuple[pl.DataFrame, ReplicateValues]]:
-        """Yield rows of `pairs` with the metrics of all replicates, a block of samples at a time."""
-        # The curves of pairs, by rising Group.NUMBER, are those of the samples in their order.
+        """Yield `populations` with the metrics of all replicates, a block of samples at a time."""
+        # The curves of populations, by rising Group.NUMBER, are those of the samples in their order.
         n_replicates, first_curve = self.certainty.resamples, 0
         # A seed for each sample and class: what a sample draws does not depend on its block.
         seeds = iter(np.random.SeedSequence(self.certainty.seed).spawn(len(samples)))
         curve_number = pl.col(Group.NUMBER).rank("dense") - 1
-        pairs = pairs.with_columns(curve_number.alias(_CURVE_NUMBER))
+        populations = populations.with_columns(curve_number.alias(_CURVE_NUMBER))
         if not samples:  # an empty block, from which the errors get their columns
             no_values = np.empty((n_replicates, 0, len(self.metrics)))
-            yield pairs, ReplicateValues(no_values[0], no_values, np.empty(0))
+            yield populations, ReplicateValues(no_values[0], no_values, np.empty(0))
         n_cells = n_replicates * sum(sum(sample.lengths) for sample in samples)
         with show_share("bootstrap", n_cells) as advance:
             for sample_block in _batch_samples(samples, n_replicates):
                 lengths = [length for sample in sample_block for length in sample.lengths]
                 streams = [list(map(np.random.default_rng, next(seeds).spawn(2))) for _ in sample_block]
                 last_curve = first_curve + len(lengths) - 1
-                block_pairs = pairs.filter(pl.col(_CURVE_NUMBER).is_between(first_curve, last_curve))
-                block_pairs = block_pairs.with_columns(pl.col(_CURVE_NUMBER) - first_curve)
+                block_populations = populations.filter(
+                    pl.col(_CURVE_NUMBER).is_between(first_curve, last_curve)
+                )
+                block_populations = block_populations.with_columns(pl.col(_CURVE_NUMBER) - first_curve)
                 value_arrays = []
                 for n_drawn in split_replicates(n_replicates, sum(lengths)):
                     drawn_counts = [
@@ -167,15 +169,17 @@ class Bootstrap(NamedTuple):
                     ]
                     pos, neg = (np.concatenate(c, axis=1) for c in zip(*drawn_counts, strict=True))
                     curves = self._build_curves(pos, neg, lengths)
-                    value_arrays.append(self._compute_values(curves, block_pairs, n_drawn, len(lengths)))
+                    value_arrays.append(
+                        self._compute_values(curves, block_populations, n_drawn, len(lengths))
+                    )
                     advance(n_drawn * sum(lengths))
-                value_frame = block_pairs.select(*number_metrics(self.metrics))
+                value_frame = block_populations.select(*number_metrics(self.metrics))
                 estimates = value_frame.fill_null(float("nan")).to_numpy()
                 n_curves = [len(sample.lengths) for sample in sample_block]
                 smaller_sizes = np.repeat([min(sample.sizes) for sample in sample_block], n_curves)
-                sizes_of_pairs = smaller_sizes[block_pairs[_CURVE_NUMBER].to_numpy()]
+                sizes_of_populations = smaller_sizes[block_populations[_CURVE_NUMBER].to_numpy()]
                 replicates = np.concatenate(value_arrays)
-                yield block_pairs, ReplicateValues(estimates, replicates, sizes_of_pairs)
+                yield block_populations, ReplicateValues(estimates, replicates, sizes_of_populations)
                 first_curve = last_curve + 1
 
     def _build_curves(
@@ -220,26 +224,30 @@ class Bootstrap(NamedTuple):
         )
 
     def _compute_values(
-        self, curves: CurveSegments, pairs: pl.DataFrame, n_replicates: int, n_curves: int
+        self, curves: CurveSegments, populations: pl.DataFrame, n_replicates: int, n_curves: int
     ) -> NDArray[np.float64]:
-        """Return the metrics of all replicates as an array with the axes replicate, pair and metric."""
+        """Return the metrics of all replicates: an array of replicate, population and metric."""
         metrics_by_name = number_metrics([find_none_as_zero(metric) for metric in self.metrics])
-        # Point metrics of replicates read rates alone; the factors are here because pairs have them.
-        curve_pairs = pairs.lazy().select(
-            pl.col(_CURVE_NUMBER), "eta", Segment.ODDS, Pair.POS_FACTOR, Pair.NEG_FACTOR
+        # Point metrics of replicates read rates alone; populations have the factors, too.
+        curve_populations = populations.lazy().select(
+            pl.col(_CURVE_NUMBER), "eta", Segment.ODDS, Population.POS_FACTOR, Population.NEG_FACTOR
         )
         replicate_rows = pl.LazyFrame(
             {_REPLICATE_NUMBER: range(n_replicates)}, schema={_REPLICATE_NUMBER: pl.UInt32}
         )
         curve_group = pl.col(_REPLICATE_NUMBER) * n_curves + pl.col(_CURVE_NUMBER)
-        all_pairs = replicate_rows.join(curve_pairs, how="cross", maintain_order="left_right")
-        all_pairs = all_pairs.with_row_index(Pair.NUMBER).with_columns(
+        all_populations = replicate_rows.join(
+            curve_populations, how="cross", maintain_order="left_right"
+        )
+        all_populations = all_populations.with_row_index(Population.NUMBER).with_columns(
             curve_group.cast(pl.UInt32).alias(Group.NUMBER)
         )
-        all_pairs = all_pairs.join(curves.groups, on=Group.NUMBER, how="left")
-        pair_values = curves.compute_values(all_pairs, metrics_by_name).sort(Pair.NUMBER)
-        values = self.collect_query(pair_values.select(*metrics_by_name)).fill_null(float("nan"))
-        return values.to_numpy().reshape(n_replicates, len(pairs), len(metrics_by_name))
+        all_populations = all_populations.join(curves.groups, on=Group.NUMBER, how="left")
+        population_values = curves.compute_values(all_populations, metrics_by_name).sort(
+            Population.NUMBER
+        )
+        values = self.collect_query(population_values.select(*metrics_by_name)).fill_null(float("nan"))
+        return values.to_numpy().reshape(n_replicates, len(populations), len(metrics_by_name))
 
     def estimate_errors(
         self, blocks: Iterable[tuple[dict[str, pl.Series], ReplicateValues]]
@@ -521,14 +529,21 @@ def build_optimism_table(
         score_table, [best(metric) for metric in maximized_metrics.values()], certainty
     )
     sweep = build_sweep(table)
-    pairs = build_points_pairs(sweep.groups, grid, table)
-    pairs = check_at_end(table, pairs.sort(Pair.NUMBER), *late_checks(table, grid))
-    collected_pairs = bootstrap.collect_query(pairs.select(Group.NUMBER, Pair.NUMBER, "eta"))
-    group_numbers = collected_pairs[Group.NUMBER].unique().sort()
+    populations = build_populations_of_points(sweep.groups, grid, table)
+    populations = check_at_end(table, populations.sort(Population.NUMBER), *late_checks(table, grid))
+    collected_populations = bootstrap.collect_query(
+        populations.select(Group.NUMBER, Population.NUMBER, "eta")
+    )
+    group_numbers = collected_populations[Group.NUMBER].unique().sort()
     samples = list(bootstrap.build_samples(sweep, [[group] for group in group_numbers]))
-    optimism_rows = _measure_samples(samples, collected_pairs, maximized_metrics, metrics, certainty)
+    optimism_rows = _measure_samples(
+        samples, collected_populations, maximized_metrics, metrics, certainty
+    )
     optimism_columns = [f"{TargetRow.OPTIMISM}{number}" for number in range(len(metrics))]
-    dtypes: dict[str, Any] = {Pair.NUMBER: collected_pairs.schema[Pair.NUMBER], TARGET_NUMBER: pl.Int64}
+    dtypes: dict[str, Any] = {
+        Population.NUMBER: collected_populations.schema[Population.NUMBER],
+        TARGET_NUMBER: pl.Int64,
+    }
     optimism = pl.LazyFrame(
         optimism_rows, dtypes | dict.fromkeys(optimism_columns, pl.Float64), orient="row"
     )
@@ -539,20 +554,20 @@ def build_optimism_table(
 
 def _measure_samples(
     samples: Sequence[Sample],
-    pairs: pl.DataFrame,
+    populations: pl.DataFrame,
     maximized_metrics: Mapping[int, PointMetric],
     metrics: Sequence[PointMetric],
     certainty: Intervals,
 ) -> list[list[float]]:
-    """Return rows of Pair.NUMBER, number of a target, and optimism of each metric; NaN if unknown."""
+    """Return numbers of populations and targets, and the optimism of each metric; NaN if unknown."""
     n_replicates, optimism_rows, n_dropped = certainty.resamples, [], 0
     # The seeds of `summary`, so that replicates of best(metric) are the same.
     seeds = np.random.SeedSequence(certainty.seed).spawn(len(samples))
-    pairs_of_samples = pairs.partition_by(Group.NUMBER, maintain_order=True)
+    populations_of_samples = populations.partition_by(Group.NUMBER, maintain_order=True)
     n_cells = n_replicates * sum(sum(sample.lengths) for sample in samples)
     with show_share("bootstrap", n_cells) as advance:
-        for sample, seed, sample_pairs in zip(samples, seeds, pairs_of_samples, strict=True):
-            etas = sample_pairs["eta"].to_list()
+        for sample, seed, sample_populations in zip(samples, seeds, populations_of_samples, strict=True):
+            etas = sample_populations["eta"].to_list()
             generators = list(map(np.random.default_rng, seed.spawn(2)))
             gap_blocks, sample_rates = [], find_rates(sample.counts)
             for n_drawn in split_replicates(n_replicates, _N_ARRAYS * sum(sample.lengths)):
@@ -563,7 +578,7 @@ def _measure_samples(
                 ]
                 gap_blocks.append(block_gaps)
                 advance(n_drawn * sum(sample.lengths))
-            gaps = np.concatenate(gap_blocks, axis=1)  # axes: pair and target, replicate, metric
+            gaps = np.concatenate(gap_blocks, axis=1)  # axes: population and target, replicate, metric
             is_undefined = np.isnan(gaps)
             n_defined = (~is_undefined).sum(axis=1)
             with np.errstate(invalid="ignore"):
@@ -572,7 +587,7 @@ def _measure_samples(
                 mean_gaps[:] = np.nan
             n_undefined = (n_replicates - n_defined)[~np.isnan(mean_gaps)]
             n_dropped = max(n_dropped, int(n_undefined.max(initial=0)))
-            keys = product(sample_pairs[Pair.NUMBER], maximized_metrics)
+            keys = product(sample_populations[Population.NUMBER], maximized_metrics)
             optimism_rows += [[*key, *gap] for key, gap in zip(keys, mean_gaps.tolist(), strict=True)]
     warn_of_dropped(n_dropped, n_replicates)
     return optimism_rows

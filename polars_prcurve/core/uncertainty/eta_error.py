@@ -42,7 +42,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import class_factors
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import PART, add_row_before, build_part_counts
@@ -50,7 +50,7 @@ from polars_prcurve.core.uncertainty.analytic_intervals import from_logit, to_lo
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences
 
 BuildValues: TypeAlias = Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.LazyFrame]
-"""From pairs and metrics to a row of values for each pair."""
+"""From populations and metrics to a row of values for each population."""
 ETA_ENDS = ("at_low", "at_high")
 """What follows the name of a metric in the columns of its values at both ends of eta."""
 # Columns with a value and both ends of its interval, on the scale where it is unbounded.
@@ -61,9 +61,9 @@ _SCALED_ENDS = [f"{RESERVED}scaled_{end}" for end in ETA_ENDS]  # the values at 
 
 
 def carry_eta_errors(
-    pair_values: pl.LazyFrame,
+    population_values: pl.LazyFrame,
     curves: CurveSegments,
-    pairs: pl.LazyFrame,
+    populations: pl.LazyFrame,
     metrics_by_name: Mapping[str, CurveMetric],
     *,
     build_values: BuildValues,
@@ -76,17 +76,17 @@ def carry_eta_errors(
         if metric.depends_on_eta and metric.recipe.influence is not None
     }
     shared_columns: list[str] | None = None
-    if EtaError.REFERENCE in pairs.collect_schema():  # eta was estimated with the table itself
-        shared_rows = _build_shared_errors(curves, pairs, moved_metrics)
+    if EtaError.REFERENCE in populations.collect_schema():  # eta was estimated with the table itself
+        shared_rows = _build_shared_errors(curves, populations, moved_metrics)
         shared_columns = shared_rows.collect_schema().names()
-        pair_values = pair_values.join(shared_rows, on=Pair.NUMBER, how="left")
+        population_values = population_values.join(shared_rows, on=Population.NUMBER, how="left")
     endings = ("", "_low", "_high")
-    pair_values = add_values_at_ends(
-        pair_values, pairs, moved_metrics, endings, curves, build_values=build_values
+    population_values = add_values_at_ends(
+        population_values, populations, moved_metrics, endings, curves, build_values=build_values
     )
     for name, metric in moved_metrics.items():
         values_at_ends = [pl.col(f"{name}_{end}") for end in ETA_ENDS]
-        pair_values = pair_values.with_columns(
+        population_values = population_values.with_columns(
             to_unbounded(value_at_end, metric.range).alias(scaled_column)
             for scaled_column, value_at_end in zip(_SCALED_ENDS, values_at_ends, strict=True)
         )
@@ -99,15 +99,15 @@ def carry_eta_errors(
         correlations = []
         if shared_columns is not None:
             correlations = [_correlate_with_eta(name, shared_columns, values_at_ends)]
-        pair_values = widen_intervals(
-            pair_values, name, metric, distances, interval_ends, shared=correlations
+        population_values = widen_intervals(
+            population_values, name, metric, distances, interval_ends, shared=correlations
         )
-    return pair_values
+    return population_values
 
 
 def add_values_at_ends(
-    pair_values: pl.LazyFrame,
-    pairs: pl.LazyFrame,
+    population_values: pl.LazyFrame,
+    populations: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
     endings: Sequence[str],
     curves: CurveSegments,
@@ -115,36 +115,36 @@ def add_values_at_ends(
     build_values: BuildValues | None = None,
 ) -> pl.LazyFrame:
     """Add each `<name><kind>` at both ends of eta, as `<name>_<end><kind>` with an end of ETA_ENDS."""
-    pairs = add_eta_limits(pairs)
+    populations = add_eta_limits(populations)
     for limit_column, eta_end in zip(EtaError.LIMITS, ETA_ENDS, strict=True):
-        moved_pairs = pairs.with_columns(pl.col(limit_column).alias("eta"))
-        moved_pairs = moved_pairs.with_columns(
+        moved_populations = populations.with_columns(pl.col(limit_column).alias("eta"))
+        moved_populations = moved_populations.with_columns(
             *class_factors(pl.col("eta"), pl.col(EtaError.IS_OWN), *curves.sizes),
             odds_against(pl.col("eta")).alias(Segment.ODDS),
         )
-        end_values = (build_values or curves.compute_values)(moved_pairs, metrics)
+        end_values = (build_values or curves.compute_values)(moved_populations, metrics)
         end_columns = (
             pl.col(f"{name}{ending}").alias(f"{name}_{eta_end}{ending}")
             for name, ending in product(metrics, endings)
         )
-        end_rows = end_values.select(Pair.NUMBER, *end_columns)
-        pair_values = pair_values.join(end_rows, on=Pair.NUMBER, how="left")
-    return pair_values
+        end_rows = end_values.select(Population.NUMBER, *end_columns)
+        population_values = population_values.join(end_rows, on=Population.NUMBER, how="left")
+    return population_values
 
 
 def _build_shared_errors(
-    curves: CurveSegments, pairs: pl.LazyFrame, moved_metrics: Mapping[str, CurveMetric]
+    curves: CurveSegments, populations: pl.LazyFrame, moved_metrics: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
     """Return by NUMBER what errors of metrics share with that of eta: sums of influence times slope."""
     scale = pl.col(EtaError.REFERENCE).struct.field(SLOPE_SCALE)
-    shared_rows = pairs.select(Pair.NUMBER)
+    shared_rows = populations.select(Population.NUMBER)
     recall, fpr = pl.col(Segment.RECALL_BEFORE), pl.col(Segment.FPR_BEFORE)
     stretches = {
         "pos": ("pos", recall, recall + pl.col(Segment.RISE)),
         "neg": ("neg", fpr, fpr + pl.col(Segment.RUN)),
         "gap": ("neg", fpr - pl.col(Segment.FPR_GAP), fpr),
     }
-    for influences in build_influences(curves, pairs, moved_metrics, [EtaError.REFERENCE]):
+    for influences in build_influences(curves, populations, moved_metrics, [EtaError.REFERENCE]):
         slope_columns, term_columns, sum_columns = {}, {}, {}
         for kind, (class_side, start, end) in stretches.items():
             slope = sum_slopes(class_side, end) - sum_slopes(class_side, start)
@@ -160,9 +160,9 @@ def _build_shared_errors(
                 term_columns[size] = pl.col(size) * scale * 4
                 sum_columns[column] = sum_shares(pl.col(column)) * pl.col(size).first()
         influence_rows = influences.score_rows.with_columns(**slope_columns)
-        term_rows = influence_rows.select(Pair.NUMBER, **term_columns)
-        pair_sums = term_rows.group_by(Pair.NUMBER).agg(**sum_columns)
-        shared_rows = shared_rows.join(pair_sums, on=Pair.NUMBER, how="left")
+        term_rows = influence_rows.select(Population.NUMBER, **term_columns)
+        population_sums = term_rows.group_by(Population.NUMBER).agg(**sum_columns)
+        shared_rows = shared_rows.join(population_sums, on=Population.NUMBER, how="left")
     return shared_rows
 
 
@@ -183,7 +183,7 @@ def _correlate_with_eta(
 
 
 def widen_intervals(
-    pair_values: pl.LazyFrame,
+    population_values: pl.LazyFrame,
     name: str,
     metric: CurveMetric,
     distances: Sequence[pl.Expr],
@@ -193,7 +193,7 @@ def widen_intervals(
 ) -> pl.LazyFrame:
     """Add distances below, above, and of the error, to an interval in quadrature unless eta is exact."""
     value, low, high = pl.col(name), pl.col(f"{name}_low"), pl.col(f"{name}_high")
-    pair_values = pair_values.with_columns(
+    population_values = population_values.with_columns(
         to_unbounded(column, metric.range).alias(scaled_column)
         for scaled_column, column in zip(
             (_SCALED_VALUE, _SCALED_LOW, _SCALED_HIGH), (value, low, high), strict=True
@@ -218,7 +218,7 @@ def widen_intervals(
         moved_end = from_unbounded(scaled_end, metric.range)
         changed_columns[side] = pl.when(is_inside).then(moved_end).otherwise(corner)
     is_exact = pl.col(ETA_LOW).is_null()
-    return pair_values.with_columns(
+    return population_values.with_columns(
         pl.when(is_exact).then(f"{name}_{kind}").otherwise(changed_column).alias(f"{name}_{kind}")
         for kind, changed_column in changed_columns.items()
     )
@@ -244,8 +244,8 @@ _ETA_ENDINGS = ("eta_below", "eta_above", "eta_error")  # endings of columns wit
 
 
 def carry_part_eta_errors(
-    pair_values: pl.LazyFrame,
-    pairs: pl.LazyFrame,
+    population_values: pl.LazyFrame,
+    populations: pl.LazyFrame,
     metrics_by_name: Mapping[str, CurveMetric],
     table: ScoreTable,
     sweep: SweepTables,
@@ -259,11 +259,15 @@ def carry_part_eta_errors(
         name: metric for name, metric in metrics_by_name.items() if metric.recipe.influence is not None
     }
     if not (moved_metrics and table.parts.uncertain_eta):
-        return pair_values
-    pair_values = pair_values.cache()  # values at other prevalences are measured from it, too
+        return population_values
+    population_values = (
+        population_values.cache()
+    )  # values at other prevalences are measured from it, too
     field_columns = [pl.col(name).alias(f"{name}_of_field") for name in moved_metrics]
-    part_rows = _compute_moved_values(table, sweep, pairs.select(Group.NUMBER, "eta"), moved_metrics)
-    part_rows = part_rows.join(pair_values.select(Group.NUMBER, *field_columns), on=Group.NUMBER)
+    part_rows = _compute_moved_values(
+        table, sweep, populations.select(Group.NUMBER, "eta"), moved_metrics
+    )
+    part_rows = part_rows.join(population_values.select(Group.NUMBER, *field_columns), on=Group.NUMBER)
     part_rows = part_rows.with_columns(
         to_unbounded(pl.col(f"{name}_{ending}"), metric.range).alias(f"{name}_{ending}_scaled")
         for name, metric in moved_metrics.items()
@@ -279,7 +283,7 @@ def carry_part_eta_errors(
             square_columns[f"{name}_{side}"] = distance * distance
     square_sums = (add_squares(pl.col(column)).alias(column) for column in square_columns)
     field_rows = part_rows.select(Group.NUMBER, **square_columns).group_by(Group.NUMBER).agg(square_sums)
-    pair_values = add_eta_limits(pair_values.join(field_rows, on=Group.NUMBER, how="left"))
+    population_values = add_eta_limits(population_values.join(field_rows, on=Group.NUMBER, how="left"))
     for name, metric in moved_metrics.items():
         distances = [pl.col(f"{name}_{side}").sqrt() for side in _ETA_ENDINGS]
         # At a bound no distance is known. The logit of a mean of precisions moves no more than that of
@@ -289,8 +293,8 @@ def carry_part_eta_errors(
             eta_shifts = [to_logit(pl.col(end)) - eta for end in EtaError.LIMITS]
         low, high = (to_logit(pl.col(f"{name}_{end}")) for end in ("low", "high"))
         interval_ends = [(from_logit(low + shift), from_logit(high + shift)) for shift in eta_shifts]
-        pair_values = widen_intervals(pair_values, name, metric, distances, interval_ends)
-    return pair_values
+        population_values = widen_intervals(population_values, name, metric, distances, interval_ends)
+    return population_values
 
 
 def _compute_moved_values(
@@ -304,21 +308,21 @@ def _compute_moved_values(
     eta, no_size = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
     has_curve = pl.lit(True), eta.is_not_null()
     facts = CurveFacts(
-        repeat_in_rows(eta, pl.col(Pair.NUMBER)), *has_curve, pl.col(Segment.LEAST_FPR), None, None
+        repeat_in_rows(eta, pl.col(Population.NUMBER)), *has_curve, pl.col(Segment.LEAST_FPR), None, None
     )
     build_rows = partial(build_metric_rows, None)
     curves = CurveSegments(curve_rows, {False: segments.cache()}, (no_size, no_size), facts, build_rows)
     # The factors are of counts, and there are none.
-    factor_columns = (pl.lit(1.0).alias(name) for name in (Pair.POS_FACTOR, Pair.NEG_FACTOR))
-    pairs = curve_rows.with_row_index(Pair.NUMBER).with_columns(
+    factor_columns = (pl.lit(1.0).alias(name) for name in (Population.POS_FACTOR, Population.NEG_FACTOR))
+    populations = curve_rows.with_row_index(Population.NUMBER).with_columns(
         odds_against(eta).alias(Segment.ODDS), *factor_columns
     )
-    pair_values = curves.compute_values(pairs, metrics)
+    population_values = curves.compute_values(populations, metrics)
     end_columns = (
         pl.col(name).filter(pl.col(_END_NUMBER) == end_number).first().alias(f"{name}_at_{end_number}")
         for name, end_number in product(metrics, (0, 1))
     )
-    part_rows = pair_values.group_by(_FIELD_NUMBER, PART).agg(end_columns)
+    part_rows = population_values.group_by(_FIELD_NUMBER, PART).agg(end_columns)
     return part_rows.rename({_FIELD_NUMBER: Group.NUMBER})
 
 

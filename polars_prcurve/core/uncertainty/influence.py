@@ -39,7 +39,7 @@ from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Influence, SegmentValues
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sampling_designs import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_column_names import SquareSegment, Sweep
@@ -57,7 +57,7 @@ class InfluenceTable(NamedTuple):
     """The influences of metrics that go by one key, less their means."""
 
     key: str
-    """Group.NUMBER of metrics that do not depend on prevalence, Pair.NUMBER of metrics that do."""
+    """Group.NUMBER of metrics that do not depend on prevalence, Population.NUMBER of metrics that do."""
     names: list[str]  # the names of the metrics
     # One row per key and score of positives, from the highest down, and for the last score, with
     # `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`.
@@ -67,9 +67,11 @@ class InfluenceTable(NamedTuple):
 
 def build_influences(
     curves: CurveSegments,
-    pairs: pl.LazyFrame,
+    populations: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
-    extra_columns: Sequence[str] = (),  # columns of the pairs that stay, beside those of the segments
+    extra_columns: Sequence[
+        str
+    ] = (),  # columns of the populations that stay, beside those of the segments
 ) -> Iterator[InfluenceTable]:
     """Yield the influences of metrics that do not depend on prevalence, and of metrics that do."""
     is_same_group = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
@@ -85,7 +87,7 @@ def build_influences(
         segments = segments.with_columns(
             (pl.col(SquareSegment.FPR_BEFORE) - square_fpr_above).alias(SquareSegment.FPR_GAP)
         )
-    for key, depends_on_eta in ((Group.NUMBER, False), (Pair.NUMBER, True)):
+    for key, depends_on_eta in ((Group.NUMBER, False), (Population.NUMBER, True)):
         influence_of_name = {
             name: metric.recipe.influence
             for name, metric in metrics.items()
@@ -94,8 +96,8 @@ def build_influences(
         if influence_of_name:
             influence_rows = segments
             if depends_on_eta:
-                # The pairs on the left, so that the join leaves each curve in order.
-                influence_rows = curves.select_pairs(pairs, *extra_columns).join(
+                # The populations on the left, so that the join leaves each curve in order.
+                influence_rows = curves.select_populations(populations, *extra_columns).join(
                     segments, on=Group.NUMBER, maintain_order="left_right"
                 )
             segment = curves.make_rows(pl.col)
@@ -273,8 +275,8 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     return cells.with_columns(share_exprs).cache()  # read for the sizes, and for each kind of influences
 
 
-def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
-    """Set the sizes of pairs to what classes of `cells` count as, and add CLUSTER_COLUMNS."""
+def join_cluster_sizes(populations: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
+    """Set the sizes of populations to what classes of `cells` count as, and add CLUSTER_COLUMNS."""
     share_columns = {name: to_whole_shares(pl.col(name).fill_nan(0.0)) for name in _SIZES_OF_CLASSES}
     share_rows = cells.select(Group.NUMBER, Row.CLUSTER, **share_columns)
     cluster_groups = share_rows.group_by(Group.NUMBER, Row.CLUSTER)
@@ -298,10 +300,10 @@ def join_cluster_sizes(pairs: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame
     group_sizes = group_sums.select(Group.NUMBER, _N_CLUSTERS, eta_variance, *example_counts)
     freedom = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG) - 1
     group_sizes = group_sizes.with_columns(freedom.alias(STUDENT_FREEDOM))
-    pairs_of_rows = pairs.rename(
+    populations_of_rows = populations.rename(
         {names[0]: ROW_SIZES[name] for name, names in _SIZES_OF_CLASSES.items()}
     )
-    return pairs_of_rows.drop(*class_of_size, strict=False).join(
+    return populations_of_rows.drop(*class_of_size, strict=False).join(
         group_sizes, on=Group.NUMBER, how="left", maintain_order="left"
     )
 

@@ -25,7 +25,7 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 
 N_GROUPS = "n_groups"  # how many groups a mean is over
@@ -64,14 +64,14 @@ def build_group_values(
             f"the eta= frame has a column {key_names[0]!r}, and mean_over= is over it; leave "
             "the column out: a mean is at one prevalence, or with eta=None at that of each group"
         )
-    row_columns = [Pair.NUMBER, Pair.ETA_ROW, Pair.COPY, Group.NUMBER, EtaError.IS_OWN]
+    row_columns = [Population.NUMBER, Population.ETA_ROW, Population.COPY, Group.NUMBER, EtaError.IS_OWN]
     values = build_summary_table(table, grid, metrics, smooth=smooth, row_columns=row_columns)
     return values.with_columns(pl.when(~pl.col(EtaError.IS_OWN)).then("eta").alias("eta"))
 
 
 def list_row_keys(key_dtypes: Mapping[str, pl.DataType], grid: EtaTable) -> list[str]:
     """Return the columns within which a mean is taken: of groups, prevalences and metrics."""
-    return [*key_dtypes, "eta", Pair.ETA_ROW, *grid.carried_columns, Pair.COPY, "metric"]
+    return [*key_dtypes, "eta", Population.ETA_ROW, *grid.carried_columns, Population.COPY, "metric"]
 
 
 def build_mean_summary(
@@ -93,7 +93,7 @@ def build_mean_summary(
         for name in ("n_pos", "n_neg")
     ]
     mean_rows = average_values(values, row_keys, "value", sizes)
-    mean_rows = mean_rows.sort(*key_dtypes, "eta", Pair.ETA_ROW, Pair.COPY)
+    mean_rows = mean_rows.sort(*key_dtypes, "eta", Population.ETA_ROW, Population.COPY)
     columns = ["n_pos", "n_neg", N_GROUPS, "metric", "value"]
     if certainty is not None:
         mean_rows = add_intervals(mean_rows, "value", pl.lit(z_value(certainty.level)), means)

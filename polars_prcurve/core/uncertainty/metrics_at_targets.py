@@ -5,8 +5,8 @@ and those to which they move, are found as `operating_points` finds rows; see `c
 given threshold value, interval and doubt are those of `operating_points`.
 
     metrics -> targets  those that differ
-            -> points   one row per pair and target
-            -> values   one row per pair, metrics side by side
+            -> points   one row per population and target
+            -> values   one row per population, metrics side by side
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sorted_group_rows import has_class, lacks_size
 
 
@@ -64,13 +64,13 @@ def has_intervals_at_targets(table: ResolvedTable) -> bool:
 
 
 def add_values_at_targets(
-    pair_values: pl.LazyFrame,
+    population_values: pl.LazyFrame,
     table: ResolvedTable,
     grid: EtaTable,
     metrics_by_name: Mapping[str, CurveMetric],
     certainty: Intervals | None,
 ) -> pl.LazyFrame:
-    """Add each metric as `<name>` to pairs and, with intervals, what `plan_interval` names.
+    """Add each metric as `<name>` to populations and, with intervals, what `plan_interval` names.
 
     The standard error is null, since both ends of an interval are computed by themselves.
     """
@@ -83,8 +83,8 @@ def add_values_at_targets(
         if metrics_alike:
             bands = _choose_bands(table, certainty, has_threshold=has_threshold)
             values = _find_values(table, grid, metrics_alike, certainty, bands)
-            pair_values = pair_values.join(values, on=Pair.NUMBER, how="left")
-    return pair_values
+            population_values = population_values.join(values, on=Population.NUMBER, how="left")
+    return population_values
 
 
 def _choose_bands(
@@ -106,7 +106,7 @@ def _find_values(
     certainty: Intervals | None,
     bands: FixedBands | None,
 ) -> pl.LazyFrame:
-    """Return a row per pair with what `add_values_at_targets` adds of metrics with the same bands."""
+    """Return a row per population with what `add_values_at_targets` adds of metrics of one band."""
     from polars_prcurve.core.curves.operating_points import build_numbered_points
 
     at_target_of_name = {
@@ -132,17 +132,19 @@ def _find_values(
         for name, exprs in exprs_of_metric.items()
         for kind, expr in zip(kinds, exprs, strict=True)
     )
-    points = points.select(Pair.NUMBER, TARGET_NUMBER, *columns)
+    points = points.select(Population.NUMBER, TARGET_NUMBER, *columns)
     place_of_target = {key: place for place, key in enumerate(targets)}
-    # Each pair has all targets, as lists in their order: the streaming engine sorts first.
-    points = points.sort(Pair.NUMBER, TARGET_NUMBER).drop(TARGET_NUMBER)
-    lists_of_pairs = points.group_by(Pair.NUMBER, maintain_order=True).agg(pl.exclude(Pair.NUMBER))
+    # Each population has all targets, as lists in their order: the streaming engine sorts first.
+    points = points.sort(Population.NUMBER, TARGET_NUMBER).drop(TARGET_NUMBER)
+    lists_of_populations = points.group_by(Population.NUMBER, maintain_order=True).agg(
+        pl.exclude(Population.NUMBER)
+    )
     value_exprs = {
         name + kind: pl.col(f"{RESERVED}{metric.name}{kind}").list.get(place_of_target[word, value, per])
         for name, (metric, word, value, per) in at_target_of_name.items()
         for kind in kinds
     }
-    return lists_of_pairs.select(Pair.NUMBER, **value_exprs)
+    return lists_of_populations.select(Population.NUMBER, **value_exprs)
 
 
 def _list_values(

@@ -33,7 +33,7 @@ from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
 
@@ -198,7 +198,7 @@ def build_subsample_table(
         )
     check_result_columns(table, grid, SUBSAMPLE_COLUMNS)
     n_repeats, seed = read_whole_number("n_repeats=", n_repeats, 1, most=MOST_REPEATS), read_seed(seed)
-    numbered_grid = grid._replace(frame=grid.frame.with_row_index(Pair.NUMBER))
+    numbered_grid = grid._replace(frame=grid.frame.with_row_index(Population.NUMBER))
     shown_thresholds: Thresholds = "corners" if thresholds is None else thresholds
     sweep_rows = build_eta_sweep(numbered_grid, table, thresholds=shown_thresholds)
     if thresholds is None:
@@ -216,8 +216,8 @@ def build_subsample_table(
     threshold_rows = threshold_rows.with_columns(
         n_kept,
         pl.when(has_both_classes).then(n_pos / (n_pos + n_kept)).otherwise(eta).alias("eta"),
-        pl.lit(1.0).alias(Pair.POS_FACTOR),
-        (n_kept / n_neg).alias(Pair.NEG_FACTOR),
+        pl.lit(1.0).alias(Population.POS_FACTOR),
+        (n_kept / n_neg).alias(Population.NEG_FACTOR),
     ).with_columns(metric_values([point.precision], table))
     statistics = _draw_samples(threshold_rows, n_repeats, seed).fill_nan(None)
     columns = (*table.by, SUBSAMPLE_COLUMNS[0], *grid.carried_columns, *SUBSAMPLE_COLUMNS[1:])
@@ -251,7 +251,7 @@ def _draw_samples(threshold_rows: pl.DataFrame, n_repeats: int, seed: int | None
     # a multivariate hypergeometric distribution. It is drawn cell by cell, for all samples at once: the
     # number kept from a cell is hypergeometric, given the numbers kept from the cells before. So only a
     # block of thresholds is in memory, and the size of the block changes no number.
-    rows_of_curves = threshold_rows.partition_by(Group.NUMBER, Pair.NUMBER, maintain_order=True)
+    rows_of_curves = threshold_rows.partition_by(Group.NUMBER, Population.NUMBER, maintain_order=True)
     # Each curve has a stream of random numbers of its own, so that other curves do not change its draws.
     generators = np.random.default_rng(seed).spawn(max(1, len(rows_of_curves)))
     statistics_blocks = [np.empty((0, len(_REPEAT_COLUMNS)))]

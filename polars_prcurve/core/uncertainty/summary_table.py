@@ -47,7 +47,7 @@ from polars_prcurve.core.prevalence.eta_table import (
     check_result_columns,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.group_at_eta_columns import Pair
+from polars_prcurve.core.prevalence.population_columns import Population
 from polars_prcurve.core.sweep.sorted_classes import SortedClasses, sort_groups
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, class_counts, lacks_size
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
@@ -88,7 +88,7 @@ def build_summary_table(
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `_list_summary_columns`.
 
-    `row_columns` are further ones of pairs, which the result has, too.
+    `row_columns` are further ones of populations, which the result has, too.
     """
     is_analytic = certainty is not None and certainty.method == "analytic"
     column_names = _list_summary_columns(errors=certainty is not None, coarse=coarse)
@@ -101,14 +101,17 @@ def build_summary_table(
         return array_summary.lazy()
     # Replicates are of the first ones, and not of a given threshold, whose intervals have a formula.
     metrics_by_name = number_metrics(sorted(metrics, key=lambda metric: metric.is_at_threshold))
-    pair_values = _build_pair_values(
+    population_values = _build_population_values(
         table, grid, metrics_by_name, certainty=certainty, smooth=smooth, coarse=coarse
     )
     place_of_metric = {metric.name: place for place, metric in enumerate(metrics)}
     metrics_in_turn = sorted(metrics_by_name.items(), key=lambda item: place_of_metric[item[1].name])
     keys = [*table.by, "eta", *grid.carried_columns]
     metric_rows = _list_metric_rows(
-        pair_values, dict(metrics_in_turn), column_names[5:], [*keys, "n_pos", "n_neg", *row_columns]
+        population_values,
+        dict(metrics_in_turn),
+        column_names[5:],
+        [*keys, "n_pos", "n_neg", *row_columns],
     )
     return metric_rows.select(*keys, *column_names[1:], *row_columns)
 
@@ -156,7 +159,7 @@ def _list_etas(classes: SortedClasses, numbers: Sequence[float | None]) -> list[
     return sorted(n_pos / (n_pos + n_neg) if eta is None else eta for eta in numbers)
 
 
-def _build_pair_values(
+def _build_population_values(
     table: ResolvedTable,
     grid: EtaTable,
     metrics_by_name: Mapping[str, CurveMetric],
@@ -181,29 +184,31 @@ def _build_pair_values(
     else:
         # Influences also need the negatives below all positives, which only the last row has.
         curves = build_curves(table, sweep, metrics_read, with_last=is_analytic)
-    pairs, checks = curves.build_pairs(grid), late_checks(table, grid)
+    populations, checks = curves.build_populations(grid), late_checks(table, grid)
     if certainty is not None and is_analytic:
-        pair_values = _build_values_with_errors(
-            table, sweep, curves, pairs, areas, grid=grid, confidence=certainty.level
+        population_values = _build_values_with_errors(
+            table, sweep, curves, populations, areas, grid=grid, confidence=certainty.level
         )
     else:
-        pair_values = curves.compute_values(pairs, needed_metrics) if needed_metrics else pairs
-    pair_values = add_values_at_targets(pair_values, table, grid, at_targets, certainty)
-    if certainty is not None:
-        pair_values = _add_chance(pair_values, table, curves, certainty.level)
-    pair_values = check_at_end(table, pair_values.sort(Pair.NUMBER), *checks)
-    if areas and certainty is not None and not is_analytic:  # rates with confidence= were refused
-        pair_values = add_bootstrap_intervals(
-            cast("ScoreTable", table), [*areas.values()], certainty, sweep, pair_values
+        population_values = (
+            curves.compute_values(populations, needed_metrics) if needed_metrics else populations
         )
-    return pair_values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
+    population_values = add_values_at_targets(population_values, table, grid, at_targets, certainty)
+    if certainty is not None:
+        population_values = _add_chance(population_values, table, curves, certainty.level)
+    population_values = check_at_end(table, population_values.sort(Population.NUMBER), *checks)
+    if areas and certainty is not None and not is_analytic:  # rates with confidence= were refused
+        population_values = add_bootstrap_intervals(
+            cast("ScoreTable", table), [*areas.values()], certainty, sweep, population_values
+        )
+    return population_values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
 
 
 def _list_metric_rows(
-    pair_values: pl.LazyFrame,
+    population_values: pl.LazyFrame,
     metrics_by_name: Mapping[str, CurveMetric],
     kinds: Sequence[str],
-    pair_columns: Sequence[str],
+    population_columns: Sequence[str],
 ) -> pl.LazyFrame:
     """Return one row per group, prevalence and metric, with its value and columns of these kinds."""
     columns_by_kind = {
@@ -214,25 +219,27 @@ def _list_metric_rows(
     columns_by_kind |= {"value": [pl.col(name) for name in metrics_by_name]}
     labels = [metric.name for metric in metrics_by_name.values()]
     if has_many(labels):
-        names = {Pair.NUMBER, *pair_columns} | ({ABOVE_CHANCE} & {*kinds})
-        stacked_rows = stack_metrics(pair_values, columns_by_kind, labels, [*names - {Pair.COPY}])
-        return stacked_rows.sort(Pair.NUMBER, Pair.COPY)
-    metric_rows = repeat_rows(pair_values.sort(Pair.NUMBER), len(labels))
+        names = {Population.NUMBER, *population_columns} | ({ABOVE_CHANCE} & {*kinds})
+        stacked_rows = stack_metrics(
+            population_values, columns_by_kind, labels, [*names - {Population.COPY}]
+        )
+        return stacked_rows.sort(Population.NUMBER, Population.COPY)
+    metric_rows = repeat_rows(population_values.sort(Population.NUMBER), len(labels))
     return metric_rows.with_columns(long_columns(columns_by_kind, labels))
 
 
 def _add_chance(
-    pair_values: pl.LazyFrame, table: ResolvedTable, curves: CurveSegments, confidence: float
+    population_values: pl.LazyFrame, table: ResolvedTable, curves: CurveSegments, confidence: float
 ) -> pl.LazyFrame:
-    """Add ABOVE_CHANCE to the values of each pair; null in fields, and where no error is known."""
+    """Add ABOVE_CHANCE to the values of each population; null in fields, and where no error is known."""
     test_name = table.sample.chance_test if table.counts_negatives else None
     if test_name == "ranks":
         chance_rows = measure_chance(
             curves.segments_by_hull[False], curves.groups, curves.sizes, confidence
         )
-        return pair_values.join(chance_rows, on=Group.NUMBER, how="left")
+        return population_values.join(chance_rows, on=Group.NUMBER, how="left")
     is_above = pl.lit(None, dtype=pl.Boolean)
-    column_names = pair_values.collect_schema().names() if test_name == "area" else []
+    column_names = population_values.collect_schema().names() if test_name == "area" else []
     if f"{_AREA}_low" in column_names:
         # A few rows with large weights, or clusters, may carry the error, and then it is hardly known.
         smaller_size = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG)
@@ -244,7 +251,7 @@ def _add_chance(
         is_above = pl.coalesce(deviation >= statistics.NormalDist().inv_cdf(confidence), is_separate)
         is_above = (is_above & (smaller_size >= _LEAST_CLASS_SIZE)).fill_null(False)
         is_above = pl.when(pl.col(_AREA).is_not_null()).then(is_above)
-    return pair_values.with_columns(is_above.alias(ABOVE_CHANCE))
+    return population_values.with_columns(is_above.alias(ABOVE_CHANCE))
 
 
 def _name_limits(metrics_by_name: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
@@ -269,7 +276,7 @@ def _build_values_with_errors(
     table: ResolvedTable,
     sweep: SweepTables,
     curves: CurveSegments,
-    pairs: pl.LazyFrame,
+    populations: pl.LazyFrame,
     metrics_by_name: Mapping[str, CurveMetric],
     *,
     grid: EtaTable,
@@ -280,26 +287,31 @@ def _build_values_with_errors(
     if table.sample.chance_test == "area":
         metrics_by_name = {**metrics_by_name, _AREA: roc_auc}
     build_values = plan_values(table, sweep, curves, confidence)
-    pair_values = build_values(pairs, metrics_by_name)
+    population_values = build_values(populations, metrics_by_name)
     if of_table.is_field(table):
         return carry_part_eta_errors(
-            pair_values, pairs, metrics_by_name, table, sweep, confidence=confidence
+            population_values, populations, metrics_by_name, table, sweep, confidence=confidence
         )
     if grid.is_uncertain:
-        pair_values = carry_eta_errors(
-            pair_values, curves, pairs, metrics_by_name, build_values=build_values, confidence=confidence
+        population_values = carry_eta_errors(
+            population_values,
+            curves,
+            populations,
+            metrics_by_name,
+            build_values=build_values,
+            confidence=confidence,
         )
     if isinstance(table, RateTable):
-        pair_values = pair_values.with_columns(
+        population_values = population_values.with_columns(
             _doubt_points(name, metric) for name, metric in metrics_by_name.items()
         )
     if not doubtful_metrics:
-        return pair_values
-    limit_rows = curves.compute_values(pairs, _name_limits(doubtful_metrics))
+        return population_values
+    limit_rows = curves.compute_values(populations, _name_limits(doubtful_metrics))
     limit_keys = product(doubtful_metrics, _LIMIT_COLUMNS)
     limit_columns = {f"{name}_{end}": f"{RESERVED}{name}_limit_{end}" for name, end in limit_keys}
-    limit_rows = limit_rows.select(Pair.NUMBER, *limit_columns).rename(limit_columns)
-    pair_values = pair_values.join(limit_rows, on=Pair.NUMBER, how="left")
+    limit_rows = limit_rows.select(Population.NUMBER, *limit_columns).rename(limit_columns)
+    population_values = population_values.join(limit_rows, on=Population.NUMBER, how="left")
     doubt_columns = []
     for name in doubtful_metrics:
         # The least and the greatest value, over all that may lie between the points, are further apart
@@ -308,7 +320,7 @@ def _build_values_with_errors(
         half_width = (pl.col(f"{name}_high") - pl.col(f"{name}_low")) / 2
         coarseness = pl.when(gap > half_width).then(pl.lit("few points"))
         doubt_columns.append(pl.coalesce(f"{name}_{DOUBT}", coarseness).alias(f"{name}_{DOUBT}"))
-    return pair_values.with_columns(doubt_columns)
+    return population_values.with_columns(doubt_columns)
 
 
 def _doubt_points(name: str, metric: CurveMetric) -> pl.Expr:
@@ -322,7 +334,7 @@ def _doubt_points(name: str, metric: CurveMetric) -> pl.Expr:
 def plan_values(
     table: ResolvedTable, sweep: SweepTables, curves: CurveSegments, confidence: float
 ) -> BuildValues:
-    """Return a function from pairs and metrics to values with the columns of an `IntervalPlan`."""
+    """Return a function from populations and metrics to values with the columns of an `IntervalPlan`."""
     cluster_cells, part_cells = None, None
     if isinstance(table, ScoreTable) and table.sample.joins_rows:
         cluster_cells = influence.count_cluster_cells(table, sweep)
@@ -340,7 +352,7 @@ def plan_values(
 
 def _build_analytic_values(
     curves: CurveSegments,
-    pairs: pl.LazyFrame,
+    populations: pl.LazyFrame,
     metrics_by_name: Mapping[str, CurveMetric],
     *,
     confidence: float,
@@ -348,7 +360,7 @@ def _build_analytic_values(
     cluster_cells: pl.LazyFrame | None,
     part_cells: influence.PartCells | None,
 ) -> pl.LazyFrame:
-    """Return the metrics at each pair with errors, of clusters and of fields by their cells."""
+    """Return the metrics at each population with errors, of clusters and of fields by their cells."""
     # A prevalence that was counted in the table is as uncertain as both class sizes, and its error is
     # not correlated with those of recall and fpr: given the class sizes, either rate has the same mean.
     # One that was passed is exact.
@@ -359,13 +371,13 @@ def _build_analytic_values(
         eta_variance = pl.col(influence.CLUSTER_ETA_VARIANCE if is_joined else EtaError.VARIANCE)
         eta_variance = pl.when(EtaError.IS_OWN).then(eta_variance).otherwise(0.0).fill_null(0.0)
     if cluster_cells is not None:
-        pairs = influence.join_cluster_sizes(pairs, cluster_cells)
+        populations = influence.join_cluster_sizes(populations, cluster_cells)
     missed_precision = pl.lit(0.0) if curves.has_unscored else pl.col("eta")
     missed_precision = missed_precision.alias(Unseen.MISSED_PRECISION)
-    pairs = pairs.with_columns(eta_variance.alias(EtaError.VARIANCE), missed_precision)
+    populations = populations.with_columns(eta_variance.alias(EtaError.VARIANCE), missed_precision)
     variances_by_key = {}
     for influences in build_influences(
-        curves, pairs, analytic_intervals.list_influenced(metrics_by_name)
+        curves, populations, analytic_intervals.list_influenced(metrics_by_name)
     ):
         if part_cells is None:
             key_variances = compute_variances(influences)
@@ -377,33 +389,35 @@ def _build_analytic_values(
         variances_by_key[influences.key] = key_variances
     names_with_unseen = [name for name, metric in metrics_by_name.items() if counts_unseen(metric)]
     if cluster_cells is not None and names_with_unseen:
-        pair_columns = pairs.collect_schema().names()
+        population_columns = populations.collect_schema().names()
         unseen_shares = influence.grow_unseen_shares(names_with_unseen[0])
-        pairs = pairs.join(variances_by_key[Pair.NUMBER], on=Pair.NUMBER, how="left")
-        pairs = pairs.with_columns(unseen_shares).select(pair_columns)
-        curves = curves.read_from_pairs(Unseen.SHARE)
+        populations = populations.join(
+            variances_by_key[Population.NUMBER], on=Population.NUMBER, how="left"
+        )
+        populations = populations.with_columns(unseen_shares).select(population_columns)
+        curves = curves.read_from_populations(Unseen.SHARE)
     plans = [
         analytic_intervals.plan_interval(name, metric, confidence, sample)
         for name, metric in metrics_by_name.items()
     ]
     helper_metrics = {name: helper for plan in plans for name, helper in plan.helpers.items()}
-    pair_values = curves.compute_values(pairs, {**metrics_by_name, **helper_metrics})
+    population_values = curves.compute_values(populations, {**metrics_by_name, **helper_metrics})
     for key, key_variances in variances_by_key.items():
-        pair_values = pair_values.join(key_variances, on=key, how="left")
-    return _add_interval_steps(pair_values, plans)
+        population_values = population_values.join(key_variances, on=key, how="left")
+    return _add_interval_steps(population_values, plans)
 
 
 def _add_interval_steps(
-    pair_values: pl.LazyFrame, plans: Sequence[analytic_intervals.IntervalPlan]
+    population_values: pl.LazyFrame, plans: Sequence[analytic_intervals.IntervalPlan]
 ) -> pl.LazyFrame:
     """Add the columns of plans to values, in as few steps as all of them need."""
     # Early steps first. The last ones of all metrics stand in one step.
     for step_number in (-3, -2, -1):
         column_steps = [plan.steps[step_number] for plan in plans if len(plan.steps) >= -step_number]
-        pair_values = pair_values.with_columns(
+        population_values = population_values.with_columns(
             **{name: expression for step in column_steps for name, expression in step.items()}
         )
-    return pair_values
+    return population_values
 
 
 def add_bootstrap_intervals(
@@ -411,22 +425,26 @@ def add_bootstrap_intervals(
     metrics: Sequence[CurveMetric],
     certainty: Intervals,
     sweep: SweepTables,
-    pair_values: pl.LazyFrame,
+    population_values: pl.LazyFrame,
 ) -> pl.LazyFrame:
     """Add `<name>_standard_error`, `_low`, `_high`, `_doubt` to the metrics, from replicates."""
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap
 
     collected_values, error_rows, sample_sizes = Bootstrap(table, metrics, certainty).measure(
         sweep,
-        pair_values,
+        population_values,
         key_column=Group.NUMBER,
-        read_block=lambda block_pairs, replicate_values: (
-            {Pair.NUMBER: block_pairs[Pair.NUMBER]},
+        read_block=lambda block_populations, replicate_values: (
+            {Population.NUMBER: block_populations[Population.NUMBER]},
             replicate_values,
         ),
     )
-    pair_values = collected_values.lazy().join(error_rows, on=Pair.NUMBER, how="left").sort(Pair.NUMBER)
-    pair_values = pair_values.join(sample_sizes, on=Group.NUMBER, maintain_order="left")
+    population_values = (
+        collected_values.lazy()
+        .join(error_rows, on=Population.NUMBER, how="left")
+        .sort(Population.NUMBER)
+    )
+    population_values = population_values.join(sample_sizes, on=Group.NUMBER, maintain_order="left")
     doubt_columns = {
         f"{name}_{DOUBT}": find_first_doubt(
             analytic_intervals.list_bootstrap_doubts(name, metric),
@@ -434,7 +452,7 @@ def add_bootstrap_intervals(
         )
         for name, metric in number_metrics(metrics).items()
     }
-    return pair_values.with_columns(**doubt_columns)
+    return population_values.with_columns(**doubt_columns)
 
 
 # Negatives that are not counted -------------------------------------------------------------------

@@ -1,9 +1,9 @@
-"""Columns of groups at prevalences, and of the parts of a field."""
+"""Columns of populations, which are groups at prevalences, and of the parts of a field."""
 
 from __future__ import annotations
 
 
-class Pair:
+class Population:
     """A group at a prevalence."""
 
     HAS_ETA_ROW = "_prc_has_eta_row"  # true if the eta= frame has a row for the group, null otherwise
@@ -11,7 +11,7 @@ class Pair:
     POS_FACTOR = "_prc_pos_factor"  # with this and NEG_FACTOR the cells have the prevalence eta
     NEG_FACTOR = "_prc_neg_factor"
     COPY = "_prc_copy"  # number of a repeated row, such as one per metric
-    NUMBER = "_prc_pair"  # number of the pair
+    NUMBER = "_prc_population"  # number of the population
 
 
 class Part:
