@@ -137,10 +137,8 @@ def build_factors(
     n_rows, eta = pl.col(_N_GROUP_ROWS) * share, pl.col(Part.ETA)
     n_pos, n_neg = pl.col(Group.N_POS), pl.col(Group.N_NEG)
     factor_of_name = {}
-    for name, n, class_eta in (
-        (Population.POS_FACTOR, n_pos, eta),
-        (Population.NEG_FACTOR, n_neg, 1 - eta),
-    ):
+    etas_and_sizes = {Population.POS_FACTOR: (eta, n_pos), Population.NEG_FACTOR: (1 - eta, n_neg)}
+    for name, (class_eta, n) in etas_and_sizes.items():
         factor = pl.when(eta.is_null()).then(n_rows / (n_pos + n_neg)).otherwise(n_rows * class_eta / n)
         factor_of_name[name] = pl.when(n > 0).then(factor).otherwise(0.0)
     return all_parts.select(
@@ -179,11 +177,10 @@ def build_field(
     dtypes = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     amount_exprs = weigh_amounts(table)
     # A row of counts represents several examples, whose weights are squared one by one.
-    terms = (
-        (Row.POS_SQUARES, Row.POS, Population.POS_FACTOR),
-        (Row.NEG_SQUARES, Row.NEG, Population.NEG_FACTOR),
-    )
-    square_exprs = {square: amount_exprs[amount] * pl.col(factor) for square, amount, factor in terms}
+    square_exprs = {
+        Row.POS_SQUARES: amount_exprs[Row.POS] * pl.col(Population.POS_FACTOR),
+        Row.NEG_SQUARES: amount_exprs[Row.NEG] * pl.col(Population.NEG_FACTOR),
+    }
     return replace(
         table,
         frame=join_factors(table, factors, keys, keep_order=False),

@@ -260,9 +260,7 @@ def carry_part_eta_errors(
     }
     if not (moved_metrics and table.parts.uncertain_eta):
         return population_values
-    population_values = (
-        population_values.cache()
-    )  # values at other prevalences are measured from it, too
+    population_values = population_values.cache()  # from which values at other etas are measured, too
     field_columns = [pl.col(name).alias(f"{name}_of_field") for name in moved_metrics]
     part_rows = _compute_moved_values(
         table, sweep, populations.select(Group.NUMBER, "eta"), moved_metrics

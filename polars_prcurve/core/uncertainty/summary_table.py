@@ -375,10 +375,8 @@ def _build_analytic_values(
     missed_precision = pl.lit(0.0) if curves.has_unscored else pl.col("eta")
     missed_precision = missed_precision.alias(Unseen.MISSED_PRECISION)
     populations = populations.with_columns(eta_variance.alias(EtaError.VARIANCE), missed_precision)
-    variances_by_key = {}
-    for influences in build_influences(
-        curves, populations, analytic_intervals.list_influenced(metrics_by_name)
-    ):
+    variances_by_key, influenced_metrics = {}, analytic_intervals.list_influenced(metrics_by_name)
+    for influences in build_influences(curves, populations, influenced_metrics):
         if part_cells is None:
             key_variances = compute_variances(influences)
         else:
