@@ -571,10 +571,9 @@ def _say_runs(
         if range_signs[range_numbers[0]]
     ]
     if len(signed_runs) > 2:
-        n_low, n_high = range_signs.count(1), range_signs.count(-1)
-        counts = {"too low in": n_low, "too high in": n_high}
-        side_texts = [f"{side} {n_ranges}" for side, n_ranges in counts.items() if n_ranges]
-        return f"{join_words(side_texts)} of {len(range_signs)} ranges"
+        if len({sign for sign, _, _ in signed_runs}) == 2:
+            return "too low in some ranges and too high in others"
+        return f"too {'low' if signed_runs[0][0] > 0 else 'high'} in several ranges"
     edge_text_of_range = dict(
         zip(range(len(range_signs)), number_words.say_shares(first_scores), strict=True)
     )
