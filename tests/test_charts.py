@@ -897,6 +897,17 @@ def test_crossings_are_circles_with_words(groups):
     assert png(by_model).startswith(PNG)
 
 
+def test_bound_groups_may_be_compared_as_models() -> None:
+    """A bound `by` with the column of models, as `compare` takes it, draws what `model` alone draws."""
+    frame = pl.concat([draw_scores(seed=k, city=name) for k, name in enumerate("abc")])
+    for name in ("metric_by_eta", "ranking"):
+        charts = [
+            getattr(table.plot, name)(model="city", confidence=0.95)
+            for table in (frame.prc(by="city"), frame.prc)
+        ]
+        assert charts[0].to_dict() == charts[1].to_dict(), name
+
+
 def test_an_undefined_value_is_a_gap_and_zero_has_no_place():
     table = draw_scores().prc.summary([0, *GRID], metrics="average_precision", columns="all")
     spoilt = table.with_columns(value=pl.when(pl.col("eta") != 0.01).then("value"))

@@ -289,7 +289,16 @@ def test_what_does_not_go_with_columns_of_scores() -> None:
         (MODELS, {**models, "id": "g"}, "leave out id="),
         (MODELS, {**models, "by": pl.col("g").alias("model")}, "by= holds a column 'model'"),
         (MANY, {**classes, "pos_label": 1}, "leave out pos_label="),
-        (MANY, {**classes, "by": pl.col("y").alias("class")}, "by= holds a column 'class'"),
+        (
+            MANY,
+            {**classes, "by": pl.col("y").alias("class")},
+            "by= holds a column 'class'; leave it out: the classes of score= are a group",
+        ),
+        (
+            MANY,
+            {**classes, "model": "class"},
+            "model= is 'class', and the classes of score= are a group",
+        ),
         (MANY, {**classes, "score": {3: {"m": "p3"}}}, "unpivot_scores"),
         (MANY, {**classes, "eta": class_mix({3: 0.5, 1: 0.5})}, "7"),
         (MANY, {"score": "p3", "label": pl.col("y") == 3, "eta": class_mix(MIX)}, "score= as a mapping"),

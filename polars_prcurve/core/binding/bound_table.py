@@ -27,6 +27,7 @@ from polars_prcurve.core.confidence.interval_options import Confidence, Interval
 from polars_prcurve.core.confidence.point_intervals import find_corners
 from polars_prcurve.core.ground.argument_checks import METRIC_OF_SYNONYM, hint_at_arguments
 from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
+from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
 from polars_prcurve.core.inputs.column_reader import (
     Column,
@@ -299,11 +300,17 @@ def _make_long(question: Question, *, paired: bool) -> Question:
         if getattr(columns, word) is not None:
             raise PrcError(f"score= names a column for each {group_word}; leave out {word}=")
     groups: list[Column] = list_columns("by=", columns.by)
+    _, group_words = name_groups([group_word])
     if group_word in map(name_column, groups):
         raise PrcError(
-            f"by= holds a column {group_word!r}; leave it out: the {group_word}s of score= are a group"
+            f"by= holds a column {group_word!r}; leave it out: the {group_words} of score= are a group"
         )
     if group_word == "class":
+        if columns.model is not None and name_column(columns.model) == "class":
+            raise PrcError(
+                "model= is 'class', and the classes of score= are a group; leave it out, or compare "
+                "them with df.prc.unpivot_scores(score, label=...).prc(model='class')"
+            )
         return _stack_classes(question, [*groups, pl.col(Row.CLASS).alias("class")])
     if method == "compare" and not paired:
         raise PrcError(

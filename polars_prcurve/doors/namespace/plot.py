@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from polars_prcurve.core.binding.argument_rules import USES, check_unscored
-from polars_prcurve.core.binding.bound_table import PublicMethods
+from polars_prcurve.core.binding.bound_table import PublicMethods, name_column
 from polars_prcurve.core.binding.shared_arguments import (
     CHART_WORDS,
     TARGET_WORDS,
@@ -35,7 +35,6 @@ from polars_prcurve.core.ground.argument_checks import (
 )
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import run_query
-from polars_prcurve.core.inputs.column_reader import list_columns, read_expression
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metric, find_metrics
@@ -430,8 +429,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         summary_rows = doubt_wide(self._summarize(etas, table_words, confidence=level, **options))
         summary_rows = summary_rows.drop("low", "high", strict=False) if is_doubted else summary_rows
         summary_rows = end_at_negatives(summary_rows) if eta is None else summary_rows
-        if is_wide:
-            summary_rows = summary_rows.select("model", pl.exclude("model"))
         rows_of_models = {}
         if model_column is not None or is_wide:
             rows_of_models = self._compare_by_eta(summary_rows, metrics, confidence, table_words)
@@ -439,16 +436,13 @@ class PlotPrc(PublicMethods, path="prc.plot"):
 
     def _summarize(self, etas: Any, table_words: Any, **options: Any) -> pl.DataFrame:
         """Return the summary at these prevalences, in which models are the first group."""
-        all_words, group_words = self._methods._merge_words(table_words), {}
-        if (model_column := all_words.get("model")) is not None:
-            read_expression("model=", model_column)
-            group_words = {
-                "by": [model_column, *list_columns("by=", all_words.get("by"))],
-                "model": None,
-            }
-        return _collect(
-            self._methods.summary(etas, columns="all", **options, **{**table_words, **group_words})
-        )
+        summary_rows = _collect(self._methods.summary(etas, columns="all", **options, **table_words))
+        all_words = self._methods._merge_words(table_words)
+        model_column, score = all_words.get("model"), all_words.get("score")
+        if model_column is None and not isinstance(score, list | tuple):
+            return summary_rows
+        model_name = "model" if model_column is None else name_column(model_column)
+        return summary_rows.select(model_name, pl.exclude(model_name))
 
     def _choose_etas(self, table_words: Any) -> list[float]:
         """Return prevalences from common ones down to where the negatives of the test end."""
