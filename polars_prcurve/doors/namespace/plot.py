@@ -44,6 +44,7 @@ from polars_prcurve.core.prevalence.eta_table import end_at_negatives, eta_grid
 from polars_prcurve.core.sweep.effective_numbers_of_points import add_effective_numbers
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
 from polars_prcurve.view.words.name_numbers import keep_call_order
+from polars_prcurve.view.words.number_words import FEW_POSITIVES
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -344,6 +345,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         ranked_rows = _collect(self._methods.ranking(etas, columns="all", **options, **table_words))
         pair_rows = None
         if confidence:
+            ranked_rows = self._add_uneven_sizes(ranked_rows, table_words)
             pair_rows = self._compare_models(ranked_rows, etas, metric, confidence, table_words)
         name = self._find_ranked_metric(metric, table_words).name
         return draw(ranked_rows, pairs=pair_rows, metric=name, confidence=confidence)
@@ -446,13 +448,25 @@ class PlotPrc(PublicMethods, path="prc.plot"):
 
     def _choose_etas(self, table_words: Any) -> list[float]:
         """Return prevalences from common ones down to where the negatives of the test end."""
-        unpaired_words = {name: value for name, value in table_words.items() if name != "id"}
-        etas = eta_grid()
-        sizes_per_group = self._summarize(0.5, unpaired_words, metrics="roc_auc").select(
-            "n_pos", "n_neg"
-        )
-        sizes_per_eta = sizes_per_group.join(pl.DataFrame({"eta": etas}), how="cross")
+        sizes_per_group = self._read_sizes(table_words).select("n_pos", "n_neg")
+        sizes_per_eta = sizes_per_group.join(pl.DataFrame({"eta": eta_grid()}), how="cross")
         return end_at_negatives(sizes_per_eta)["eta"].unique().sort().to_list()
+
+    def _read_sizes(self, table_words: Any) -> pl.DataFrame:
+        """Return how many positives and negatives each model has, in each group."""
+        unpaired_words = {name: value for name, value in table_words.items() if name != "id"}
+        return self._summarize(0.5, unpaired_words, metrics="roc_auc")
+
+    def _add_uneven_sizes(self, ranked_rows: pl.DataFrame, table_words: Any) -> pl.DataFrame:
+        """Return a ranking with the sizes of models, if only some have few positives."""
+        size_rows = self._read_sizes(table_words)
+        has_few = size_rows["n_pos"] < FEW_POSITIVES
+        if has_few.all() or not has_few.any():
+            return ranked_rows
+        model_name, *group_names = size_rows.columns[: size_rows.columns.index("eta")]
+        size_rows = size_rows.select("n_pos", "n_neg", *group_names, pl.col(model_name).alias("model"))
+        keys = [*group_names, "model"]
+        return ranked_rows.join(size_rows, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
     def _compare_by_eta(
         self, summary_rows: pl.DataFrame, metrics: Any, confidence: Any, table_words: Any

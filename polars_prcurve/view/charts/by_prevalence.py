@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -47,7 +47,12 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_firsts,
     say_trades,
 )
-from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels, tell_panel
+from polars_prcurve.view.charts.parts.colors_and_panels import (
+    Channels,
+    choose_channels,
+    pick_out,
+    tell_panel,
+)
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.view.words.number_words import (
@@ -97,7 +102,8 @@ def metric_by_eta(
     color, facet
         A `by` column, `"metric"` or `"target"`. By default the first `by` column is colour, and the
         others are panels, as are metrics and targets if there are several. With more than 8 groups,
-        of one metric, the first, the middle and the last have colours, and the others are grey.
+        of one metric, the highest, the middle and the lowest have colours, where the title compares them
+        or on average, and the others are grey.
     title, width, height
         As in `pr_curve`.
 
@@ -119,7 +125,8 @@ def metric_by_eta(
     is_limited = "low" in table.columns and not {DOUBT, "criterion"} & set(table.columns)
     lines = _LineChart(curves, color, facet, confidence, size, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
-    firsts = [] if ranking is None else _read_firsts(ranking)
+    few_names = lines.list_few_names()
+    firsts = [] if ranking is None else _read_firsts(ranking, few_names)
     subtitle = f"{lines.name} by prevalence" if trades or firsts else ""
     return lines.draw(title, subtitle, trades, firsts)
 
@@ -202,7 +209,8 @@ class _LineChart:
         is_one_metric = len(self.metrics) == 1
         self.name = label_text.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
         self.few = f"{f'{self.name} is' if is_one_metric else 'The metrics are'} known only roughly"
-        self.channels = choose_channels(curves, color, facet, curves.find_means("value"))
+        means = curves.find_means("value")
+        self.channels = choose_channels(curves, color, facet, means)
         end_columns = [name for name in ("value", "low", "high") if name in self.rows.columns]
         end_values = pl.concat([self.rows[name].cast(pl.Float64) for name in end_columns]).drop_nulls()
         y = ChartAxis("value", self.name if is_one_metric else "Value", *fit_shares(end_values))
@@ -212,8 +220,7 @@ class _LineChart:
             y = replace(y, low=low - room, high=high + room, words="plain")
             y = replace(y, is_free=facet_channel is not None and "metric" in facet_channel.fields)
         x, bands = build_eta_axis(self.rows), (("low", "high"),)
-        spec = ChartSpec(x, y, "linear", bands=bands, height=0.6, names="ends")
-        self.canvas = Canvas(curves, self.channels, spec, size)
+        self.spec = ChartSpec(x, y, "linear", bands=bands, height=0.6, names="ends")
         is_own = pl.col("own_eta").is_between(0, 1, "none")
         # Sums of weights may differ in their last digits from curve to curve.
         own_etas = curves.curve_rows.select(pl.when(is_own).then("own_eta")).to_series()
@@ -225,6 +232,12 @@ class _LineChart:
             self.doubt = point_thinning.find_few_false_alerts(self.rows)
         if REASON in self.doubt.columns:
             self.doubt = self.doubt.with_columns(pl.col("doubt") | self.is_unsure)
+        # Of many lines those at both ends of what the title compares have a colour.
+        known_curves = curves.pick([*curves.keep_known(means)])
+        told_values = {curve: -eta for curve, eta in self._find_halves(known_curves).items()}
+        told_values = told_values or self._find_values(known_curves)[1] or curves.keep_known(means)
+        self.channels = pick_out(self.channels, told_values)
+        self.canvas = Canvas(curves, self.channels, self.spec, size)
 
     @property
     def is_unsure(self) -> pl.Expr:
@@ -242,7 +255,7 @@ class _LineChart:
         """Return the chart, with circles for the crossings that lie within its axis."""
         # `firsts` are the rising prevalences that were tested, each with the model that is significantly
         # first.
-        canvas, x, curve_rows = self.canvas, self.canvas.spec.x, self.curves.curve_rows
+        canvas, x, curve_rows = self.canvas, self.spec.x, self.curves.curve_rows
         trades = [trade for trade in trades if x.holds(trade["eta"])]
         own_etas = [eta for eta in self.own_etas if eta is not None]
         is_few = len(set(self.own_etas)) <= _MOST_RULES
@@ -282,12 +295,17 @@ class _LineChart:
             return ""
         if firsts:
             _draw_firsts(self.canvas, firsts)
-            return say_by_metric(self.name, say_firsts(firsts, color.labels))
+            return say_by_metric(self.name, say_firsts(firsts, color.labels, self.list_few_names()))
         return "" if self.curves.has_few_positives else say_trades(self.name, trades)
+
+    def list_few_names(self) -> set[str]:
+        """Return the names of lines with fewer than 20 positives beside others of more."""
+        color = self.channels.color
+        return {color.label_of_curve[curve] for curve in self.curves.few_curves} if color else set()
 
     def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
         """Return what the pointer reads at each prevalence of the table."""
-        is_share = self.canvas.spec.y.words == "percent"
+        is_share = self.spec.y.words == "percent"
         value = join_value(
             *say_estimate(row["value"], row.get("low"), row.get("high"), is_share=is_share)
         )
@@ -296,7 +314,7 @@ class _LineChart:
 
     def _say_values(self, curves: ChartCurves) -> str:
         """Return where precision is 50%, or the height of lines at a prevalence."""
-        return self._find_half(curves) or self._say_at_eta(curves) or self._say_doubt(curves)
+        return self._say_halves(curves) or self._say_at_eta(curves) or self._say_doubt(curves)
 
     def _say_doubt(self, curves: ChartCurves) -> str:
         """Return which lines are in doubt, if that is why no value is written."""
@@ -319,42 +337,61 @@ class _LineChart:
             return f"{join_words(labels)} {'is' if len(labels) == 1 else 'are'} known only roughly"
         return f"{self.few}{place_text}"
 
-    def _find_half(self, curves: ChartCurves) -> str:
+    def _say_halves(self, curves: ChartCurves) -> str:
         """Return the prevalence at which precision is 50%, at one threshold per line."""
+        half_of_curve, names = self._find_halves(curves), name_curves(curves, self.channels)
+        start, template = "Precision is at least 50% down to a prevalence of", "between {} and {}"
+        if not half_of_curve:
+            return ""
+        return say_each(start, "", half_of_curve, names, say_etas, range_template=template)
+
+    def _find_halves(self, curves: ChartCurves) -> dict[int, float]:
+        """Return the prevalence at which each line has a precision of 50%; empty if not known well."""
         rows, facet, n_curves = curves.points, self.channels.facet, len(curves.curve_rows)
         is_alone = facet is None or len(facet.labels) == n_curves
         is_fixed = self.metrics == ["precision"] and "fpr" in rows.columns
         if not (is_alone and is_fixed):
-            return ""
+            return {}
         counts = [rows[name] for name in ("tp", "fp") if name in rows.columns]
         are_few = point_thinning.find_few_false_alerts(rows)["doubt"].any()
         if are_few or any((count < FEW_FALSE_POSITIVES).any() for count in counts):
-            return ""
+            return {}
         # Precision is 1/2 where eta recall = (1 - eta) fpr.
         recall, fpr = pl.col("recall"), pl.col("fpr")
         half_rows = rows.group_by("curve", maintain_order=True).agg(
             (fpr / (fpr + recall)).first().alias("half"), fpr.n_unique().alias("n")
         )
         half_rows = half_rows.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
-        if len(half_rows) < n_curves or half_rows.is_empty():
-            return ""
-        half_of_curve, names = dict(half_rows.drop("n").rows()), name_curves(curves, self.channels)
-        start, template = "Precision is at least 50% down to a prevalence of", "between {} and {}"
-        return say_each(start, "", half_of_curve, names, say_etas, range_template=template)
+        return {} if len(half_rows) < n_curves else dict(half_rows.drop("n").rows())
 
     def _say_at_eta(self, curves: ChartCurves) -> str:
         """Return the height of each line at the prevalence of the test, or at a round one."""
+        eta, value_of_curve = self._find_values(curves)
+        place_text, names = f"at a prevalence of {say_eta(eta)}", name_curves(curves, self.channels)
+        if not value_of_curve:
+            return ""
+        sentence = say_each(f"{self.name} is", place_text, value_of_curve, names)
+        distance = (pl.col("eta").log() - math.log(eta)).abs()
+        rows = self.doubt.filter(pl.col("eta") > 0, pl.col("curve").is_in([*value_of_curve]))
+        rows = rows.drop_nulls("value").sort("curve", distance, "eta")
+        nearest_rows = rows.unique("curve", keep="first", maintain_order=True).to_dicts()
+        curve_names = [names.get(row["curve"], "") for row in nearest_rows]
+        return self._say_spans(sentence, nearest_rows, curve_names)
+
+    def _find_values(self, curves: ChartCurves) -> tuple[float, dict[int, float]]:
+        """Return the first prevalence to compare lines at where all are known well, and their values."""
         own_etas = [eta for eta in {*self.own_etas} if eta is not None]
         etas = own_etas if len(own_etas) == 1 else [*_COMMON_ETAS]
-        etas += [self.canvas.spec.x.high]  # which is in the table
-        return next(filter(None, (self._say_at(curves, eta) for eta in etas)), "")
+        high_eta = self.spec.x.high  # which is in the table
+        found_values = ((eta, self._read_values(curves, eta)) for eta in [*etas, high_eta])
+        return next((found for found in found_values if found[1]), (high_eta, {}))
 
-    def _say_at(self, curves: ChartCurves, eta: float) -> str:
-        """Return the height of each line at a prevalence; empty if not known well."""
-        is_share = self.canvas.spec.y.words == "percent" and len(self.metrics) == 1
+    def _read_values(self, curves: ChartCurves, eta: float) -> dict[int, float]:
+        """Return the height of each line at a prevalence; empty if not all are known well."""
+        is_share = self.spec.y.words == "percent" and len(self.metrics) == 1
         facet = self.channels.facet
         if not is_share or (facet is not None and len(facet.labels) < len(self.curves.curve_rows)):
-            return ""
+            return {}
         value_of_curve: dict[int, float] = {}
         nearest_rows: list[dict[str, Any]] = []
         rows = self.doubt.filter(pl.col("curve").is_in(curves.curve_rows["curve"].to_list()))
@@ -363,17 +400,10 @@ class _LineChart:
             distances = line_frame["eta"].log() - math.log(eta)
             near_rows = line_frame.filter((distances.abs() < _NEAR).fill_null(False))
             if near_rows.is_empty() or near_rows["doubt"].any() or distances[0] > 0 or distances[-1] < 0:
-                return ""
-            nearest_rows.append(line_frame.row(int(distances.abs().arg_min() or 0), named=True))
+                return {}
             values = line_frame["value"].cast(pl.Float64)
             value_of_curve[curve] = float(np.interp(0.0, distances, values))
-        names = name_curves(curves, self.channels)
-        has_all = value_of_curve and len(value_of_curve) == len(curves.curve_rows)
-        place_text = f"at a prevalence of {say_eta(eta)}"
-        sentence = say_each(f"{self.name} is", place_text, value_of_curve, names) if has_all else ""
-        return self._say_spans(
-            sentence, nearest_rows, [names.get(curve, "") for curve in value_of_curve]
-        )
+        return value_of_curve if len(value_of_curve) == len(curves.curve_rows) else {}
 
     def _say_spans(
         self, sentence: str, rows: Sequence[dict[str, Any]], curve_names: Sequence[str]
@@ -425,14 +455,14 @@ class _LineChart:
         return point_thinning.describe_few_positives(lines)
 
 
-def _read_firsts(ranking: pl.DataFrame) -> list[tuple[float, str]]:
+def _read_firsts(ranking: pl.DataFrame, few_names: Collection[str]) -> list[tuple[float, str]]:
     """Return the prevalences of a ranking with the significant leader; none if nothing was tested."""
     columns = ["eta", "model", "rank", "may_be_best"]
     rows = check_table("ranking= of metric_by_eta", ranking, "ranking", columns)
     if rows.columns.index("eta") > 0 or not rows["may_be_best"].count():  # groups are ranked apart
         return []
     name_one = partial(label_text.name_with_column, "group", "model")
-    return list_firsts(rows, pl.col("may_be_best"), "model", name_one)
+    return list_firsts(rows, pl.col("may_be_best"), "model", name_one, few_names)
 
 
 def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:

@@ -26,7 +26,7 @@ from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
-from polars_prcurve.view.charts.parts.chart_titles import lie_at_foot, say_thresholds
+from polars_prcurve.view.charts.parts.chart_titles import find_known_half, lie_at_foot, say_thresholds
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
 from polars_prcurve.view.charts.parts.label_text import LOWER, round_digits
@@ -74,8 +74,9 @@ def threshold_curve(
         Rows to mark, as in `pr_curve`, in all three charts. By default the highest threshold that finds
         half of the positives, for up to three lines where that is well known.
     color, facet
-        As in `pr_curve`, but more than 8 groups share one column of charts: the first, the middle and
-        the last by mean precision have colours, and the others are grey.
+        As in `pr_curve`, but more than 8 groups share one column of charts: the highest, the middle and
+        the lowest by mean precision, or by the threshold that finds half of the positives where the
+        title has it, have colours, and the others are grey.
     title, width, height
         As in `pr_curve`.
 
@@ -164,7 +165,11 @@ def _read_channels(
         if is_free and (has_one_each or n_groups > colors_and_panels.MAX_COLORS):
             color = curves.group_column
         channels = colors_and_panels.read_channels(curves, color, facet)
-    return colors_and_panels.pick_out(channels, curves.find_means("precision"))
+    half_points = find_known_half(curves)
+    value_of_curve = curves.find_means("precision")
+    if len(half_points):  # then the title has their thresholds
+        value_of_curve = dict(half_points.select("curve", pl.col("threshold").cast(pl.Float64)).rows())
+    return colors_and_panels.pick_out(channels, curves.keep_known(value_of_curve))
 
 
 class _Column:

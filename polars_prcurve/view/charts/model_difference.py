@@ -35,6 +35,7 @@ _FEWEST_ROWS = 3  # pairs of models from which on they are a table: curves would
 _MOST_ROWS = 12  # rows of the table, at most, so that it fits a screen
 _WIDTH = 300  # pixels that the axis of the table is wide, between names and numbers
 _ROW_HEIGHT = 25  # pixels that a row of it is high
+_OPEN_HEAD = "not significant"  # heads the rows that are not settled
 _MOST_LETTERS = 60  # letters of the two names of a pair in a table
 _COLUMNS = ("model_a", "model_b", "metric", "difference", "low", "high", "significant")
 """The columns of `compare` that are drawn."""
@@ -328,7 +329,8 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: Giv
     # Rows that are not settled stand below a heading of their own, if others are above it.
     places = [k + (has_open and k >= n_settled) for k in range(len(shown_rows))]
     n_lines = len(shown_rows) + has_open + bool(further_rows)
-    room = round(max((measure_text(row.name) for row in shown_rows), default=0)) + 14
+    names = [row.name for row in shown_rows] + [_OPEN_HEAD] * has_open
+    room = round(max(map(measure_text, names), default=0)) + 14
     y = ChartAxis("row", "", n_lines - 0.5, -0.5, "none", room=room)
     size = given[0] or _WIDTH, given[1] or n_lines * _ROW_HEIGHT
     spec = ChartSpec(x, y, "linear", names="none")
@@ -347,7 +349,7 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: Giv
             record |= {} if value is None else {name: label_text.round_digits(value)}
         canvas.records.append(record)
     quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}
-    canvas.words += [Word(text="not significant", y=float(n_settled), **quiet)] if has_open else []
+    canvas.words += [Word(text=_OPEN_HEAD, y=float(n_settled), **quiet)] if has_open else []
     if further_rows:
         n_further = sum(row.is_settled for row in further_rows)
         rest = f"{format_count(n_further)} of them significant and smaller than these"

@@ -42,7 +42,7 @@ from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name,
 from polars_prcurve.view.words.number_words import say_eta
 
 # Columns of `ranking` on how sure an order is; it has those that its arguments request.
-_LEAD_COLUMNS = ("behind", "may_be_best", "value_low", "value_high")
+_FURTHER_COLUMNS = ("behind", "may_be_best", "value_low", "value_high", "n_pos", "n_neg")
 _MOST_NAMES = 30  # models whose names stand at their ranks, at most
 _WIDTH = 432  # pixels of a chart across, which leaves room for names on both sides
 _PITCH = 22  # pixels from rank to rank
@@ -77,7 +77,9 @@ def ranking(
     Parameters
     ----------
     table
-        What `ranking` returns for several eta, such as `eta_grid()`.
+        What `ranking` returns for several eta, such as `eta_grid()`. With columns `n_pos` and `n_neg`,
+        as `summary` has them, the title leaves out models of fewer than 20 positives beside others of
+        more.
     pairs
         What `compare` returns for the same metric, models and prevalences, best with `adjust="holm"`.
     metric
@@ -105,7 +107,7 @@ def ranking(
     )
     # Models with the best, then the best mean rank have colours.
     curve_ranks = curves.points.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
-    value_of_curve = {curve: -rank for curve, rank in curve_ranks.rows()}
+    value_of_curve = curves.keep_known({curve: -rank for curve, rank in curve_ranks.rows()})
     channels = colors_and_panels.pick_out(channels, value_of_curve, colors_and_panels.MAX_COLORS)
     canvas = _open_canvas(curves, channels, size)
     metric_name = "" if metric is None else format_metric(read_name("metric=", metric))
@@ -158,7 +160,8 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartC
     table = chart_curves.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     n_keys = table.columns.index("eta")
     column_of_field = chart_curves.name_group_fields(["model", *table.columns[:n_keys]])
-    columns = ["value", "rank", *(name for name in _LEAD_COLUMNS if name in table.columns[n_keys + 1 :])]
+    further_columns = [name for name in _FURTHER_COLUMNS if name in table.columns[n_keys + 1 :]]
+    columns = ["value", "rank", *further_columns]
     points = chart_curves.pick_columns(table, column_of_field, ["eta", *columns])
     settled_pairs: set[Any] | None = None
     if pairs is not None:
@@ -226,8 +229,9 @@ def _say_firsts(curves: ChartCurves, channels: Channels) -> str:
     if channels.facet is not None or color_channel is None or not is_tested:
         return ""
     label_of_curve = color_channel.label_of_curve
-    firsts = list_firsts(points, pl.col("top") == 1, "curve", label_of_curve.__getitem__)
-    return say_firsts(firsts, [*label_of_curve.values()])
+    few_names = {label_of_curve[curve] for curve in curves.few_curves}
+    firsts = list_firsts(points, pl.col("top") == 1, "curve", label_of_curve.__getitem__, few_names)
+    return say_firsts(firsts, [*label_of_curve.values()], few_names)
 
 
 def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:

@@ -68,6 +68,17 @@ class ChartCurves:
         """Whether a curve is of so few positives that what it shows is no finding."""
         return bool((self.curve_rows["n_pos"] < FEW_POSITIVES).any())
 
+    @property
+    def few_curves(self) -> list[int]:
+        """The curves of fewer than 20 positives beside others of more; none if all have so few."""
+        few_rows = self.curve_rows.filter(pl.col("n_pos") < FEW_POSITIVES)
+        return few_rows["curve"].to_list() if len(few_rows) < len(self.curve_rows) else []
+
+    def keep_known(self, value_of_curve: Mapping[int, float]) -> dict[int, float]:
+        """Return the values without those of `few_curves`, as titles leave them out."""
+        few_curves = self.few_curves
+        return {curve: value for curve, value in value_of_curve.items() if curve not in few_curves}
+
     def pick(self, curve_numbers: Sequence[int]) -> ChartCurves:
         """Return the curves of these numbers."""
         is_picked = pl.col("curve").is_in([*curve_numbers])
@@ -249,6 +260,10 @@ def _name_left_out(
         for field in ("target", "metric")
         if field in column_of_field and all_curve_rows.n_unique(field) > 1
     }
+    if "pair" in left_out_rows.columns:
+        drawn_rows = all_curve_rows.join(left_out_rows, on="curve", how="anti")
+        left_out_rows = _find_absent_models(left_out_rows, drawn_rows, [*column_of_label_field])
+        column_of_label_field[left_out_rows.columns[-1]] = "model"
     group_labels = ["the whole table"]
     if column_of_label_field:
         distinct_rows = left_out_rows.unique([*column_of_label_field], maintain_order=True)
@@ -256,6 +271,22 @@ def _name_left_out(
     names_text = ", ".join(shorten_names(group_labels[:_MAX_NAMES], 40))
     n_more = len(group_labels) - _MAX_NAMES
     return f"Not drawn, {reason}: {names_text}{f' and {n_more} more' if n_more > 0 else ''}"
+
+
+def _find_absent_models(
+    left_out_rows: pl.DataFrame, drawn_rows: pl.DataFrame, keys: list[str]
+) -> pl.DataFrame:
+    """Return pairs that are left out as the models that no pair is drawn of, if these explain all."""
+    # A model without positives has no difference from any other one. The last column is `group_model`,
+    # or else `pair`.
+    sides = [pl.col("pair").struct.field(side).alias("group_model") for side in ("model_a", "model_b")]
+    left_models, drawn_models = (
+        pl.concat(rows.select("curve", *keys, side) for side in sides)
+        for rows in (left_out_rows, drawn_rows)
+    )
+    absent = left_models.join(drawn_models, on=[*keys, "group_model"], how="anti", nulls_equal=True)
+    is_explained = absent["curve"].n_unique() == len(left_out_rows) and len(drawn_rows) > 0
+    return absent if is_explained else left_out_rows.select(*keys, "pair")
 
 
 # Tables with a row per threshold --------------------------------------------------------------

@@ -6,7 +6,7 @@ The highest number stands first; without a test behind it a title names no model
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -222,26 +222,41 @@ def are_short(curve_numbers: Sequence[int], name_of_curve: Mapping[int, str]) ->
 
 
 def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
-    """Return the name of each curve, or that of its panel if it has one to itself; none without."""
+    """Return the name of each curve, or that of its panel if it has one to itself; none without.
+
+    Grey lines, which the chart does not name, have none.
+    """
     channel: Channel | None = channels.color
     if channel is None and channels.facet:
         has_one_each = len(channels.facet.labels) == len(channels.facet.label_of_curve)
         channel = channels.facet if has_one_each else None
     if channel is None or (channel is channels.color and channels.facet is not None):
         return {}
-    return {curve: channel.label_of_curve[curve] for curve in curves.curve_rows["curve"]}
+    label_of_curve = {curve: channel.label_of_curve[curve] for curve in curves.curve_rows["curve"]}
+    return {curve: label for curve, label in label_of_curve.items() if label in channel.shown_labels}
 
 
 def list_firsts(
-    points: pl.DataFrame, may_be_first: pl.Expr, key: str, name_one: Callable[[Any], str]
+    points: pl.DataFrame,
+    may_be_first: pl.Expr,
+    key: str,
+    name_one: Callable[[Any], str],
+    few_names: Collection[str] = (),
 ) -> list[tuple[float, str]]:
-    """Return who is significantly first at each prevalence, from those that may be first; else empty."""
+    """Return who is significantly first at each prevalence, from those that may be first; else empty.
+
+    It is the first of the others where `few_names` have too few positives, and nobody where one of them
+    has the first rank: whom the others are better than is then not known.
+    """
     # Without a model that is first anywhere, those are named of which one is, where they are two of
     # many.
-    n_models = points[key].n_unique()
+    n_models = points[key].n_unique() - len(few_names)
     names_of_eta: dict[float, list[str]] = {eta: [] for eta in points["eta"].unique().sort()}
     for eta, model in points.filter(may_be_first).sort("rank").select("eta", key).rows():
         names_of_eta[eta].append(name_one(model))
+    for names in names_of_eta.values():
+        is_unknown = names[:1] and names[0] in few_names
+        names[:] = [] if is_unknown else [name for name in names if name not in few_names]
     has_leader = any(len(names) == 1 for names in names_of_eta.values())
     n_told = 2 if n_models > 3 and not has_leader else 1
     return [
@@ -250,8 +265,18 @@ def list_firsts(
     ]
 
 
-def say_firsts(firsts: Sequence[tuple[float, str]], model_names: Sequence[str]) -> str:
-    """Return where a test settles which model is first, and where it does not; empty without a test."""
+def say_firsts(
+    firsts: Sequence[tuple[float, str]], model_names: Sequence[str], few_names: Collection[str] = ()
+) -> str:
+    """Return where a test settles which model is first, and where it does not; empty without a test.
+
+    Models of `few_names` have fewer than 20 positives beside others of more, and are left out.
+    """
+    if few_names:
+        known_names = [name for name in model_names if name not in few_names]
+        sentence = say_firsts(firsts, known_names) if len(known_names) > 1 else ""
+        sentence = sentence if sentence.startswith((*known_names,)) else go_on(sentence)
+        return f"With {FEW_POSITIVES} positives or more, {sentence}" if sentence else ""
     open_sentence = f"No clear winner among {len(model_names)} models"
     if len(model_names) == 2:
         open_sentence = f"No clear winner between {' and '.join(model_names)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
@@ -15,7 +15,7 @@ from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
 from polars_prcurve.view.charts.parts.chart_curves import NUMBER, ChartCurves
 from polars_prcurve.view.charts.parts.label_text import build_labels, escape_name
-from polars_prcurve.view.words.number_words import map_etas, say_areas
+from polars_prcurve.view.words.number_words import FEW_POSITIVES, map_etas, say_areas
 
 MAX_COLORS = 8  # as many as `colors_and_sizes.COLORS` has
 # Panels in which colours are groups. Beyond that, groups are panels if another field can be colour.
@@ -44,6 +44,7 @@ class Channel:
     head_of_label: Mapping[str, str] = field(default_factory=dict)
     caption_of_label: Mapping[str, str] = field(default_factory=dict)
     colored_labels: list[str] | None = None  # those that have a colour, the best first; None if all have
+    ink_label: str | None = None  # of those, one that is black since another one has its colour
     legend_room: int = 0  # pixels across for a legend, if names have no place at the lines
     legend_offset: int = 18  # pixels from the foot of a legend to the lines, on which words may stand
     # The place of the name in each label among all names of the table; see `number_names`.
@@ -69,6 +70,7 @@ class Channel:
         if self.fields == ["eta"]:
             return dict(zip(labels, style.mix_eta_colors(len(labels)), strict=True))
         colors = {label: self.name_color(label) for label in labels}
+        colors |= {} if self.ink_label is None else {self.ink_label: style.INK}
         if len(set(colors.values())) < len(labels) <= MAX_COLORS:
             # A few of more names than colours: the later one of two with one colour takes a free one.
             free_colors = [color for color in read_colors() if color not in colors.values()]
@@ -183,7 +185,7 @@ def choose_channels(
                 if (value := value_of_curve.get(curve)) is not None
             }
             panel_channel = replace(panel_channel, head_of_label=head_of_label)
-    return pick_out(replace(channels, facet=panel_channel), value_of_curve)
+    return pick_out(replace(channels, facet=panel_channel), curves.keep_known(value_of_curve))
 
 
 def sort_panels(panel_channel: Channel, value_of_curve: Mapping[int, float]) -> Channel:
@@ -288,6 +290,7 @@ def pick_out(
 ) -> Channels:
     """Return channels in which a few of many colours stay, and `color_note`, which names them."""
     # Of more groups than colours the first, middle and last by value stay, or the first `most_colors`.
+    # Groups without a value do not: they have too few positives.
     color_channel = channels.color
     if (
         color_channel is None
@@ -295,32 +298,49 @@ def pick_out(
         or color_channel.fields == ["eta"]
     ):
         return channels
-    ranked_labels = _rank_labels(color_channel, value_of_curve)
+    known_curves = color_channel.label_of_curve.keys() & value_of_curve.keys()
+    n_known = len({color_channel.label_of_curve[curve] for curve in known_curves})
+    ranked_labels = _rank_labels(color_channel, value_of_curve)[:n_known]
+    if most_colors:
+        places = _pick_places(color_channel, ranked_labels, [0] * most_colors)
+        is_exact = places == [*range(most_colors)]
+        clause = f"the {most_colors} that come highest" if is_exact else f"{len(places)} that come high"
+    else:
+        ends_first = [*dict.fromkeys([0, n_known - 1, n_known // 2])]
+        places = _pick_places(color_channel, ranked_labels, ends_first)
+        clause = f"highest, {'' if n_known // 2 in places else 'a '}middle and lowest"
+    n_labels = len(color_channel.labels)
+    clause += f" with {FEW_POSITIVES} positives or more" if n_known < n_labels else ""
+    picked_labels = [ranked_labels[place] for place in places]
+    colors = [color_channel.name_color(label) for label in picked_labels]
+    has_twin = not most_colors and colors[-1] in colors[:-1]
+    return replace(
+        channels,
+        color=replace(
+            color_channel,
+            colored_labels=picked_labels,
+            ink_label=picked_labels[-1] if has_twin else None,
+        ),
+        color_note=f"Coloured lines: {clause}; grey lines: the other {n_labels - len(picked_labels)}",
+    )
+
+
+def _pick_places(
+    color_channel: Channel, ranked_labels: Sequence[str], places: Sequence[int]
+) -> list[int]:
+    """Return places of labels with different colours, the nearest to those that are wanted."""
+    # Names keep their colours. The lowest one, which titles name, stays beside one of its colour, too.
     last_place = len(ranked_labels) - 1
-    places = [0] * most_colors if most_colors else [0, (last_place + 1) // 2, last_place]
-    # Names keep their colours, so of two with one colour the nearest other one is picked out.
-    place_of_color: dict[str, int] = {}
+    place_of_color: dict[Any, int] = {}
     for place in places:
         for near_place in sorted(range(last_place + 1), key=lambda other: abs(other - place)):
-            color = color_channel.name_color(ranked_labels[near_place])
+            color: Any = color_channel.name_color(ranked_labels[near_place])
+            if color in place_of_color and place == last_place:
+                color = "lowest"
             if color not in place_of_color:
                 place_of_color[color] = near_place
                 break
-    picked_places = sorted(place_of_color.values())
-    if most_colors:
-        clause = f"{len(picked_places)} that come high"
-        if picked_places == [*range(most_colors)]:
-            clause = f"the {most_colors} that come highest"
-    else:
-        is_exact = picked_places == places
-        clause = "highest, middle and lowest" if is_exact else "a high, a middle and a low one"
-    picked_labels = [ranked_labels[place] for place in picked_places]
-    n_others = len(ranked_labels) - len(picked_labels)
-    return replace(
-        channels,
-        color=replace(color_channel, colored_labels=picked_labels),
-        color_note=f"Coloured lines: {clause}; grey lines: the other {n_others}",
-    )
+    return sorted(place_of_color.values())
 
 
 def _rank_labels(channel: Channel, value_of_curve: Mapping[int, float]) -> list[str]:
