@@ -1242,6 +1242,47 @@ def test_a_picture_of_groups_has_what_is_demanded_of_them(tmp_path: Path) -> Non
     assert "Precision; line: " in read_report(both, tmp_path).read(), "alerts are no share"
 
 
+def test_lines_of_tied_scores_start_at_recall_0_and_names_stand_where_they_part() -> None:
+    """The first threshold finds 30% at once: a line with its band leads to it, as in `pr_curve`."""
+    columns = ("recall", "precision", "precision_low", "precision_high")
+    shared = (0.9, 0.1, 0.08, 0.12)
+    curves = []
+    for number, first in enumerate([(0.3, 0.7, 0.6, 0.8), (0.3, 0.4, 0.3, 0.5)]):
+        rows = [
+            dict(zip(columns, values, strict=True), fp=50, threshold=0.5) for values in (first, shared)
+        ]
+        curves.append(Curve("ab"[number], number, rows, None))
+    drawn, has_names = draw_curves(curves, 0.05, {}, (740, 260), "")
+    starts = re.findall(r'<path d="M([\d.]+)', drawn)
+    assert len(starts) == 4
+    assert set(map(float, starts)) == {42.0}, "lines and bands begin at the axis"
+    places = [float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*>[ab]<', drawn)]
+    assert has_names
+    assert all(x < 42 + 0.3 * (740 - 24 - 42) for x in places), "further right both lines are one"
+
+
+def test_a_line_of_all_groups_leaves_out_the_headings(tmp_path: Path) -> None:
+    parts = [
+        draw_models({"score": shift}, 300, 600, seed=number).with_columns(site=pl.lit(name))
+        for number, (name, shift) in enumerate(
+            [("n", 1.5), ("s", 1.5), ("\u05ea\u05dc", 0.1), ("w", 3.5)]
+        )
+    ]
+    decision = pl.concat(parts).prc(by="site").decide(0.1, recall=0.5)
+    text = decision.report(tmp_path / "sites.html").read_text(encoding="utf-8")
+    assert "<h3><bdi>\u05ea\u05dc</bdi>: worse</h3>" in text
+    heads = [
+        float(y)
+        for y in re.findall(r'<text x="0.0" y="([\d.]+)"[^>]*>\d (?:better|worse|without)', text)
+    ]
+    lines = re.findall(
+        r'<line x1="([\d.]+)" y1="([\d.]+)" x2="\1" y2="([\d.]+)"[^>]*var\(--text\)', text
+    )
+    assert len(heads) >= 3
+    assert lines
+    assert not any(float(y1) < y < float(y2) for y in heads for _, y1, y2 in lines)
+
+
 @pytest.mark.parametrize("width", [360.0, 420.0, 740.0])
 def test_names_of_lines_that_cross_stand_apart(width: float) -> None:
     """`nn` beside `rules` at one height would read as one name."""

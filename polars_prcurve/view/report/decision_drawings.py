@@ -195,6 +195,7 @@ LOG_BELOW_ETA = 0.01
 _NAME_RECALL = 0.62  # near which names stand: there is room to the right, and curves differ
 _NAME_STEPS = 40  # places along a line at which its name may stand
 _NAME_LETTER = 7.4  # pixels that a letter of a bold name takes, about
+_LINE_GAP = 6  # pixels between two lines, at least: nearer ones read as one
 _NAME_GAP = 14  # pixels between names, at least: nearer ones would read as one
 
 
@@ -288,10 +289,7 @@ def _draw_rules(
 
 def _draw_curve(place: Place, curve: Curve) -> Iterator[str]:
     color = name_color(curve.color_number)
-    curve_rows = [row for row in curve.rows if _is_drawn(row)]
-    if curve_rows and curve_rows[0].get("threshold") is not None:
-        # The highest threshold is that of all recalls below its own. A published point is alone.
-        curve_rows.insert(0, {**curve_rows[0], "recall": 0.0})
+    curve_rows = _list_drawn(curve)
     band_rows = [row for row in curve_rows if row.get("precision_low") is not None]
     if band_rows and curve.color_number is not None:
         upper_points = [place(row["recall"], row["precision_high"]) for row in band_rows]
@@ -319,8 +317,12 @@ def _list_corners(points: Sequence[Point]) -> list[Point]:
     return corners
 
 
-def _is_drawn(row: Mapping[str, Any]) -> bool:
-    return row["precision"] is not None and row["recall"] is not None
+def _list_drawn(curve: Curve) -> list[Mapping[str, Any]]:
+    """Return the rows that a line joins, after one at recall 0, up to which the first threshold serves."""
+    rows = [row for row in curve.rows if row["precision"] is not None and row["recall"] is not None]
+    # A published point is alone.
+    is_led_to = bool(rows) and rows[0]["recall"] > 0 and rows[0].get("threshold") is not None
+    return [*([{**rows[0], "recall": 0.0}] if is_led_to else []), *rows]
 
 
 def _is_by_chance(row: Mapping[str, Any]) -> bool:
@@ -340,25 +342,23 @@ def count_false(row: Mapping[str, Any]) -> float | None:
 
 def _name_curves(place: Place, curves: Sequence[Curve], boxes_in_use: Sequence[Box]) -> list[str]:
     """Return the names of coloured lines, each beside its own, over none; empty if one has no room."""
-    lines = [
-        [place(row["recall"], row["precision"]) for row in curve.rows if _is_drawn(row)]
-        for curve in curves
-    ]
+    lines = [[place(row["recall"], row["precision"]) for row in _list_drawn(curve)] for curve in curves]
     marks = [place(*curve.point) for curve in curves if curve.point is not None]
     boxes_in_use = [*boxes_in_use, *(Box(x - 7, y - 7, x + 7, y + 7) for x, y in marks)]
     shapes: list[str] = []
     for curve, line in zip(curves, lines, strict=True):
         if curve.color_number is None or not curve.name:
             continue
-        free_boxes = (
+        free_boxes = [
             box
             for box in _list_places(place, line, _NAME_LETTER * count_letters(curve.name))
             if not any(map(box.overlaps, boxes_in_use))
             and not any(_find_box(other, box.x1, box.x2).overlaps(box) for other in lines)
-        )
-        box = next(free_boxes, None)
-        if box is None:
+        ]
+        if not free_boxes:
             return []
+        others = [other for other in lines if other is not line]
+        box = next((box for box in free_boxes if not _is_shared(line, others, box)), free_boxes[0])
         boxes_in_use.append(box._replace(x1=box.x1 - _NAME_GAP, x2=box.x2 + _NAME_GAP))
         color = name_color(curve.color_number)
         name_shape = draw_text((box.x1, box.y2 - 3), curve.name, 13, kind="strong rim", color=color)
@@ -379,6 +379,21 @@ def _list_places(place: Place, line: Sequence[Point], name_width: float) -> list
                     box = Box(x, y, x + name_width, y + 15)
                     distance_of_box[box] = abs(x - named_x) + distance
     return sorted(distance_of_box, key=lambda box: distance_of_box[box])
+
+
+def _is_shared(line: Sequence[Point], others: Iterable[Sequence[Point]], box: Box) -> bool:
+    """Return whether another line runs near this one beside a name, which might be of either."""
+    steps = [box.x1 + step / 8 * (box.x2 - box.x1) for step in range(9)]
+    return any(
+        sum(abs(_find_height(line, x) - _find_height(other, x)) < _LINE_GAP for x in steps) > 2
+        for other in others
+    )
+
+
+def _find_height(line: Sequence[Point], x: float) -> float:
+    """Return how far down a line of steps is at x, in pixels; far below where it has ended."""
+    number = bisect_left(line, x, key=lambda point: point[0])
+    return line[number][1] if number < len(line) else 1e6 * (1 + len(line))
 
 
 def _find_box(line: Sequence[Point], x1: float, x2: float) -> Box:
@@ -445,13 +460,14 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
     height = 26 + sum(_HEAD_HEIGHT + sum(map(measure, block.cases)) for block in blocks)
     is_of_rate = bool(find_drawn_limits(findings.goal)) or findings.goal.is_of_rate
     shapes = [*axis.draw_ticks((18, height), 11, is_of_rate=is_of_rate)]
-    if upright is not None:  # the limit of a demand, or the value of all groups together
-        shapes.append(draw_line((axis.place(upright), 18), (axis.place(upright), height), "var(--text)"))
     shapes.append(draw_text((width, 24), "positives", 10, anchor="end"))
     y = 20.0
     for block in blocks:
         y += _HEAD_HEIGHT
         shapes.append(draw_text((0, y - 6), block.title, 12, kind="strong rim"))
+        if upright is not None:  # the limit of a demand, or the value of all groups together
+            x, foot_y = axis.place(upright), y + sum(map(measure, block.cases))
+            shapes.append(draw_line((x, y), (x, foot_y), "var(--text)"))  # not through headings
         for case in block.cases:
             middle_y, name_rows = y + measure(case) / 2, rows_of_name[case.name]
             first_row_y = middle_y + 4 - _NAME_ROW_HEIGHT * (len(name_rows) - 1) / 2

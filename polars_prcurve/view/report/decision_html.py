@@ -96,9 +96,14 @@ def _write_body(
 
 
 def write_sentence(findings: Findings, verdict: Verdict) -> str:
-    """Return the sentence of a verdict as HTML, in which each name keeps its direction of writing."""
+    """Return the sentence of a verdict as HTML."""
+    return _mark_names(findings, verdict.sentence)
+
+
+def _mark_names(findings: Findings, text: str) -> str:
+    """Return a text as HTML, in which each name keeps its direction of writing."""
     names_html = map(write_prose, list_all_names(findings))
-    return mark_names(write_prose(verdict.sentence), names_html, "<bdi>{}</bdi>".format)
+    return mark_names(write_prose(text), names_html, "<bdi>{}</bdi>".format)
 
 
 # Models -------------------------------------------------------------------------------------------
@@ -114,11 +119,12 @@ class ModelCard:
     names_case: bool = False  # and not the model
 
     @property
-    def heading(self) -> str:
+    def heading_html(self) -> str:
         """The name of the model; of an only one, the case and how it stands."""
         if self.names_case:
-            return ": ".join(filter(None, [self.case.short_name, say_short(self.case)]))
-        return "" if self.candidate.model is None else value_phrases.name_model(self.candidate)
+            texts = isolate(self.case.short_name), escape(say_short(self.case))
+            return ": ".join(text for text in texts if text != isolate(""))
+        return "" if self.candidate.model is None else isolate(value_phrases.name_model(self.candidate))
 
 
 def _draw_cases(findings: Findings) -> Iterator[str]:
@@ -132,7 +138,8 @@ def _draw_cases(findings: Findings) -> Iterator[str]:
             for candidate in choose_drawable(case)
         ]
         if len(cases) > 1 and not (is_joined and new_cards):
-            yield f"<h2>{isolate(value_phrases.start_sentence(case.place))}</h2>"
+            heading = value_phrases.start_sentence(case.place)
+            yield f"<h2>{_mark_names(findings, heading)}</h2>"
             if not are_alike(cases) or not (new_cards or case.goal.is_of_curve):
                 yield f'<p class="place">{write_sentence(findings, case.verdict)}</p>'
         if new_cards and not is_joined:
@@ -237,7 +244,7 @@ def write_key(findings: Findings, cards: Sequence[ModelCard]) -> str:
 def _write_card(card: ModelCard) -> str:
     """Return the icons and the values of a model."""
     candidate = card.candidate
-    heading_html = f"<h3>{isolate(card.heading)}</h3>" if card.heading else ""
+    heading_html = f"<h3>{card.heading_html}</h3>" if card.heading_html else ""
     value_items = "".join(
         f"<dt>{escape(value_name)}</dt><dd>{escape(value_text)}"
         + "".join(f" <small>{escape(small_text)}</small>" for small_text in small_texts)
