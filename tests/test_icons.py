@@ -12,7 +12,7 @@ import pytest
 
 from polars_prcurve import PrcError, charts, prc
 from polars_prcurve.view.charts.parts.icon_counts import count_icons
-from polars_prcurve.view.words.number_words import say_eta
+from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta
 from tests.support.chart_specs import (
     PNG,
     UNSEEN,
@@ -31,6 +31,7 @@ pytest.importorskip("vl_convert")
 
 TWO = draw_groups(["forest", "logistic"], neg=2_000, digits=4)
 KINDS = ["right", "likely", "unlikely", "false"]
+ESTIMATE = ("precision", "precision_low", "precision_high")
 
 
 def count_kinds(chart, **of) -> list[int]:
@@ -49,15 +50,15 @@ def test_each_grid_is_a_row_of_operating_points():
     assert len(records(chart, "icon")) == 100 * len(table) == 800
     for row in table.iter_rows(named=True):
         low, share, high = (
-            math.floor(100 * row[name] + 0.5)
-            for name in ("precision_low", "precision", "precision_high")
+            math.floor(100 * row[name] + 0.5) for name in (ESTIMATE[1], ESTIMATE[0], ESTIMATE[2])
         )
         facet = f"{row['model']} · {say_eta(row['eta'])} · recall {row['target']:g}"
         expected = [low, share - low, high - share, 100 - high]
         assert count_kinds(chart, facet=facet, color=row["model"]) == expected
-        assert f"{facet}: {share} ({low} to {high}) of 100" in chart.to_dict()["description"]
+        text = join_value(*say_estimate(*(row[name] for name in ESTIMATE)))
+        assert f"{facet}: {text}" in chart.to_dict()["description"]
         words_of = [r["text"] for r in records_of_words(chart) if r.get("facet") == facet]
-        assert f"{share} ({low} to {high}) of 100" in words_of, "icons come with their number"
+        assert text in words_of, "icons come with their number, as documents write it"
     assert "Dotted: uncertain (90% interval); " in subtitle(chart)
     assert png(chart).startswith(PNG)
 
@@ -81,12 +82,12 @@ def test_without_confidence_no_doubt_is_drawn():
 @pytest.mark.parametrize(
     ("estimate", "kinds", "caption"),
     [
-        ((0.67, 0.54, 0.78), [54, 13, 11, 22], "67 (54 to 78) of 100"),
-        ((0.67, None, None), [67, 0, 0, 33], "67 of 100"),
-        ((1.0, 0.9, 1.0), [90, 10, 0, 0], "100 (90 to 100) of 100"),
-        ((0.9996, 0.998, 0.9999), [99, 0, 0, 1], "99 (99 to 99) of 100"),
-        ((0.0, 0.0, 0.03), [0, 0, 3, 97], "0 (0 to 3) of 100"),
-        ((0.02, 0.001, 0.4), [0, 2, 38, 60], "2 (0 to 40) of 100"),
+        ((0.67, 0.54, 0.78), [54, 13, 11, 22], "67% (54 to 78)"),
+        ((0.67, None, None), [67, 0, 0, 33], "67%"),
+        ((1.0, 0.9, 1.0), [90, 10, 0, 0], "100% (90 to 100)"),
+        ((0.9996, 0.998, 0.9999), [99, 0, 0, 1], "99.96% (99.80 to 99.99)"),
+        ((0.0, 0.0, 0.03), [0, 0, 3, 97], "0% (0 to 3.0)"),
+        ((0.02, 0.001, 0.4), [0, 2, 38, 60], "2.0% (0.10 to 40)"),
         ((1 / 83, 1 / 140, 1 / 54), [1, 29, 57, 53], "1 in 83 (54 to 140)"),
         ((1 / 83.4, 1 / 138, 1 / 54.3), [1, 29, 57, 53], "1 in 83 (54 to 140)"),
         ((1 / 60, 0.0, 0.9), [1, 59, 940, 0], "1 in 60 (1 to none)"),
@@ -101,6 +102,21 @@ def test_icons_are_those_of_the_words(estimate, kinds, caption):
     assert grid.n_icons <= 1_000
 
 
+def test_models_of_one_prevalence_have_grids_of_one_size():
+    """Of 2.2% and 1.8% both are of 100 alerts, as in the report; of 1.9% and 1.8% neither is."""
+    counts = {"worse": (180, 9_820), "better": (220, 9_780), "middle": (190, 9_810)}
+    rows = {
+        name: pl.DataFrame({"model": name, "score": 1, "n_pos": n_pos, "n_neg": n_neg})
+        for name, (n_pos, n_neg) in counts.items()
+    }
+    for names, sizes in ((("worse", "better"), {100}), (("worse", "middle"), {53, 56})):
+        test = pl.concat(rows[name] for name in names).prc(counts=("n_pos", "n_neg"), by="model")
+        chart = test.plot.alerts(threshold=1, confidence=None)
+        icons = Counter(row["facet"] for row in records(chart, "icon"))
+        assert set(icons.values()) == sizes, names
+    assert heading(chart) == "1 in 53 alerts is a true positive for middle and 1 in 56 for worse"
+
+
 def test_icons_stand_in_rows_within_their_panel():
     table = TWO.filter(model="forest").prc.operating_points(
         [0.5, 0.0005], recall=0.9, confidence=0.95, columns="all"
@@ -113,28 +129,30 @@ def test_icons_stand_in_rows_within_their_panel():
         assert all(0 < row["x"] < 1 for row in icons)
         order = [row["kind"] for row in icons]
         assert len([a for a, b in pairwise(order) if a != b]) <= 3, "kinds in runs"
-    said = "If precision is below 2%, the grid shows the number of alerts per true positive"
+    said = "If precision is below 2%, grids show the number of alerts per true positive"
     assert said in subtitle(chart)
 
 
 def test_titles_say_the_numbers_in_the_order_of_the_grids():
     one = TWO.filter(model="forest").prc.plot.alerts(0.5, recall=0.5)
-    share = round(
-        100
-        * TWO.filter(model="forest").prc.operating_points(0.5, recall=0.5, columns="all")["precision"][0]
+    [row] = (
+        TWO.filter(model="forest")
+        .prc.operating_points(0.5, recall=0.5, confidence=0.95, columns="all")
+        .to_dicts()
     )
-    assert re.fullmatch(rf"Of 100 alerts, {share} are true positives \(\d+ to \d+\)", heading(one))
+    share, span = say_estimate(*(row[name] for name in ESTIMATE))
+    assert heading(one) == f"{share} of alerts are true positives ({span})"
     both = TWO.prc.plot.alerts(0.5, by="model", recall=0.5)
     assert re.fullmatch(
-        r"Of every 100 alerts, \d+ are true positives for logistic and \d+ for forest", heading(both)
+        r"[\d.]+% of alerts are true positives for logistic and [\d.]+% for forest", heading(both)
     )
     etas = TWO.filter(model="forest").prc.plot.alerts([0.001, 0.5], recall=0.5)
     assert re.fullmatch(
-        r"\d+ of 100 alerts are true positives at a prevalence of .* and .* at 1 in 1,000",
+        r"[\d.]+% of alerts are true positives at a prevalence of .* and .* at 1 in 1,000",
         heading(etas),
     )
     few = draw_scores(pos=14).prc.plot.alerts(0.5, recall=0.5)
-    counts = r"Of 100 alerts, \d+ to \d+ are true positives \(the test set has only 14 positives\)"
+    counts = r"\d+ to \d+% of alerts are true positives \(the test set has only 14 positives\)"
     assert re.fullmatch(counts, heading(few)), "14 positives are no finding but their interval"
     assert "50% recall, at a prevalence of 50%" in subtitle(few)
     rare = draw_scores(pos=14).prc.plot.alerts([0.5, 1e-5], recall=0.5)
@@ -167,7 +185,7 @@ def test_alerts_take_all_targets_and_words():
     assert heading(by_hand) == "My title"
     bare = test.plot.alerts(0.2, recall=0.5, title=False)
     assert "title" not in bare.to_dict()
-    assert any("of 100" in row["text"] for row in records_of_words(bare)), "numbers stay"
+    assert any("%" in row["text"] for row in records_of_words(bare)), "numbers stay"
 
 
 def test_alerts_of_odd_tables_draw():
@@ -202,11 +220,11 @@ def test_titles_of_groups_in_two_columns_tell_the_extremes():
     found = test.operating_points(recall=1, metrics="precision", columns="all")
     low, high = found["precision"].min(), found["precision"].max()
     title = heading(test.plot.alerts(recall=1))
-    expected = f"range from {round(100 * low)} for a · west to {round(100 * high)} for b · east"
+    expected = f"range from {100 * low:.0f}% of alerts for a · west to {100 * high:.0f}% for b · east"
     assert title.endswith(expected), title
 
 
 def test_equal_grids_are_told_once():
     one = pl.DataFrame({"score": [3, 2, 2, 1] * 20, "label": [1, 1, 0, 0] * 20})
     three = pl.concat([one.with_columns(site=pl.lit(site)) for site in ("x", "y", "z")])
-    assert heading(three.prc(by="site").plot.alerts(recall=1)) == "Of 100 alerts, 67 are true positives"
+    assert heading(three.prc(by="site").plot.alerts(recall=1)) == "67% of alerts are true positives"

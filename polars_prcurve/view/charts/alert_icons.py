@@ -28,7 +28,7 @@ from polars_prcurve.view.charts.parts.colors_and_panels import (
 from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.label_text import describe_target, format_level
-from polars_prcurve.view.words.number_words import FEW_POSITIVES
+from polars_prcurve.view.words.number_words import FEW_POSITIVES, are_rarely_right
 
 _NAME = "True positives among the alerts"
 """What is drawn."""
@@ -59,8 +59,9 @@ def alerts(
 
     A solid circle is a true positive, up to the lower limit of precision, and a hollow one a false
     positive. Between the limits, where the ring is dotted, alerts may be either; the tint is darker up
-    to the estimate. Below a precision of 1 in 50 a grid has as many alerts as contain one true positive,
-    but no more than 1,000, and those between the limits of that number are dotted. Grids of groups come
+    to the estimate. If all precisions at a prevalence are below 1 in 50, grids have as many alerts
+    as contain one true positive, but no more than 1,000, and those between the limits of that number are
+    dotted. Grids of groups come
     in order of their values, the greatest first.
 
     Parameters
@@ -80,7 +81,7 @@ def alerts(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = alerts(pl.concat([df] * 20).prc.operating_points(recall=1))
     >>> chart.to_dict()["title"]["text"]
-    ['Of 100 alerts, 67 are true positives']
+    ['67% of alerts are true positives']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_lines("alerts", table, "precision", is_per_row=True)
@@ -95,7 +96,7 @@ def alerts(
     if has_span:
         note.append(f"Dotted: uncertain ({level_text}); the darker tint ends at the estimate")
     if any(not grid.is_of_100 for grid in grid_of_curve.values()):
-        rare_note = "If precision is below 2%, the grid shows the number of alerts per true positive"
+        rare_note = "If precision is below 2%, grids show the number of alerts per true positive"
         note.append(f"{rare_note}; dotted: this number's uncertainty" if has_span else rare_note)
     if any(grid.n_icons == MOST_ICONS for grid in grid_of_curve.values()):
         note.append(f"At most {format_count(MOST_ICONS)} alerts are drawn")
@@ -141,8 +142,11 @@ def _draw_icons(
             f"{len(curves.curve_rows)}; {remedy}"
         )
     names = [name for name in ("value", "low", "high") if name in curves.points.columns]
-    share_rows = curves.points.select("curve", *names).rows()
-    grid_of_curve = {curve: count_icons(*row, *[None] * (3 - len(names))) for curve, *row in share_rows}
+    is_rare_of_curve = _find_rare(curves)
+    grid_of_curve = {
+        curve: count_icons(*row, *[None] * (3 - len(names)), is_rare=is_rare_of_curve[curve])
+        for curve, *row in curves.points.select("curve", *names).rows()
+    }
     row_shares = (-(-grid.n_icons // grid.columns) / grid.columns for grid in grid_of_curve.values())
     height = max(row_shares, default=1.0)
     x_axis, y_axis = ChartAxis("x", "", 0.0, 1.0, "none"), ChartAxis("y", "", height, 0.0, "none")
@@ -165,6 +169,23 @@ def _draw_icons(
             canvas.records.append({"part": "icon", **place, **icon_fields})
     canvas.layers += _build_layers(*canvas.place, channels)
     return canvas, grid_of_curve
+
+
+def _find_rare(curves: ChartCurves) -> dict[int, bool]:
+    """Return whether each grid has as many alerts as one true one takes, alike where they compare."""
+    # Prevalences of one group are apart, and groups that have a prevalence each are compared.
+    groups = curves.group_fields
+    has_several_etas = curves.count_distinct([*groups, "eta"]) > curves.count_distinct(groups)
+    places = curves.curve_rows.select("curve", place="eta" if has_several_etas else pl.lit(0))
+    high = pl.col("high" if "high" in curves.points.columns else "value").fill_null(0)
+    rows = (
+        curves.points.join(places, on="curve").group_by("place").agg("curve", "value", high.alias("top"))
+    )
+    return {
+        curve: are_rarely_right(shares, highs)
+        for _, curve_numbers, shares, highs in rows.rows()
+        for curve in curve_numbers
+    }
 
 
 def _build_layers(x_encoding: alt.X, y_encoding: alt.Y, channels: Channels) -> list[alt.Chart]:

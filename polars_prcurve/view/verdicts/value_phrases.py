@@ -19,8 +19,8 @@ from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from polars_prcurve.view.words.names_in_sentences import name_metric, name_value
 from polars_prcurve.view.words.number_words import (
-    RARELY_RIGHT,
     add_noun,
+    are_rarely_right,
     find_magnitude,
     format_level,
     join_value,
@@ -160,10 +160,8 @@ def is_rarely_right(case: Case) -> bool:
     """Return whether icons are the alerts that one true one takes: precision of all models is small."""
     precisions = [candidate.precision for candidate in case.candidates]
     precisions = [precision for precision in precisions if precision.value is not None]
-    highest_value = max((float(precision.value) for precision in precisions), default=0.0)
-    return 0 < highest_value < RARELY_RIGHT and all(
-        (precision.high or 0.0) <= 0.5 for precision in precisions
-    )
+    highs = [precision.high or 0.0 for precision in precisions]
+    return are_rarely_right([float(precision.value) for precision in precisions], highs)
 
 
 def describe_icons(precision: Estimate) -> str:

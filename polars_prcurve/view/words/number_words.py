@@ -161,6 +161,14 @@ def say_precisions(shares: Sequence[float]) -> list[str]:
     return say_shares(shares)
 
 
+def are_rarely_right(precisions: Iterable[float], highs: Iterable[float]) -> bool:
+    """Return whether icons of one comparison are the alerts that one true one takes, and not 100.
+
+    That is so if all precisions are below `RARELY_RIGHT`, and none may be above a half.
+    """
+    return 0 < max(precisions, default=0) < RARELY_RIGHT and all(high <= 0.5 for high in highs)
+
+
 def say_estimate(
     value: float, low: float | None, high: float | None, *, is_share: bool = True
 ) -> tuple[str, str]:

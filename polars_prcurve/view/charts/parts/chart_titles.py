@@ -510,27 +510,25 @@ def _say_grids(
     if fields == ["eta"]:
         places = [f" at a prevalence of {labels[0]}", *(f" at {label}" for label in labels[1:])]
     is_of_100 = all(grid.is_of_100 for grid in grids)
-    unit = "" if is_of_100 else " of 100"
-    texts = [f"{grid.words}{unit if grid.is_of_100 else ''}" for grid in grids]
+    texts = [grid.words for grid in grids]
+    if is_of_100 and len(grids) > 1:
+        texts = number_words.say_shares([grid.share for grid in grids])
     are_many = len(grids) > _MOST_NAMES or sum(map(len, labels)) > _MOST_LETTERS
     if are_few and not are_many:
-        texts = [grid.span for grid in grids]
+        texts = [f"{grid.span}%" for grid in grids]
     if len(set(texts)) == 1 < len(grids):
         texts, places = texts[:1], [""]
     elif are_many:
         places = places if len(places[0]) + len(places[-1]) <= _MOST_LETTERS else [""] * len(places)
-        range_text = f"true positives range from {texts[-1]}{places[-1]} to {texts[0]}{places[0]}"
-        return f"Of 100 alerts, {range_text}" if is_of_100 else f"T{range_text[1:]}"
+        unit = " of alerts" if is_of_100 else ""
+        return f"True positives range from {texts[-1]}{unit}{places[-1]} to {texts[0]}{places[0]}"
     further_clauses = [*map("{}{}".format, texts[1:], places[1:])]
-    if not is_of_100:
-        verb = "are true positives" if grids[0].is_of_100 else "is a true positive"
-        return join_words([f"{texts[0]} alerts {verb}{places[0]}", *further_clauses])
-    are_groups = all(field.startswith("group") for field in fields)
-    opening = "Of every 100 alerts" if further_clauses and are_groups else "Of 100 alerts"
-    span_text = f" ({grids[0].span})" if len(grids) == 1 and grids[0].span and not are_few else ""
-    verb = "is a true positive" if texts[0] == "1" else "are true positives"
-    first_clause = f"{texts[0]} {verb}{places[0]}{span_text}"
-    return f"{opening}, {join_words([first_clause, *further_clauses])}"
+    verb = "of alerts are true positives" if grids[0].is_of_100 else "alerts is a true positive"
+    has_span = is_of_100 and len(grids) == 1 and not are_few
+    value_text = f"{texts[0]} {verb}{places[0]}"
+    return join_words(
+        [number_words.join_value(value_text, grids[0].span if has_span else ""), *further_clauses]
+    )
 
 
 def say_reliability(

@@ -6,7 +6,14 @@ import math
 from typing import Any, NamedTuple
 
 from polars_prcurve.core.ground.message_text import format_count
-from polars_prcurve.view.words.number_words import RARELY_RIGHT, count_of_100, count_one_in, glue_numbers
+from polars_prcurve.view.words.number_words import (
+    RARELY_RIGHT,
+    count_of_100,
+    count_one_in,
+    glue_numbers,
+    join_value,
+    say_estimate,
+)
 
 MOST_ICONS = 1_000  # of a grid, at most: 40 in a row are still dots that one can see
 
@@ -20,8 +27,8 @@ class IconGrid(NamedTuple):
     share: float
     count_of_kind: dict[str, int]  # in the order of the icons
     is_of_100: bool  # otherwise of as many alerts as one right one takes
-    number: float  # of 100 alerts those that are right, or the alerts that one right one takes
-    number_ends: tuple[float, float] | None  # the ends of its interval, the lower one first
+    words: str  # the share as `67%`, or `1 in 83`
+    span: str  # the interval of that number, `54 to 78`; empty without one
 
     @property
     def kinds(self) -> list[str]:
@@ -40,21 +47,9 @@ class IconGrid(NamedTuple):
         )
 
     @property
-    def words(self) -> str:
-        """The number as `67`, or `1 in 83`."""
-        return str(self.number) if self.is_of_100 else glue_numbers(f"1 in {format_count(self.number)}")
-
-    @property
-    def span(self) -> str:
-        """The interval of the number, `54 to 78`; empty without one."""
-        ends = ("none" if end == math.inf else format_count(end) for end in self.number_ends or ())
-        return " to ".join(ends)
-
-    @property
     def caption(self) -> str:
-        """The number and its interval: `67 (54 to 78) of 100`."""
-        span_text, ending = f" ({self.span})" if self.span else "", " of 100" if self.is_of_100 else ""
-        return f"{self.words}{span_text}{ending}"
+        """The number and its interval: `67% (54 to 78)`."""
+        return join_value(self.words, self.span)
 
 
 def count_icons(
@@ -72,8 +67,8 @@ def count_icons(
     `RARELY_RIGHT`, there are as many alerts as may have to be read until one is right, which is the
     first one if it is among them.
     """
-    has_span = low is not None and high is not None
-    low, high = (share, share) if low is None or high is None else (low, high)
+    span = None if low is None or high is None else (low, high)
+    low, high = span or (share, share)
     is_of_100 = share == 0 or not (share < RARELY_RIGHT if is_rare is None else is_rare)
     if is_of_100:
         least, number, most = _order(*map(count_of_100, (low, share, high)))
@@ -83,14 +78,16 @@ def count_icons(
             "unlikely": most - number,
             "false": 100 - most,
         }
-    else:
-        most_alerts = count_one_in(low) if low > 0 else math.inf
-        least, number, most = _order(count_one_in(high), count_one_in(share), most_alerts)
-        n_fewest, n_alerts, n_most = (int(min(end, most_icons)) for end in (least, number, most))
-        n_right = int(number <= most_icons)
-        counts = {"right": n_right, "false": n_fewest - n_right}
-        counts |= {"likely": n_alerts - n_fewest, "unlikely": n_most - n_alerts}
-    return IconGrid(share, counts, is_of_100, number, (least, most) if has_span else None)
+        return IconGrid(share, counts, is_of_100, *say_estimate(share, *(span or (None, None))))
+    most_alerts = count_one_in(low) if low > 0 else math.inf
+    least, number, most = _order(count_one_in(high), count_one_in(share), most_alerts)
+    n_fewest, n_alerts, n_most = (int(min(end, most_icons)) for end in (least, number, most))
+    n_right = int(number <= most_icons)
+    counts = {"right": n_right, "false": n_fewest - n_right}
+    counts |= {"likely": n_alerts - n_fewest, "unlikely": n_most - n_alerts}
+    ends = ["none" if end == math.inf else format_count(end) for end in (least, most)]
+    words = glue_numbers(f"1 in {format_count(number)}")
+    return IconGrid(share, counts, is_of_100, words, "" if span is None else " to ".join(ends))
 
 
 def _order(first: float, middle: float, last: float) -> tuple[Any, Any, Any]:
