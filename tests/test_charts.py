@@ -29,6 +29,7 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.colors_and_sizes import (
     COLORS,
     ETA_COLORS,
+    INK,
     OTHERS,
     darken_text,
     mix_eta_colors,
@@ -1022,6 +1023,62 @@ def test_a_small_group_does_not_wash_out_the_places_of_others():
     zones = {(round(row["rank"] + 0.34), round(row["foot"] - 0.34)) for row in records(chart, "zone")}
     assert zones
     assert not any(foot == 6 for _, foot in zones)
+
+
+def draw_branches() -> pl.DataFrame:
+    """Ten branches: 00 is the worst, 08 the best and of its colour, 04 has 5 positives, 09 none."""
+    steps = {0: 0.4, 8: 3.0, 4: 6.0}
+    parts = []
+    for number in range(10):
+        n_pos = {4: 5, 9: 0}.get(number, 60)
+        rng, label = np.random.default_rng(number), np.arange(500) < n_pos
+        score = steps.get(number, 1.7) * label + rng.normal(size=500)
+        parts.append(pl.DataFrame({"branch": f"{number:02} branch", "score": score, "label": label}))
+    return pl.concat(parts)
+
+
+def test_lines_that_a_title_names_are_coloured_and_those_of_few_positives_are_neither():
+    test = prc(draw_branches(), model="branch")
+    for chart in (
+        test.plot.metric_by_eta(confidence=0.95),
+        test.plot.threshold_curve(eta=0.1),
+        test.plot.pr_curve(eta=0.1, color="branch"),
+        test.plot.ranking(confidence=0.95),
+    ):
+        told = set(re.findall(r"\d\d branch", heading(chart)))
+        curves = [row for row in all_records(chart) if row.get("part", "").startswith("curve")]
+        assert told <= {row["color"] for row in curves if "grey" not in row}
+        assert "04 branch" not in told
+        assert heading(chart).startswith("With 20 positives or more, ")
+        assert "positives or more; grey: the other " in subtitle(chart)
+    chart = test.plot.metric_by_eta(confidence=0.95)
+    assert set(re.findall(r"\d\d branch", heading(chart))) == {"00 branch", "08 branch"}
+    scale = layer(chart, "line")["encoding"]["color"]["scale"]
+    colors = dict(zip(scale["domain"], scale["range"], strict=True))
+    assert colors["08 branch"] == COLORS[0]
+    assert colors["00 branch"] == INK, "its colour is taken"
+
+
+def test_undefined_pairs_are_told_as_the_model_without_a_class():
+    test = prc(draw_branches(), model="branch")
+    table = test.compare(0.1, metrics="average_precision", paired=False, adjust="holm", columns="all")
+    chart = charts.difference(table)
+    assert "Not drawn, undefined: 09 branch." in f"{subtitle(chart)}."
+    zero = [row["row"] for row in records(chart, "reference")]
+    more = [row["row"] for row in all_records(chart) if str(row.get("text")).startswith("and ")]
+    assert len(more) == 1
+    assert max(zero) < more[0], "no line runs through the words"
+
+
+def test_a_last_row_with_free_places_has_no_axis_there():
+    for n in (7, 8):
+        table = draw_groups("abcdefghijkl"[:n]).prc.curve(0.1, by="model")
+        chart = charts.pr_curve(table).to_dict()
+        panels = chart.get("vconcat", [chart])[0]
+        is_ragged = n > panels["columns"] and n % panels["columns"] > 0
+        resolve = panels.get("resolve", {}).get("axis", {})
+        assert resolve == ({"x": "independent"} if is_ragged else {}), n
+    assert not is_ragged
 
 
 def test_of_many_models_the_highest_are_coloured():

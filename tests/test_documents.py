@@ -1261,6 +1261,15 @@ def test_lines_of_tied_scores_start_at_recall_0_and_names_stand_where_they_part(
     assert all(x < 42 + 0.3 * (740 - 24 - 42) for x in places), "further right both lines are one"
 
 
+def test_what_would_settle_names_all_groups_that_need_it() -> None:
+    parts = [
+        draw_models({"score": 1.5}, n_pos, 600, seed=n_pos).with_columns(site=pl.lit(f"s{n_pos}"))
+        for n_pos in (0, 5, 100, 110)
+    ]
+    verdict = pl.concat(parts).prc(by="site").decide(0.1, recall=0.5).verdict
+    assert "For s0 and s5: at least 10 examples of each class are needed" in verdict.would_settle
+
+
 def test_a_line_of_all_groups_leaves_out_the_headings(tmp_path: Path) -> None:
     parts = [
         draw_models({"score": shift}, 300, 600, seed=number).with_columns(site=pl.lit(name))

@@ -75,7 +75,7 @@ function drawCosts(points, color, rows) {
     rule(tick, "stroke:var(--grid)");
     shapes.push(shape("text", {x: left - 8, y: y(tick) + 4, "text-anchor": "end", ...small}, two(tick)));
   }
-  const inside = shape("svg", {width: wide, height: foot, viewBox: `0 0 ${wide} ${foot}`, overflow: "hidden"});
+  const inside = shape("svg", {y: 12, width: wide, height: foot - 12, viewBox: `0 12 ${wide} ${foot - 12}`, overflow: "hidden"});
   const band = [...line((p) => p.costLow), ...line((p) => p.costHigh).reverse()].join(" ");
   inside.append(
     shape("polygon", {points: band, style: `fill:${ink}`, opacity: 0.16}),
@@ -96,8 +96,9 @@ function drawCosts(points, color, rows) {
   place.replaceChildren(...shapes);
   const doing = none <= all ? "no alerts at all" : "an alert on every case";
   const isBelow = chosen.costHigh < reference, isAbove = chosen.costLow > reference;
-  find("cheaper").textContent = isBelow ? `Significantly cheaper than ${doing}.`
-    : isAbove ? `Significantly more expensive than ${doing}.` : `Not significantly cheaper than ${doing}.`;
+  const beyond = points.some((point) => point.cost > top) ? " Not drawn: costs above the axis." : "";
+  find("cheaper").textContent = (isBelow ? `Significantly cheaper than ${doing}.`
+    : isAbove ? `Significantly more expensive than ${doing}.` : `Not significantly cheaper than ${doing}.`) + beyond;
   const cheapest = points.reduce((best, point, n) => point.cost < points[best].cost ? n : best, 0);
   find("go").onclick = () => { state.row = cheapest; writeAddress(); };
 }

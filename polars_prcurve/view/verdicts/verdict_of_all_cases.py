@@ -325,11 +325,13 @@ def _list_needs(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Itera
         yield say_group_need(cases, judged_table.confidence)
         open_cases = [case for case in cases if case.outcome == "too_little_data"]
     if open_cases:
-        yield _say_need(find_least_known(open_cases, test_level), cases)
+        least_known = find_least_known(open_cases, test_level)
+        need = least_known.verdict.would_settle
+        yield _say_need([case for case in open_cases if case.verdict.would_settle == need], cases)
     misses = [case for case in cases if case.met is False]
     mended = [(case, threshold) for case in misses if (threshold := find_other_threshold(case))]
     if len(mended) == 1:
-        yield _say_need(mended[0][0], cases)
+        yield _say_need([mended[0][0]], cases)
     elif mended:
         places = list_texts(
             [f"{text} {join_places([case], [case.short_name])}" for case, text in mended]
@@ -340,11 +342,14 @@ def _list_needs(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Itera
         )
 
 
-def _say_need(case: WordedCase, cases: Sequence[WordedCase]) -> str:
-    """Return what would settle a case, and where that is unless it is the same in all."""
-    need_sentence = case.verdict.would_settle
+def _say_need(alike: Sequence[WordedCase], cases: Sequence[WordedCase]) -> str:
+    """Return what would settle each of some cases, and where that is unless it is the same in all."""
+    need_sentence = alike[0].verdict.would_settle
     if need_sentence and any(other_case.verdict.would_settle != need_sentence for other_case in cases):
-        need_sentence = f"{start_sentence(case.place)}: {need_sentence[:1].lower()}{need_sentence[1:]}"
+        place = alike[0].place
+        if len(alike) > 1:
+            place = join_places(alike, [list_texts([case.short_name for case in alike])])
+        need_sentence = f"{start_sentence(place)}: {need_sentence[:1].lower()}{need_sentence[1:]}"
     return need_sentence
 
 

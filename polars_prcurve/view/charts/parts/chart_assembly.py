@@ -192,12 +192,20 @@ def _build_panels(
     tick_room = round(spec.x.measure_overhangs(panel.size.width)) + _TICK_GAP
     spacing: dict[str, float] = {"row": PANEL_GAP, "column": max(PANEL_GAP, tick_room)}
     spacing = _measure_gaps(panel, facet, heads, spacing["column"]) if is_flush else spacing
-    columns = panel.size.columns
+    columns, n_panels = panel.size.columns, len(facet.labels)
+    # Vega draws one axis below each column, where the last row may have no panel.
+    has_gap = n_panels > columns and n_panels % columns > 0
+    if has_gap and is_flush:
+        spacing["row"] += spec.x.measure_height(panel.size.width)
+    elif has_gap:  # then Vega makes room for the labels of each
+        spacing["column"] = PANEL_GAP
     panels: alt.FacetChart = layered_chart.facet(facet_encoding, columns=columns, spacing=spacing)
     if is_flush:
         panels = set_properties(panels, bounds="flush")  # or all were as wide as the one with names
     if spec.y.is_free:
         panels = panels.resolve_scale(y="independent")
+    if has_gap:
+        panels = panels.resolve_axis(x="independent")
     panels.data = alt.Undefined  # which stands above the panels and the note
     return panels
 
