@@ -1061,6 +1061,21 @@ def test_verdicts_of_several_cases_name_where_their_numbers_hold() -> None:
     assert "1 more" not in gate.sentence
 
 
+def test_a_range_has_two_ends_and_the_highest_area_is_told_of_the_worst_at_the_target() -> None:
+    """`spike` finds 35% without any false alert, and nothing more: it is the worst at 50% recall."""
+    rng, label = np.random.default_rng(104), np.arange(9_000) < 1_350
+    spike = np.where(label & (rng.random(9_000) < 0.35), 5.0, 0.0) + 0.2 * label
+    shared = 2.0 * label + rng.normal(size=9_000)
+    scores = {"spike": spike + rng.normal(size=9_000)}
+    scores |= {name: shared + 0.02 * rng.normal(size=9_000) for name in ("a", "b")}
+    test = pl.DataFrame({"label": label, **scores}).prc(score=[*scores])
+    verdict = test.decide(0.01, recall=0.5).verdict
+    assert verdict.status == "no_winner"
+    assert re.search(r"; precision (\S+%) \(.* to .*\) and \1 \(", verdict.sentence), verdict.sentence
+    [worse] = [reason for reason in verdict.reasons if "significantly worse" in reason]
+    assert "spike, though it has the highest average precision, 0." in worse
+
+
 def test_a_group_without_positives_does_not_miss_a_recall() -> None:
     sites = SITES.filter(pl.col("site") < "s03")
     bare = sites.filter((pl.col("site") != "s00") | ~pl.col("label").cast(bool))

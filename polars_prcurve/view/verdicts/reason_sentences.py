@@ -75,7 +75,7 @@ def list_reasons(case: Case) -> Iterator[Reason]:
         yield Reason(f"scores are reversed: {names} {verb} negatives above positives; negate them")
     losers = [candidate for candidate in case.qualifiers if not candidate.may_be_best]
     if losers and status == "no_winner":
-        yield Reason("significantly worse", [list_names(losers)], "comparison")
+        yield Reason("significantly worse", [_list_losers(case, losers)], "comparison")
     if status == "unsure" and goal.is_gate and (certainty := case.candidates[0].row[CERTAINTY]):
         met_phrase = "target is met" if len(goal.demand) == 1 else "targets are met"
         statement = f"one-sided confidence that the {met_phrase}"
@@ -183,6 +183,20 @@ def _compare_areas(case: Case) -> Iterator[Reason]:
             f"{name_model(rivals[higher])} has the higher average precision",
             [f"{high_text}, against {low_text} for {name_model(rivals[lower])}"],
         )
+
+
+def _list_losers(case: Case, losers: Sequence[Candidate]) -> str:
+    """Return the names of models that are worse at the target, and of one with the highest area."""
+    areas = [(candidate.read(EvidenceColumn.AREA), candidate) for candidate in case.qualifiers]
+    known_areas = [(area, candidate) for area, candidate in areas if area.value is not None]
+    names = list_names(losers)
+    if case.goal.is_of_curve or not known_areas:
+        return names
+    area, candidate = max(known_areas, key=lambda pair: float(pair[0].value))
+    if candidate not in losers:
+        return names
+    highest = f"has the highest average precision, {write_value('average_precision', area)}"
+    return f"{names}, though {'it' if len(losers) == 1 else name_model(candidate)} {highest}"
 
 
 def _find_order(spans: Sequence[tuple[float, float] | None]) -> tuple[int, int] | None:

@@ -22,6 +22,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     describe_best,
     describe_targets,
     format_ends,
+    format_metric,
     list_metrics,
     list_names,
     name_limited,
@@ -114,11 +115,13 @@ def _write_no_winner(case: Case, breaks: Breaks) -> str:
         values = join_words([write_merit(rival) for rival in rivals])
         names = f"{first} and {name_model(rivals[1])}"
         return f"No clear winner between {names}{breaks.opening}{metric} {values}"
-    lowest = f"{write_merit(rivals[-1])} for {name_model(rivals[-1])}"
-    return (
-        f"{len(rivals)} of {n_models} models may be best{breaks.places}: {list_names(rivals)}"
-        f"{breaks.semicolon}{metric} from {lowest} to {value} for {first}"
-    )
+    start = f"{len(rivals)} of {n_models} models may be best{breaks.places}: {list_names(rivals)}"
+    last, column = rivals[-1], case.goal.merit_column
+    values = f"from {write_merit(last)} for {name_model(last)} to {value} for {first}"
+    (first_text, _), (last_text, _) = (format_metric(rival, column) for rival in (rivals[0], last))
+    if first_text == last_text:  # from 18% to 18% would be no range
+        values = join_words([value, write_merit(last)]) if len(rivals) == 2 else f"{first_text} for each"
+    return f"{start}{breaks.semicolon}{metric} {values}"
 
 
 def _write_chance(case: Case, breaks: Breaks) -> str:
