@@ -306,11 +306,6 @@ def _make_long(question: Question, *, paired: bool) -> Question:
             f"by= holds a column {group_word!r}; leave it out: the {group_words} of score= are a group"
         )
     if group_word == "class":
-        if columns.model is not None and name_column(columns.model) == "class":
-            raise PrcError(
-                "model= is 'class', and the classes of score= are a group; leave it out, or compare "
-                "them with df.prc.unpivot_scores(score, label=...).prc(model='class')"
-            )
         return _stack_classes(question, [*groups, pl.col(Row.CLASS).alias("class")])
     if method == "compare" and not paired:
         raise PrcError(
@@ -335,7 +330,12 @@ def _make_long(question: Question, *, paired: bool) -> Question:
 
 def _stack_classes(question: Question, groups: list[Column]) -> Question:
     """Return the question of a table with a row for each example and class; classes are a group."""
-    wide_rows = question.frame.lazy()
+    wide_rows, model = question.frame.lazy(), question.columns.model
+    if model is not None and name_column(model) == "class":
+        raise PrcError(
+            "model= is 'class', and the classes of score= are a group; leave it out, or compare "
+            "them with df.prc.unpivot_scores(score, label=...).prc(model='class')"
+        )
     label_name = question.columns.label
     column_of_class = question.columns.score
     stacked_table = stack_classes(wide_rows, label_name, column_of_class)
