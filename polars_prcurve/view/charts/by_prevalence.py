@@ -393,7 +393,6 @@ class _LineChart:
         if not is_share or (facet is not None and len(facet.labels) < len(self.curves.curve_rows)):
             return {}
         value_of_curve: dict[int, float] = {}
-        nearest_rows: list[dict[str, Any]] = []
         rows = self.doubt.filter(pl.col("curve").is_in(curves.curve_rows["curve"].to_list()))
         rows = rows.filter(pl.col("eta") > 0).drop_nulls("value").sort("eta")
         for (curve,), line_frame in rows.group_by("curve", maintain_order=True):

@@ -253,7 +253,7 @@ def _name_left_out(
     has_one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
     reason = "one class only" if left_out_rows.select(has_one_class.all()).item() else "undefined"
     column_of_label_field = {
-        field: name for field, name in column_of_field.items() if field.startswith(("group", "pair"))
+        field: name for field, name in column_of_field.items() if field.startswith("group")
     }
     column_of_label_field |= {
         field: column_of_field[field]
