@@ -120,7 +120,8 @@ def _build_array_summary(
     table: ResolvedTable, grid: EtaTable, metrics: Sequence[CurveMetric]
 ) -> pl.DataFrame | None:
     """Return the summary of a few groups of examples in memory; None if that takes more rows."""
-    if grid.numbers is None or not all(metric.recipe.is_sum_of_rises for metric in metrics):
+    has_other_metrics = not all(metric.recipe.is_sum_of_rises for metric in metrics)
+    if grid.numbers is None or not metrics or has_other_metrics:
         return None
     sorted_groups = sort_groups(table)
     if sorted_groups is None:

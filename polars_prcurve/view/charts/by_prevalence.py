@@ -162,7 +162,7 @@ def p3_curve(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = p3_curve(df.prc.operating_points([0.5, 0.1, 0.01, 0.001], recall=1))
     >>> chart.to_dict()["title"]["subtitle"]
-    ['Precision by prevalence; target: recall 1']
+    ['Precision by prevalence, at thresholds for 100% recall']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     lines = _LineChart(read_lines("p3_curve", table, "precision"), color, facet, confidence, size)
