@@ -1,6 +1,6 @@
 """A walk over methods, documents and commands with new targets, metrics and a kind of sample.
 
-Each new entry has a twin among those that the package has: `false_omission_rate=0.25` asks for what
+Each new entry has a twin among those that the package has: `negative_rate=0.75` asks for what
 `npv=0.75` asks for. So whatever answers for one must give the same answer for the other, in its name,
 and whatever refuses one must refuse the other for the same reason.
 
@@ -41,29 +41,27 @@ EDITS = (
     Edit(
         f"{CORE}.metrics.target_definitions",
         "    lift: TargetValues\n",
-        "    false_omission_rate: TargetValues\n    missed_rate: TargetValues\n",
+        "    negative_rate: TargetValues\n    right_silence: TargetValues\n",
     ),
     Edit(
         f"{CORE}.metrics.target_definitions",
         "    fpr: TargetValues\n",
-        "    specificity: TargetValues\n",
+        "    false_alarm_rate: TargetValues\n",
     ),
     Edit(
         f"{CORE}.metrics.target_definitions",
         '        TargetKind(\n            "predicted_positive_rate",\n',
         """\
-        TargetKind("specificity", point.specificity, is_at_most=False, limits_misses=False),
+        TargetKind("false_alarm_rate", point.fpr, is_at_most=True, limits_misses=False),
+        TargetKind("negative_rate", point.npv, is_at_most=False, limits_misses=True),
         TargetKind(
-            "false_omission_rate", point.false_omission_rate, is_at_most=True, limits_misses=True
-        ),
-        TargetKind(
-            "missed_rate",
-            point.false_omission_rate,
-            is_at_most=True,
+            "right_silence",
+            point.npv,
+            is_at_most=False,
             limits_misses=True,
             promise_test=RunTest(
-                lambda value, eta: _NPV_TEST.find_ratio(1 - value, eta),
-                lambda value: divide_shares(value, 1 - value),
+                lambda value, eta: _NPV_TEST.find_ratio(value, eta),
+                lambda value: divide_shares(1 - value, value),
                 lambda _value: False,
             ),
         ),
@@ -102,10 +100,10 @@ mean_precision = declare(replace(average_precision, name="mean_precision"), None
 """,
     ),
 )
-TARGETS = {  # by the new word: its twin, of which it is one less the value
-    "false_omission_rate": "npv",
-    "missed_rate": "npv",
-    "specificity": "fpr",
+TARGETS = {  # by the new word: its twin, of the same metric
+    "negative_rate": "npv",
+    "right_silence": "npv",
+    "false_alarm_rate": "fpr",
 }
 METRICS = {"tanimoto": "jaccard", "mean_precision": "average_precision"}
 
@@ -161,8 +159,6 @@ from polars_prcurve.view.verdicts.value_phrases import describe_limit  # noqa: E
 from tests.support.arguments import Call, list_calls  # noqa: E402
 from tests.support.model_tests import SETTLED  # noqa: E402
 from tests.support.plain_calls import DF  # noqa: E402
-
-LOW, HIGH = 0.25, 0.75  # of a new target and of its twin; both exact, and one less the other
 
 # Answers ----------------------------------------------------------------------------------------
 
@@ -232,9 +228,7 @@ class Names(NamedTuple):
             faults = {name: self.compare(new[name], twin[name]) for name in twin}
             return "; ".join(f"{name}: {fault}" for name, fault in faults.items() if fault)
         if isinstance(new, pl.DataFrame) and isinstance(twin, pl.DataFrame):
-            # Of one less a share, roots differ in the last digits.
-            certainty = pl.selectors.by_name("certainty", require_all=False).round(9)
-            new, twin = (answer.with_columns(certainty).write_json() for answer in (new, twin))
+            new, twin = new.write_json(), twin.write_json()
         new, twin = (" ".join(str(text).split()) for text in (new, twin))
         new_text, twin_text = self.mask(new), self.mask(twin)
         if new_text == twin_text:
@@ -280,7 +274,13 @@ def list_variants(name: str, call: Call, most: int = len(VARIANTS)) -> Iterator[
 # Targets ------------------------------------------------------------------------------------------
 
 
-VALUES = {"npv": HIGH, "false_omission_rate": LOW, "missed_rate": LOW, "fpr": LOW, "specificity": HIGH}
+VALUES = {
+    "npv": 0.75,
+    "negative_rate": 0.75,
+    "right_silence": 0.75,
+    "fpr": 0.25,
+    "false_alarm_rate": 0.25,
+}
 """What each word is asked for."""
 
 

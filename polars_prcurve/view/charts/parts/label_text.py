@@ -11,6 +11,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.rate_intervals import check_confidence
 from polars_prcurve.core.ground.message_text import format_count, shorten_name
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.names_in_sentences import (
     is_bare_number,
@@ -79,8 +80,9 @@ def describe_target(targets: pl.Series | None) -> str:
     if targets is None or targets.n_unique() != 1:
         return ""
     criterion, target = targets[0]["criterion"], targets[0]["target"]
-    if criterion in RATES and target is not None:
-        return f"Thresholds for {number_words.say_target(target)} {criterion}"
+    kind = TARGET_KINDS.get(criterion)
+    if kind is not None and kind.values == "share" and target is not None:
+        return f"Thresholds for {number_words.say_target(target)} {name_metric(kind.metric.name)}"
     text = format_value("target", targets[0])
     # A threshold was passed, and aims at nothing.
     return text.capitalize() if criterion == "threshold" else f"Target: {text}"
