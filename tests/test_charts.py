@@ -1049,10 +1049,12 @@ def test_lines_that_a_title_names_are_coloured_and_those_of_few_positives_are_ne
         curves = [row for row in all_records(chart) if row.get("part", "").startswith("curve")]
         assert told <= {row["color"] for row in curves if "grey" not in row}
         assert "04 branch" not in told
-        assert heading(chart).startswith(
-            ("With 20 positives or more, ", "Among branches with 20 positives")
+        openings = (
+            "Among branches with 20 positives",
+            "By average precision, with 20 positives or more, ",
         )
-        assert "positives or more; grey: the other " in subtitle(chart)
+        assert heading(chart).startswith(openings)
+        assert "positives or more; grey lines: the other " in subtitle(chart)
     chart = test.plot.metric_by_eta(confidence=0.95)
     assert set(re.findall(r"\d\d branch", heading(chart))) == {"00 branch", "08 branch"}
     scale = layer(chart, "line")["encoding"]["color"]["scale"]

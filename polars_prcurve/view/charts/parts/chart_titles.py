@@ -310,7 +310,8 @@ def say_by_metric(metric_name: str, sentence: str) -> str:
     # By another one, or at one threshold, another model may be first.
     if not (metric_name and sentence):
         return sentence
-    is_own = sentence.startswith(("No clear winner", "Which model "))  # else it begins with a name
+    # Else it begins with a name.
+    is_own = sentence.startswith(("No clear winner", "Which model ", "With "))
     return f"By {go_on(metric_name)}, {go_on(sentence) if is_own else sentence}"
 
 
