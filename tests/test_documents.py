@@ -1348,3 +1348,13 @@ def test_curves_of_few_scores_are_drawn_from_no_recall_on() -> None:
     drawn, _ = draw_curves([Curve("rule", 0, published, None)], 0.1, {}, (600, 260), "")
     line = re.findall(r"[\d.]+,[\d.]+", re.findall(r'<path d="M(.*?)" fill="none"', drawn)[0])
     assert float(line[0].partition(",")[0]) > float(axis_x) + 100
+
+
+def test_a_case_without_a_verdict_has_a_heading_without_a_colon(tmp_path: Path) -> None:
+    """Where it is measured, the name of the case is all there is."""
+    label = np.arange(2_000) % 4 == 0
+    scores = np.random.default_rng(1).normal(size=2_000) + 2 * label
+    decision = pl.DataFrame({"score": scores, "label": label}).prc.decide(eta=[0.1, 0.01], recall=0.5)
+    text = decision.report(tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "<h3><bdi>1\xa0in\xa010</bdi></h3>" in text
+    assert ": </h3>" not in text

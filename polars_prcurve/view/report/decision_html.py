@@ -122,8 +122,8 @@ class ModelCard:
     def heading_html(self) -> str:
         """The name of the model; of an only one, the case and how it stands."""
         if self.names_case:
-            texts = isolate(self.case.short_name), escape(say_short(self.case))
-            return ": ".join(text for text in texts if text != isolate(""))
+            name = self.case.short_name
+            return ": ".join(filter(None, [name and isolate(name), escape(say_short(self.case))]))
         return "" if self.candidate.model is None else isolate(value_phrases.name_model(self.candidate))
 
 
