@@ -57,6 +57,9 @@ def test_points_have_the_interval_of_their_table_on_the_curve():
             (name, float(f"{low:.6g}"), float(f"{high:.6g}")) for name, low, high in columns.rows()
         }
         assert "Upright rule at a point: its interval of precision" in subtitle(chart)
+    whole = test.operating_points(0.1, recall=0.5, confidence=0.95, columns="all")
+    for chart in (test.plot.roc_curve(points=whole), test.plot.scores(points=whole)):
+        assert "Upright rule" not in subtitle(chart)
     bare = test.plot.pr_curve(0.1, points=points.drop("precision_low"), confidence=0.95)
     assert "Upright rule" not in subtitle(bare)
     assert "at one that was chosen on this test set they are wider" in subtitle(bare)
@@ -240,3 +243,37 @@ def test_overlapping_intervals_are_in_the_title():
     assert say_beside_chance("", [(0.2, 0.4), (0.3, 0.5)], 0.1, ["a", "b"]) == ""
     returned = [(0.2, 0.4)]  # among what was returned, at a prevalence that is not known
     assert say_beside_chance("It is", returned, None, ["a"]) == "It is"
+
+
+@pytest.mark.parametrize("eta", [0, 1])
+def test_many_groups_without_a_value_are_drawn(eta):
+    parts = [
+        draw_models({"score": 2.0}, pos=30, neg=90, seed=k).with_columns(g=pl.lit(k)) for k in range(10)
+    ]
+    chart = charts.prg_curve(pl.concat(parts).prc.curve(eta, by="g"), color="g")
+    assert "grey lines: the other " in subtitle(chart)
+
+
+def test_one_group_of_enough_positives_is_one_coloured_line():
+    sizes = {k: 60 if k == 3 else 5 for k in range(10)}
+    parts = [
+        draw_models({"score": 2.0}, pos=n_pos, neg=90, seed=k).with_columns(m=pl.lit(f"m{k}"))
+        for k, n_pos in sizes.items()
+    ]
+    ranking = prc(pl.concat(parts), model="m").plot.ranking([0.1, 0.3], confidence=0.95)
+    assert "1 that come high with 20 positives or more; grey lines: the other 9" in subtitle(ranking)
+
+
+def test_a_metric_keeps_its_capitals_within_a_sentence():
+    test = prc(draw_models({"a": 2.0, "b": 1.5}), score=["a", "b"])
+    chart = test.plot.difference([0.01, 0.1], metrics="roc_auc", confidence=0.95)
+    assert "ROC AUC" in subtitle(chart)
+    assert "rOC" not in subtitle(chart) + heading(chart)
+
+
+def test_models_of_equal_rank_change_no_places_and_stay_within_the_axis():
+    frame = draw_models({"a": 1.5})
+    test = prc(frame.with_columns(b="a"), score=["a", "b"])
+    assert "same at all prevalences" in heading(test.plot.ranking())
+    tied = test.plot.ranking(confidence=0.95)
+    assert {row["foot"] for row in records(tied, "zone")} == {1.34}

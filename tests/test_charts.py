@@ -1630,7 +1630,7 @@ def test_one_point_is_the_finding():
     chart = plot(frame).roc_curve(points=point)
     found = (say_share(point[name].item()) for name in ("precision", "recall"))
     right, recall = map(plain, found)
-    assert heading(chart) == f"precision is {right} and recall {recall}"
+    assert heading(chart) == f"Precision is {right} and recall {recall}"
     assert "threshold 1.37" in records(chart, "mark")[0]["said"]
 
 

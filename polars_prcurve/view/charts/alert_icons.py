@@ -61,8 +61,7 @@ def alerts(
     positive. Between the limits, where the ring is dotted, alerts may be either; the tint is darker up
     to the estimate. If all precisions at a prevalence are below 1 in 50, grids have as many alerts
     as contain one true positive, but no more than 1,000, and those between the limits of that number are
-    dotted. Grids of groups come
-    in order of their values, the greatest first.
+    dotted. Grids of groups come in order of their values, the greatest first.
 
     Parameters
     ----------
@@ -172,7 +171,7 @@ def _draw_icons(
 
 
 def _find_rare(curves: ChartCurves) -> dict[int, bool]:
-    """Return whether each grid has as many alerts as one true one takes, alike where they compare."""
+    """Return whether each grid has as many alerts as contain one true positive, alike if compared."""
     # Prevalences of one group are apart, and groups that have a prevalence each are compared.
     groups = curves.group_fields
     has_several_etas = curves.count_distinct([*groups, "eta"]) > curves.count_distinct(groups)

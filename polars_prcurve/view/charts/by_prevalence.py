@@ -102,8 +102,8 @@ def metric_by_eta(
     color, facet
         A `by` column, `"metric"` or `"target"`. By default the first `by` column is colour, and the
         others are panels, as are metrics and targets if there are several. With more than 8 groups,
-        of one metric, the highest, the middle and the lowest have colours, where the title compares them
-        or on average, and the others are grey.
+        of one metric, the highest, the middle and the lowest have colours, by the values that the title
+        compares or else by their means, and the others are grey.
     title, width, height
         As in `pr_curve`.
 
@@ -235,8 +235,8 @@ class _LineChart:
         # Of many lines those at both ends of what the title compares have a colour.
         known_curves = curves.pick([*curves.keep_known(means)])
         told_values = {curve: -eta for curve, eta in self._find_halves(known_curves).items()}
-        told_values = told_values or self._find_values(known_curves)[1] or curves.keep_known(means)
-        self.channels = pick_out(self.channels, told_values)
+        if told_values := told_values or self._find_values(known_curves)[1]:  # or by means, as chosen
+            self.channels = pick_out(self.channels, told_values)
         self.canvas = Canvas(curves, self.channels, self.spec, size)
 
     @property

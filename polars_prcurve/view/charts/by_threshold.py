@@ -254,7 +254,7 @@ class _Column:
         key = chart_assembly.make_key(self.canvas.records, f"x {self.spec.y.field}")
         words = self._label_rules(self.spec.x)
         # Most often two rows of thresholds stand between the head and the lines.
-        lift = max(2, *(1 - round((word.py + 9) / 15) for word in words)) if words else 0
+        lift = max(2, len({word.py for word in words})) if words else 0
         words += chart_assembly.write_head(self.head, self.size.width, lift=lift) if self.head else []
         for number, spec in enumerate(self._list_specs(has_names=has_names)):
             # All three charts are drawn from one list of records, in which each has words of its own.

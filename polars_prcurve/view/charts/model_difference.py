@@ -131,7 +131,7 @@ def _say_pair(canvas: Canvas) -> tuple[str, str]:
     curves = canvas.curves
     pair = curves.curve_rows.row(0, named=True)
     metric, names = label_text.format_metric(pair["metric"]), _name_models(pair["pair"])
-    subtitle = f"{' minus '.join(names)}: {metric[:1].lower()}{metric[1:]}"
+    subtitle = f"{' minus '.join(names)}: {go_on(metric)}"
     if not is_higher_better(pair["metric"]):
         return subtitle, ""
     canvas.words += _name_sides(names, canvas)

@@ -249,7 +249,8 @@ def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:
             etas_of_zone.setdefault((panel_label, top_place, foot_place), set()).add(eta)
     for (panel_label, top_place, foot_place), zone_etas in etas_of_zone.items():
         for is_in_zone, zone in list_stretches(x_axis, etas, [eta in zone_etas for eta in etas]):
-            zone |= {"rank": top_place - _ZONE_RIM, "foot": foot_place + _ZONE_RIM}
+            last_place = min(foot_place, canvas.spec.y.high - 0.5)  # ranks end before it if models tie
+            zone |= {"rank": top_place - _ZONE_RIM, "foot": last_place + _ZONE_RIM}
             record = {"part": "zone", **colors_and_panels.tell_panel(panel_label)}
             record |= {name: round_digits(end) for name, end in zone.items()}
             canvas.records += [record] if is_in_zone else []

@@ -128,7 +128,7 @@ def list_pair_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[T
 def name_columns_of_one(goal: Goal) -> list[str]:
     """Return the heads of columns that stand beside cases of one model alone.
 
-    Recall and precision, which are about as large as their targets, are not missed.
+    Recall and precision are left out: they are about as large as their targets.
     """
     names = [name for name in choose_columns(goal)[1:] if name not in ("recall", "precision")]
     return [*map(name_metric, names)]

@@ -318,7 +318,7 @@ def _list_corners(points: Sequence[Point]) -> list[Point]:
 
 
 def _list_drawn(curve: Curve) -> list[Mapping[str, Any]]:
-    """Return the rows that a line joins, after one at recall 0, up to which the first one serves."""
+    """Return the rows that a line joins; before the first one it runs level from recall 0."""
     rows = [row for row in curve.rows if row["precision"] is not None and row["recall"] is not None]
     # A published point is alone.
     is_led_to = bool(rows) and rows[0]["recall"] > 0 and rows[0].get("threshold") is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from polars_prcurve.core.confidence.estimate_columns import Estimate
@@ -174,8 +173,6 @@ def _write_too_little(case: Case, breaks: Breaks) -> str:
     if estimate.span is None:
         fact = f"there is no interval for {metric}{at_half}"
         return _write_of_one(case, breaks, "With", f" {examples}, {fact}")
-    if case.goal.mean_over:  # whose interval by Student's distribution may leave the range of the metric
-        estimate = replace(estimate, low=max(estimate.low, 0.0), high=min(estimate.high, 1.0))
     ends = " to ".join(format_ends(column, estimate))
     of_model = f" of {name_model(candidate)}" if len(case.candidates) > 1 else ""
     fact = f"{metric}{of_model}{at_half} could be anything from {ends}"

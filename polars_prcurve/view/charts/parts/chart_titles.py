@@ -40,12 +40,11 @@ _NEAR_HALF = 0.6  # the recall up to which the title of a published point is on 
 def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], few: str = "") -> str:
     """Return the title on curves with 20 positives or more, or that all have too few."""
     # Of these it is `few`, or by default how roughly a recall of 50% is known.
-    few_rows = curves.curve_rows.filter(pl.col("n_pos") < FEW_POSITIVES)
-    if few_rows.is_empty():
+    if not curves.has_few_positives:
         return say(curves)
-    if len(few_rows) == len(curves.curve_rows):
-        return say_too_few(few_rows["n_pos"], few)
-    few_curves = few_rows["curve"].to_list()
+    few_curves = curves.few_curves
+    if not few_curves:  # as of all
+        return say_too_few(curves.curve_rows["n_pos"], few)
     sentence = say(curves.pick([n for n in curves.curve_rows["curve"] if n not in few_curves]))
     columns = [curves.column_of_field[field] for field in curves.group_fields]
     group_columns = [name for name in columns if name != "model"] or columns
@@ -95,13 +94,11 @@ def say_few_false_alerts(curves: ChartCurves, channels: Channels) -> str:
     if not curves_in_doubt:
         return ""
     names, n_lines = name_curves(curves, channels), len(curves.curve_rows)
-    shown_labels = names.values() if channels.color is None else channels.color.shown_labels
     subject = "precision"
     if len(curves_in_doubt) < n_lines:
         subject = f"precision of {len(curves_in_doubt)} of {n_lines} lines"
-        labels = [names.get(curve_number, "") for curve_number in curves_in_doubt]
-        if are_short(curves_in_doubt, names) and {*labels} <= {*shown_labels}:
-            subject = f"precision for {join_words(labels)}"
+        if are_short(curves_in_doubt, names):
+            subject = f"precision for {join_words([names[curve] for curve in curves_in_doubt])}"
     recall_text = say_reached(half_points["recall"])
     return f"At {recall_text}, {subject} rests on fewer than {FEW_FALSE_POSITIVES} false positives"
 
@@ -246,7 +243,7 @@ def list_firsts(
     """Return who is significantly first at each prevalence, from those that may be first; else empty.
 
     It is the first of the others where `few_names` have too few positives, and nobody where one of them
-    has the first rank: whom the others are better than is then not known.
+    has the first rank, since it is then not known whether the others are better.
     """
     # Without a model that is first anywhere, those are named of which one is, where they are two of
     # many.
@@ -328,10 +325,12 @@ def say_trades(metric_name: str, trades: Sequence[Mapping[str, Any]]) -> str:
 
 def say_swaps(curves: ChartCurves, channels: Channels) -> str:
     """Return where models change places by their values alone; empty in panels."""
-    points, color_channel = curves.points.drop_nulls("rank").sort("eta", "rank"), channels.color
+    points, color_channel = curves.points.drop_nulls("rank"), channels.color
     if channels.facet is not None or color_channel is None or points.is_empty():
         return ""
-    orders = points.group_by("eta", maintain_order=True).agg("curve").rows()
+    # Equal ranks have one order, or models that are alike would seem to change places.
+    ordered_points = points.sort("eta", "rank", "curve")
+    orders = ordered_points.group_by("eta", maintain_order=True).agg("curve").rows()
     swaps = [
         (math.sqrt(low_eta * eta), set(before[:place] + before[place + 2 :]) ^ set(before))
         for (low_eta, before), (eta, after) in pairwise(orders)
@@ -677,11 +676,11 @@ def say_values(
 
 def say_point(threshold_text: str | None, precision: float, recall: float) -> str:
     """Return what one point means, as a sentence."""
-    place_text = f"At threshold {threshold_text}, " if threshold_text else ""
+    start = f"At threshold {threshold_text}, precision" if threshold_text else "Precision"
     precision_text, recall_text = number_words.say_shares([precision, recall])
     if 0 < precision < number_words.RARELY_RIGHT:
         precision_text = number_words.say_precisions([precision])[0]
-    return f"{place_text}precision is {precision_text} and recall {recall_text}"
+    return f"{start} is {precision_text} and recall {recall_text}"
 
 
 def say_thresholds(channels: Channels, curves: ChartCurves) -> str:
@@ -834,7 +833,7 @@ def _place_in_time(time_name: str, start: object) -> str:
 
 
 def _say_start(change: _Change, time_name: str) -> str:
-    """Return `probably from week 7 on`; of the first period there is nothing that it could be else."""
+    """Return `probably from week 7 on`, without `probably` for the first period."""
     probably = "" if change.before is None else "probably "
     return f"{probably}from {time_name} {change.start} on"
 

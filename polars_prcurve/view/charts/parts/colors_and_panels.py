@@ -289,8 +289,9 @@ def pick_out(
     channels: Channels, value_of_curve: Mapping[int, float], most_colors: int | None = None
 ) -> Channels:
     """Return channels in which a few of many colours stay, and `color_note`, which names them."""
-    # Of more groups than colours the first, middle and last by value stay, or the first `most_colors`.
-    # Groups without a value do not: they have too few positives.
+    # Of more groups than colours the highest, middle and lowest by value stay, or the first
+    # `most_colors`. Groups without a value do not, such as those of too few positives; if none has
+    # a value, all may.
     color_channel = channels.color
     if (
         color_channel is None
@@ -299,7 +300,8 @@ def pick_out(
     ):
         return channels
     known_curves = color_channel.label_of_curve.keys() & value_of_curve.keys()
-    n_known = len({color_channel.label_of_curve[curve] for curve in known_curves})
+    n_labels = len(color_channel.labels)
+    n_known = len({color_channel.label_of_curve[curve] for curve in known_curves}) or n_labels
     ranked_labels = _rank_labels(color_channel, value_of_curve)[:n_known]
     if most_colors:
         places = _pick_places(color_channel, ranked_labels, [0] * most_colors)
@@ -309,11 +311,10 @@ def pick_out(
         ends_first = [*dict.fromkeys([0, n_known - 1, n_known // 2])]
         places = _pick_places(color_channel, ranked_labels, ends_first)
         clause = f"highest, {'' if n_known // 2 in places else 'a '}middle and lowest"
-    n_labels = len(color_channel.labels)
     clause += f" with {FEW_POSITIVES} positives or more" if n_known < n_labels else ""
     picked_labels = [ranked_labels[place] for place in places]
     colors = [color_channel.name_color(label) for label in picked_labels]
-    has_twin = not most_colors and colors[-1] in colors[:-1]
+    has_twin = not most_colors and len({*colors}) < len(colors)
     return replace(
         channels,
         color=replace(
@@ -335,7 +336,8 @@ def _pick_places(
     for place in places:
         for near_place in sorted(range(last_place + 1), key=lambda other: abs(other - place)):
             color: Any = color_channel.name_color(ranked_labels[near_place])
-            if color in place_of_color and place == last_place:
+            is_taken = near_place in place_of_color.values()
+            if color in place_of_color and place == last_place and not is_taken:
                 color = "lowest"
             if color not in place_of_color:
                 place_of_color[color] = near_place

@@ -183,7 +183,8 @@ def read_points(
                 f"{curve_dtype}; make both from one table"
             )
     columns = ["threshold", "recall", "fpr", "precision", "holds_from", "holds_to", "guarantee"]
-    columns = list(dict.fromkeys([*columns, *_LIMITS, *required_columns]))
+    columns += _LIMITS if "precision" in required_columns else ()  # or they are not drawn
+    columns = list(dict.fromkeys([*columns, *required_columns]))
     present_columns = [column for column in columns if column in result.columns]
     point_rows = pick_columns(result, key_fields, present_columns)
     null_exprs = [pl.lit(None).alias(column) for column in columns if column not in present_columns]
