@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.ground.lazy_modules import statistics
+from polars_prcurve.core.ground.normal_distribution import normal_quantile
 
 
 class AlphaColumns(NamedTuple):
@@ -59,7 +59,7 @@ def is_tail_at_most(alpha: Alpha, hits: pl.Expr, trials: pl.Expr, odds: pl.Expr)
 
 def _find_quantile(alpha: Alpha) -> Any:
     """Return the quantile of the standard normal distribution below which alpha lies."""
-    return alpha.quantile if isinstance(alpha, AlphaColumns) else statistics.NormalDist().inv_cdf(alpha)
+    return alpha.quantile if isinstance(alpha, AlphaColumns) else normal_quantile(alpha)
 
 
 def count_passing(trials: pl.Expr, odds: pl.Expr, alpha: Alpha) -> pl.Expr:

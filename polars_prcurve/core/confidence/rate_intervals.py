@@ -25,8 +25,8 @@ import polars as pl
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_modules import statistics
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.normal_distribution import normal_quantile
 from polars_prcurve.core.metrics.point_metric import choose_where
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def check_confidence(confidence: float, argument_name: str = "confidence=") -> f
 def z_value(confidence: float) -> float:
     """Return z such that a normal variable is within z standard deviations with this probability."""
     # The lower tail: 1 minus a small number would round.
-    return -statistics.NormalDist().inv_cdf((1 - confidence) / 2)
+    return -normal_quantile((1 - confidence) / 2)
 
 
 def compute_limits(

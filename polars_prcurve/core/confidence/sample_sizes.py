@@ -44,8 +44,8 @@ from polars_prcurve.core.ground.argument_checks import (
     read_numbers,
 )
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_modules import statistics
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.normal_distribution import normal_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.metrics.point_metric import choose_where
 
@@ -265,7 +265,7 @@ def _name(*parts: str) -> str:
 
 def _add_limits(rates: F, options: SizeOptions) -> F:
     """Add the ends of the intervals of both rates at their expected numbers, below and above them."""
-    size_factor, z = pl.col(_LOG_FACTOR).exp(), statistics.NormalDist().inv_cdf(options.assurance)
+    size_factor, z = pl.col(_LOG_FACTOR).exp(), normal_quantile(options.assurance)
     rates = rates.with_columns(
         (pl.col(_name(rate_name, "alone")) * size_factor).alias(_name(rate_name, "size"))
         for rate_name in _RATES

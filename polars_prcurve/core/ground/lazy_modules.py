@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import fractions as fractions  # noqa: PLC0414
-    import statistics as statistics  # noqa: PLC0414
 
 
 class LazyModule:
@@ -24,4 +23,4 @@ class LazyModule:
 
 
 if not TYPE_CHECKING:
-    fractions, statistics = LazyModule("fractions"), LazyModule("statistics")
+    fractions = LazyModule("fractions")

@@ -7,7 +7,6 @@ from functools import cache
 
 import polars as pl
 
-from polars_prcurve.core.ground.lazy_modules import statistics
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 
@@ -21,6 +20,13 @@ def normal_cdf(x: pl.Expr) -> pl.Expr:
     """Return the share of a standard normal distribution below x."""
     # By erfc, because 1 + erf would lose all digits in the lower tail.
     return (x * -math.sqrt(0.5)).erfc() * 0.5
+
+
+def normal_quantile(share: float) -> float:
+    """Return the x below which a share of a standard normal distribution lies."""
+    from statistics import NormalDist  # most queries need none
+
+    return NormalDist().inv_cdf(share)
 
 
 def add_normal_quantile(frame: pl.LazyFrame, share: pl.Expr, quantile_name: str) -> pl.LazyFrame:
@@ -70,4 +76,4 @@ def list_range_deviations(confidence: float) -> tuple[float, ...]:
     numbers_of_means = np.arange(2, int(exact_numbers[-1]) + 1)
     deviations = np.interp(np.log(numbers_of_means), np.log(exact_numbers), highs / math.sqrt(2))
     # Of two means there is one difference.
-    return (0.0, 0.0, statistics.NormalDist().inv_cdf((1 + confidence) / 2), *deviations[1:].tolist())
+    return (0.0, 0.0, normal_quantile((1 + confidence) / 2), *deviations[1:].tolist())

@@ -16,9 +16,8 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import read_choice, read_number, read_pair, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import is_at_least, is_at_most
-from polars_prcurve.core.ground.lazy_modules import statistics
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.normal_distribution import normal_cdf
+from polars_prcurve.core.ground.normal_distribution import normal_cdf, normal_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.metrics.curve_metric import (
     LEAST_ETA,
@@ -224,7 +223,7 @@ def precision_at_recall(recall: float) -> CurveMetric:
         return keep_at_reach(segment, precision_at(segment.recall, _least_fpr(segment), segment.odds))
 
     # Brodersen et al. 2010, eq. 7; the outer Phi is missing there in print.
-    z = -statistics.NormalDist().inv_cdf(recall) if recall < 1 else -math.inf
+    z = -normal_quantile(recall) if recall < 1 else -math.inf
 
     def term_of_model(segment: SegmentValues) -> Amount:
         fpr = normal_cdf(

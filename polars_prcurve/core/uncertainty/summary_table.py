@@ -27,8 +27,8 @@ from polars_prcurve.core.curves.curve_segments import (
 )
 from polars_prcurve.core.curves.curve_table import has_many, long_columns, stack_metrics
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_modules import statistics
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.normal_distribution import normal_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.student_distribution import normal_from_student
 from polars_prcurve.core.inputs import resolved_tables as of_table
@@ -249,7 +249,7 @@ def _add_chance(
         deviation = normal_from_student(deviation, freedom)
         # An area of 1 has no standard error: by chance none of n is on the wrong side in 2**-n.
         is_separate = (pl.col(_AREA) == 1) & (smaller_size > math.log2(1 / (1 - confidence)))
-        is_above = pl.coalesce(deviation >= statistics.NormalDist().inv_cdf(confidence), is_separate)
+        is_above = pl.coalesce(deviation >= normal_quantile(confidence), is_separate)
         is_above = (is_above & (smaller_size >= _LEAST_CLASS_SIZE)).fill_null(False)
         is_above = pl.when(pl.col(_AREA).is_not_null()).then(is_above)
     return population_values.with_columns(is_above.alias(ABOVE_CHANCE))
