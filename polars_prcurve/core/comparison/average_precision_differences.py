@@ -12,7 +12,7 @@ of the standard errors s of this logit. The lower limit of the difference of log
 with D' and S' on the curves with one false positive more, and D" on those with one positive more on top.
 In small samples average precision is too large on average, and more so for one of two models of
 different shape. Its lead grows with an example more, and that growth is subtracted, too. Errors are too
-small there: squares of S grow by 8 / n_pos of them.
+small there, so that S^2 grows by a share of 8 / n_pos.
 
 Of two models of different shape, such as one with a few negatives among its best positives, that with
 the greater error leads by luck more often than S implies, since S is least where it is lucky. Models of
@@ -87,7 +87,7 @@ def add_leads(differences: pl.LazyFrame, name: str, eta_variance: pl.Expr) -> pl
     excess_variances = _measure_excess(name)
     growth_of_few = 1 + _FEW_POS / pl.col(EffectiveSize.N_POS)
     for curve in _CURVES:
-        variance = _compare_errors(f"{name}{curve}")
+        variance = _find_gap_variance(f"{name}{curve}")
         for side, excess_variance in excess_variances.items():
             side_variance = (variance + excess_variance) * growth_of_few + eta_variance
             gap_columns[f"{side}{name}{curve}_{_GAP_ERROR}"] = side_variance.sqrt()
@@ -143,7 +143,7 @@ def _measure_excess(name: str) -> dict[str, pl.Expr]:
     return excess_variances
 
 
-def _compare_errors(name: str) -> pl.Expr:
+def _find_gap_variance(name: str) -> pl.Expr:
     """Return the variance of a difference of logits."""
     a, b = (pl.col(side + name) for side in SIDES)
     error_a, error_b = (pl.col(f"{side}{name}_{SAMPLE_ERROR}") for side in SIDES)

@@ -179,11 +179,11 @@ def _collect_model_scores(
             order = np.lexsort((places, models))  # the order of pairs, as they come back
             groups = model_rows[Group.NUMBER].gather(models[order])
             eta_rows = pl.LazyFrame({Group.NUMBER: groups, "eta": from_logit(places[order])})
-            grid = EtaTable(eta_rows, {Group.NUMBER: pl.UInt32()})
-            pairs = curves.build_populations(grid).filter(pl.col(Population.HAS_ETA_ROW).is_not_null())
-            query = curves.compute_values(pairs, metrics_by_name).select(Population.NUMBER, name)
-            query = query.sort(Population.NUMBER)
-            values = table.collect(query, "", n_etas=int(np.bincount(models).max(initial=0)))
+            populations = curves.build_populations(EtaTable(eta_rows, {Group.NUMBER: pl.UInt32()}))
+            populations = populations.filter(pl.col(Population.HAS_ETA_ROW).is_not_null())
+            query = curves.compute_values(populations, metrics_by_name).sort(Population.NUMBER)
+            most_etas = int(np.bincount(models).max(initial=0))
+            values = table.collect(query.select(name), "", n_etas=most_etas)
             return (values[name].fill_null(math.nan).to_numpy() * sign)[np.argsort(order)]
 
         model_index = ModelIndex(model_rows.select(*table.by))

@@ -241,14 +241,14 @@ def _find_deviations(
     for end_column, start in ((_NEAR, pl.lit(0.0)), (_FAR, chance_deviations)):
         search_rows = search_rows.with_columns(start.alias(end_column), start.alias(_DEVIATIONS))
         search_rows = add_rest(search_rows, f"{end_column}_rest")
-    near_limit, far_limit, rest = pl.col(f"{_NEAR}_rest"), pl.col(f"{_FAR}_rest"), pl.col(_REST)
-    bound = pl.when(near_limit <= 0).then(0.0).when(far_limit >= 0).then(_FAR)
+    near_rest, far_rest, rest = pl.col(f"{_NEAR}_rest"), pl.col(f"{_FAR}_rest"), pl.col(_REST)
+    bound = pl.when(near_rest <= 0).then(0.0).when(far_rest >= 0).then(_FAR)
     search_rows = search_rows.with_columns(
         bound.alias(_BOUND), pl.lit(None, dtype=pl.Boolean).alias(_WAS_CERTAIN)
     )
     for _ in range(_N_STEPS):
         next_deviations = pl.col(_NEAR) + (pl.col(_FAR) - pl.col(_NEAR)) * (
-            near_limit / (near_limit - far_limit)
+            near_rest / (near_rest - far_rest)
         )
         search_rows = add_rest(search_rows.with_columns(next_deviations.alias(_DEVIATIONS)), _REST)
         is_certain, is_repeated = rest > 0, (rest > 0) == pl.col(_WAS_CERTAIN)
@@ -256,8 +256,8 @@ def _find_deviations(
         search_rows = search_rows.with_columns(
             pl.when(is_certain).then(_DEVIATIONS).otherwise(_NEAR).alias(_NEAR),
             pl.when(is_certain).then(_FAR).otherwise(_DEVIATIONS).alias(_FAR),
-            pl.when(is_certain).then(rest).otherwise(near_limit * weight).alias(f"{_NEAR}_rest"),
-            pl.when(is_certain).then(far_limit * weight).otherwise(rest).alias(f"{_FAR}_rest"),
+            pl.when(is_certain).then(rest).otherwise(near_rest * weight).alias(f"{_NEAR}_rest"),
+            pl.when(is_certain).then(far_rest * weight).otherwise(rest).alias(f"{_FAR}_rest"),
             is_certain.alias(_WAS_CERTAIN),
         )
     return search_rows.with_columns(pl.coalesce(_BOUND, _DEVIATIONS).alias(_DEVIATIONS))

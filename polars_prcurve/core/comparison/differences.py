@@ -249,7 +249,7 @@ class _Models(NamedTuple):
     table: ScoreTable
     sweep: SweepTables
     curves: CurveSegments
-    pairs: pl.LazyFrame  # one row per model and prevalence
+    populations: pl.LazyFrame  # one row per model and prevalence
     metrics_by_name: dict[str, CurveMetric]  # the metrics by the names of their columns
     moved_metrics: dict[str, CurveMetric]
     """The metrics whose errors carry that of a prevalence, if it has one."""
@@ -319,28 +319,32 @@ def _build_models(comparison: Comparison) -> _Models:
     }
     sweep = build_sweep(table, effective=is_analytic)
     curves = build_curves(table, sweep, metrics, with_last=is_analytic)
-    pairs = model_pair_rows.number_pairs(curves.build_populations(comparison.grid), table.group_columns)
+    populations = model_pair_rows.number_populations(
+        curves.build_populations(comparison.grid), table.group_columns
+    )
     has_freedom = is_analytic and table.sample.joins_rows
     moved_metrics = {
         name: metric
         for name, metric in metrics_by_name.items()
         if comparison.grid.is_uncertain and metric.depends_on_eta and metric.recipe.influence is not None
     }
-    return _Models(comparison, table, sweep, curves, pairs, metrics_by_name, moved_metrics, has_freedom)
+    return _Models(
+        comparison, table, sweep, curves, populations, metrics_by_name, moved_metrics, has_freedom
+    )
 
 
 def _compute_values(models: _Models) -> pl.LazyFrame:
     """Return the metrics of each model, with errors if they are known without resampling; checked."""
-    comparison, table, sweep, curves, pairs, metrics_by_name, moved_metrics, _ = models
+    comparison, table, sweep, curves, populations, metrics_by_name, moved_metrics, _ = models
     if comparison.certainty.method == "analytic":
         model_values = plan_values(table, sweep, curves, comparison.certainty.level)(
-            pairs, metrics_by_name
+            populations, metrics_by_name
         )
     else:
-        model_values = curves.compute_values(pairs, metrics_by_name)
+        model_values = curves.compute_values(populations, metrics_by_name)
     if comparison.grid.is_uncertain:
-        model_values = add_values_at_ends(model_values, pairs, moved_metrics, [""], curves)
-    model_values = model_pair_rows.check_models(comparison, sweep, pairs, model_values)
+        model_values = add_values_at_ends(model_values, populations, moved_metrics, [""], curves)
+    model_values = model_pair_rows.check_models(comparison, sweep, populations, model_values)
     if comparison.grid.sharing_groups is not None:
         return model_values
     return model_values.with_columns(find_shared_eta([BASE_GROUP]))
@@ -459,7 +463,12 @@ def _join_paired_values(
     )
     cells = paired_errors.count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table)
     differences = paired_errors.add_pair_variances(
-        differences, cells, models.curves, models.pairs, metrics_by_name, comparison=models.comparison
+        differences,
+        cells,
+        models.curves,
+        models.populations,
+        metrics_by_name,
+        comparison=models.comparison,
     )
     return differences.with_columns(
         error.alias(f"{name}_standard_error") for name, error in sample_errors.items()

@@ -25,7 +25,7 @@ from polars_prcurve.core.comparison.model_pair_rows import (
     Comparison,
     join_sides,
     list_compare_columns,
-    number_pairs,
+    number_populations,
     two_models_check,
 )
 from polars_prcurve.core.confidence.doubts import DOUBT
@@ -87,7 +87,7 @@ def build_model_values(
     """Return the values of all models in each group; null, with `in_all`, where some model lacks one."""
     values = build_group_values(table, grid, metrics, means)
     if needs_pairs:
-        values = stop_if_broken(number_pairs(values, table.group_columns), [two_models_check()])
+        values = stop_if_broken(number_populations(values, table.group_columns), [two_models_check()])
     if not in_all:
         return values
     outer_keys = [name for name in means.list_keys(table) if name != Row.MODEL]

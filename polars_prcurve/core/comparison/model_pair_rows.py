@@ -130,10 +130,10 @@ IS_ORDERED = pl.col(A + Group.NUMBER) < pl.col(B + Group.NUMBER)
 """Whether a row of both is the one that counts: each pair once, and no model with itself."""
 
 
-def number_pairs(pairs: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+def number_populations(populations: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     """Add ETA_NUMBER and BASE_GROUP to rows of groups and prevalences; `by` is without Row.MODEL."""
     first_group = pl.col(Group.NUMBER).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)
-    return pairs.with_columns(
+    return populations.with_columns(
         (pl.col(Population.NUMBER) - pl.col(Population.NUMBER).min().over(Group.NUMBER)).alias(
             ETA_NUMBER
         ),
@@ -185,7 +185,7 @@ _N_UNEQUAL = f"{RESERVED}unequal"  # how many examples do
 
 
 def check_models(
-    comparison: Comparison, sweep: SweepTables, pairs: pl.LazyFrame, model_values: pl.LazyFrame
+    comparison: Comparison, sweep: SweepTables, populations: pl.LazyFrame, model_values: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Return `model_values`, a row per model and prevalence; stop if a check of the table fails."""
     # Of a table in memory the checks are made at once, before the values are computed.
@@ -195,11 +195,11 @@ def check_models(
         *([two_models_check()] if comparison.needs_pairs else []),
     ]
     if comparison.examples != "by id":
-        check_first(table, pairs, *checks)
+        check_first(table, populations, *checks)
         return check_at_end(table, model_values.sort(Population.NUMBER), *checks)
     count_row, matching_checks = _count_unmatched(table, sweep), _matching_checks()
     if table.is_in_memory:  # the examples are counted once, and not again at the end
-        check_first(table, pairs.join(count_row, how="cross"), *checks, *matching_checks)
+        check_first(table, populations.join(count_row, how="cross"), *checks, *matching_checks)
         return check_at_end(table, model_values.sort(Population.NUMBER), *checks)
     return check_at_end(
         table,

@@ -123,7 +123,7 @@ def add_pair_variances(
     differences: pl.LazyFrame,
     cells: pl.LazyFrame,
     curves: CurveSegments,
-    pairs: pl.LazyFrame,
+    populations: pl.LazyFrame,
     metrics: Mapping[str, CurveMetric],
     *,
     comparison: Comparison,
@@ -131,7 +131,7 @@ def add_pair_variances(
     """Add variances among examples, or sums over clusters, of differences of influences of `cells`."""
     table = comparison.table
     by, joins_rows = table.group_columns, table.sample.joins_rows
-    for influences in build_influences(curves, pairs, metrics, [ETA_NUMBER]):
+    for influences in build_influences(curves, populations, metrics, [ETA_NUMBER]):
         key_columns = [A + influences.key, B + Group.NUMBER]
         pair_totals = _sum_squared_gaps(cells, influences, key_columns, by, joins_rows=joins_rows)
         differences = differences.join(pair_totals, on=key_columns, how="left")
@@ -227,14 +227,14 @@ def add_bootstrap_errors(
     """Add the errors of differences, from replicates that all models share, and the class sizes."""
 
     def subtract_models(
-        pairs: pl.DataFrame, replicate_values: ReplicateValues
+        populations: pl.DataFrame, replicate_values: ReplicateValues
     ) -> tuple[dict[str, pl.Series], ReplicateValues]:
         """Return both numbers of each model pair in a block, and the differences of all values."""
-        numbered_pairs = pairs.select(
+        numbered_populations = populations.select(
             BASE_GROUP, ETA_NUMBER, Group.NUMBER, Population.NUMBER
         ).with_row_index(_ROW_NUMBER)
-        model_pairs = numbered_pairs.join(
-            numbered_pairs, on=[BASE_GROUP, ETA_NUMBER], suffix="_b"
+        model_pairs = numbered_populations.join(
+            numbered_populations, on=[BASE_GROUP, ETA_NUMBER], suffix="_b"
         ).filter(pl.col(Group.NUMBER) < pl.col(f"{Group.NUMBER}_b"))
         rows_of_a, rows_of_b = (
             model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b")

@@ -128,9 +128,9 @@ def build_curve_table(
 def _add_places(points: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
     """Add the place of each row among those of all metrics, of each group and prevalence in turn."""
     # One integer is sorted twice as fast as three.
-    pair_keys = map(pl.col, (Group.NUMBER, Population.ETA_ROW))
-    begins_pair = pl.any_horizontal(key.ne_missing(key.shift(1)) for key in pair_keys)
-    first_metric = begins_pair.cast(pl.UInt64).cum_sum() * n_metrics
+    population_keys = map(pl.col, (Group.NUMBER, Population.ETA_ROW))
+    begins_population = pl.any_horizontal(key.ne_missing(key.shift(1)) for key in population_keys)
+    first_metric = begins_population.cast(pl.UInt64).cum_sum() * n_metrics
     place = first_metric * _MOST_ROWS + pl.col(_PLACE)
     return points.with_row_index(_PLACE).with_columns(place.alias(_PLACE))
 

@@ -288,9 +288,7 @@ def _build_points(
     is_effective = bands is not None or (promise is not None and promise.has_sizes)
     design = choose_design(table, effective=is_effective, at_thresholds=True)
     search = _choose_search(grid, targets, bands, design)
-    if (
-        is_of_curve
-    ):  # populations are known by number: groups may be called like what is computed on the way
+    if is_of_curve:  # groups may be called like what is computed on the way
         search = search._replace(populations=search.populations.drop(table.by))
     points = _find_points(search, targets)
     if isinstance(bands, ModelBands):
@@ -382,21 +380,14 @@ def _build_search(
             sweep_rows = add_field_tests(sweep_rows, sweep.groups, promise.alpha, table)
         elif (rate := find_greatest_rate(targets)) is not None and not grid.is_uncertain:
             sweep_rows = guarantees.add_upper_limits(sweep_rows, promise.alpha, rate, table)
-        populations = (
-            guarantees.add_promised_etas(populations, promise.alpha)
-            if grid.is_uncertain
-            else populations
-        )
-        populations = (
-            populations if promise.starts is None else promise.starts.join_thresholds(populations)
-        )
+        if grid.is_uncertain:
+            populations = guarantees.add_promised_etas(populations, promise.alpha)
+        if promise.starts is not None:
+            populations = promise.starts.join_thresholds(populations)
     if isinstance(bands, ModelBands):
         sweep_rows = _limit_rows(sweep_rows, targets, bands, design)
-        populations = (
-            row_search.add_eta_ends(populations, sweep_rows, bands)
-            if bands.has_eta_limits
-            else populations
-        )
+        if bands.has_eta_limits:
+            populations = row_search.add_eta_ends(populations, sweep_rows, bands)
     sweep_rows = sweep_rows.cache()  # read to choose rows from, and to look up the chosen ones
     has_many_etas = grid.etas_per_group != 1 and few_rows is None
     return row_search.RowSearch(table, sweep_rows, populations, sweep.groups, has_many_etas)
@@ -445,7 +436,7 @@ def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.
     if targets[0].search.read_end_row is not None:
         end_scores = sweep_rows.select(pl.col(ROW_NUMBER).alias(END_ROW), pl.col(Row.SCORE).alias(END))
         choice_rows = choice_rows.join(end_scores, on=END_ROW, how="left")
-    # Pairs have these columns, too.
+    # Populations have these columns, too.
     population_names = Group.NUMBER, EffectiveSize.WEIGHT_UNIT, *_CLASS_SIZES
     sweep_rows = sweep_rows.drop(population_names, strict=False)
     null_text, null_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
