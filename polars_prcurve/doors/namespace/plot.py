@@ -305,7 +305,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         score_columns = self._methods._merge_words(table_words).get("score")
         is_wide = isinstance(score_columns, list | tuple) and len(score_columns) > _MOST_CURVES
         difference_rows = _collect(
-            ask(self._choose_etas(table_words) if eta is None and not is_wide else eta)
+            ask(_choose_etas(self._read_sizes(table_words)) if eta is None and not is_wide else eta)
         )
         if eta is None and difference_rows.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
             difference_rows = difference_rows if is_wide else _collect(ask(None))
@@ -340,15 +340,16 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             As in `ranking`, but as in `metric_by_eta` if left out.
         """
         draw, table_words = self._prepare("ranking", words)
-        etas = self._choose_etas(table_words) if eta is None else eta
+        size_rows = self._read_sizes(table_words) if eta is None else None
+        etas = eta if size_rows is None else _choose_etas(size_rows)
         options = {"metric": metric, "confidence": confidence, "coarse": coarse}
         ranked_rows = _collect(self._methods.ranking(etas, columns="all", **options, **table_words))
-        pair_rows = None
+        curve_metric, pair_rows = self._find_ranked_metric(metric, table_words), None
         if confidence:
-            ranked_rows = self._add_uneven_sizes(ranked_rows, table_words)
-            pair_rows = self._compare_models(ranked_rows, etas, metric, confidence, table_words)
-        name = self._find_ranked_metric(metric, table_words).name
-        return draw(ranked_rows, pairs=pair_rows, metric=name, confidence=confidence)
+            size_rows = self._read_sizes(table_words) if size_rows is None else size_rows
+            ranked_rows = _add_uneven_sizes(ranked_rows, size_rows)
+            pair_rows = self._compare_models(ranked_rows, etas, curve_metric, confidence, table_words)
+        return draw(ranked_rows, pairs=pair_rows, metric=curve_metric.name, confidence=confidence)
 
     def _find_ranked_metric(self, metric: Any, table_words: Any) -> CurveMetric:
         """Return the curve metric that ranks: by default the area that the table has."""
@@ -358,17 +359,21 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         return best(named_metric) if isinstance(named_metric, PointMetric) else named_metric
 
     def _compare_models(
-        self, ranked_rows: pl.DataFrame, etas: Any, metric: Any, confidence: Any, table_words: Any
+        self,
+        ranked_rows: pl.DataFrame,
+        etas: Any,
+        metric: CurveMetric,
+        confidence: Any,
+        table_words: Any,
     ) -> pl.DataFrame | None:
         """Return which models of a ranking differ significantly, by pairs; None for two, or many."""
         if not 3 <= ranked_rows["model"].n_unique() <= _MOST_PAIRED:
             return None
         all_words = self._methods._merge_words(table_words)
         is_paired = all_words.get("id") is not None or isinstance(all_words.get("score"), list | tuple)
-        curve_metric = self._find_ranked_metric(metric, table_words)
         options: dict[str, Any] = {"confidence": confidence, "paired": is_paired, "adjust": "holm"}
         return _collect(
-            self._methods.compare(etas, metrics=curve_metric, columns="all", **options, **table_words)
+            self._methods.compare(etas, metrics=metric, columns="all", **options, **table_words)
         )
 
     def metric_by_eta(
@@ -418,7 +423,6 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             )
         table_words = {word: value for word, value in table_words.items() if word not in TARGET_WORDS}
         all_words = self._methods._merge_words(table_words)
-        model_column, is_wide = all_words.get("model"), isinstance(all_words.get("score"), list | tuple)
         if metrics is None:
             metrics = default_curve_metric(all_words.get("rates"), all_words.get("cells"))
         etas = eta_grid() if eta is None else eta
@@ -432,41 +436,27 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         summary_rows = summary_rows.drop("low", "high", strict=False) if is_doubted else summary_rows
         summary_rows = end_at_negatives(summary_rows) if eta is None else summary_rows
         rows_of_models = {}
-        if model_column is not None or is_wide:
+        if self._find_model_name(table_words) is not None:
             rows_of_models = self._compare_by_eta(summary_rows, metrics, confidence, table_words)
         return draw(summary_rows, **rows_of_models, confidence=confidence)
 
     def _summarize(self, etas: Any, table_words: Any, **options: Any) -> pl.DataFrame:
         """Return the summary at these prevalences, in which models are the first group."""
         summary_rows = _collect(self._methods.summary(etas, columns="all", **options, **table_words))
-        all_words = self._methods._merge_words(table_words)
-        model_column, score = all_words.get("model"), all_words.get("score")
-        if model_column is None and not isinstance(score, list | tuple):
-            return summary_rows
-        model_name = "model" if model_column is None else name_column(model_column)
-        return summary_rows.select(model_name, pl.exclude(model_name))
+        name = self._find_model_name(table_words)
+        return summary_rows if name is None else summary_rows.select(name, pl.exclude(name))
 
-    def _choose_etas(self, table_words: Any) -> list[float]:
-        """Return prevalences from common ones down to where the negatives of the test end."""
-        sizes_per_group = self._read_sizes(table_words).select("n_pos", "n_neg")
-        sizes_per_eta = sizes_per_group.join(pl.DataFrame({"eta": eta_grid()}), how="cross")
-        return end_at_negatives(sizes_per_eta)["eta"].unique().sort().to_list()
+    def _find_model_name(self, table_words: Any) -> str | None:
+        """Return the name of the group that holds the models; None if there is none."""
+        all_words = self._methods._merge_words(table_words)
+        if (model_column := all_words.get("model")) is not None:
+            return name_column(model_column)
+        return "model" if isinstance(all_words.get("score"), list | tuple) else None
 
     def _read_sizes(self, table_words: Any) -> pl.DataFrame:
         """Return how many positives and negatives each model has, in each group."""
         unpaired_words = {name: value for name, value in table_words.items() if name != "id"}
         return self._summarize(0.5, unpaired_words, metrics="roc_auc")
-
-    def _add_uneven_sizes(self, ranked_rows: pl.DataFrame, table_words: Any) -> pl.DataFrame:
-        """Return a ranking with the sizes of models, if only some have few positives."""
-        size_rows = self._read_sizes(table_words)
-        has_few = size_rows["n_pos"] < FEW_POSITIVES
-        if has_few.all() or not has_few.any():
-            return ranked_rows
-        model_name, *group_names = size_rows.columns[: size_rows.columns.index("eta")]
-        size_rows = size_rows.select("n_pos", "n_neg", *group_names, pl.col(model_name).alias("model"))
-        keys = [*group_names, "model"]
-        return ranked_rows.join(size_rows, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
     def _compare_by_eta(
         self, summary_rows: pl.DataFrame, metrics: Any, confidence: Any, table_words: Any
@@ -595,6 +585,25 @@ def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame
         target_points = model_rows.filter(pl.col("threshold").is_not_null())
     title = words.get("title")
     return etas, target_points, {**words, "title": points.verdict.sentence if title is None else title}
+
+
+def _choose_etas(size_rows: pl.DataFrame) -> list[float]:
+    """Return prevalences from common ones down to where the negatives of the test end."""
+    sizes_per_eta = size_rows.select("n_pos", "n_neg").join(
+        pl.DataFrame({"eta": eta_grid()}), how="cross"
+    )
+    return end_at_negatives(sizes_per_eta)["eta"].unique().sort().to_list()
+
+
+def _add_uneven_sizes(ranked_rows: pl.DataFrame, size_rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a ranking with the sizes of models, if only some have few positives."""
+    has_few = size_rows["n_pos"] < FEW_POSITIVES
+    if has_few.all() or not has_few.any():
+        return ranked_rows
+    model_name, *group_names = size_rows.columns[: size_rows.columns.index("eta")]
+    size_rows = size_rows.select("n_pos", "n_neg", *group_names, pl.col(model_name).alias("model"))
+    keys = [*group_names, "model"]
+    return ranked_rows.join(size_rows, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _collect(result: Any) -> pl.DataFrame:
