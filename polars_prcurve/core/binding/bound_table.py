@@ -586,15 +586,14 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         if eta_reading.parts:
             question = _set_parts(question, eta_reading.parts, table_words)
         mean_over: list[Column] = list_columns("mean_over=", options.get("mean_over"))
-        has_classes = isinstance(question.columns.score, Mapping)
-        if has_classes or isinstance(question.columns.score, list | tuple):
+        if isinstance(question.columns.score, Mapping | list | tuple):
             is_paired = method == "compare" if mean_over else options.get("paired", False)
             question = _make_long(question, paired=is_paired)
         else:
             question = _set_groups(question)
         if not mean_over:
             return question
-        return _set_means(question, mean_over, table_words, shared=has_classes)
+        return _set_means(question, mean_over, table_words, shared=question.has_class_columns)
 
     def _read_unlabelled(self, words: Mapping[str, Any]) -> ScoreTable:
         """Return this table as rows without labels; `words` hold for what it leaves open."""

@@ -194,7 +194,7 @@ class EtaClassMix(EtaArgument):
         if lacked_classes.len():
             raise PrcError(
                 f"class_mix() has no share for {list_names(map(repr, lacked_classes))}; add it, with 0 "
-                "if the class is absent"
+                "for a class that is absent"
             )
         is_positive = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
         part_rows = class_rows.join(class_shares, how="cross").with_columns(is_positive.alias("eta"))

@@ -96,14 +96,14 @@ def build_sampling_plan(
     pos_shares = (positive_counts + 0.5) / (label_counts + 1)
     n_labels = int(label_counts.sum()) + min(budget, int((row_counts - label_counts).sum()))
     deviations = compute_deviations(row_counts, pos_shares, strata_rows[_IS_ABOVE].to_numpy())
-    new_labels = allocate_labels(row_counts, deviations, label_counts, n_labels) - label_counts
-    n_empty = int((label_counts + new_labels == 0).sum())
+    labels_of_strata = allocate_labels(row_counts, deviations, label_counts, n_labels)
+    n_empty = int((labels_of_strata == 0).sum())
     if budget > 0 and n_empty:
         raise PrcError(
-            f"pass a larger budget=, or fewer strata=: with {budget} more label(s) {n_empty} of "
+            f"pass a larger budget=, or fewer strata=: with {budget} more label(s), {n_empty} of "
             f"{strata_rows.height} ranges of scores have none, and their rows cannot be weighted"
         )
-    n_after = pl.col("n_labelled") + pl.col("n_next")
+    new_labels, n_after = labels_of_strata - label_counts, pl.col("n_labelled") + pl.col("n_next")
     weight = pl.when(n_after > 0).then(pl.col("n") / n_after).alias("weight")
     plan = strata_rows.with_columns(
         pl.Series("positive_share", pos_shares), n_next=pl.Series(new_labels, dtype=pl.Int64)

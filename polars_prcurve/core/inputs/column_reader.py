@@ -124,7 +124,7 @@ class ColumnReader:
         self.by_exprs: list[pl.Expr] = []
         self.missing_tests: list[pl.Expr] = []
         self.stopping_tests: list[pl.Expr] = []
-        """Those of `missing_tests` that hold for what missing="below" refuses, too."""
+        """As `missing_tests`, but for null scores, which missing="below" takes."""
         self.example_keys: list[pl.Expr] = []
         """What rows of one example share, where an example is left out as a whole."""
 
@@ -223,8 +223,9 @@ class ColumnReader:
         if self.drops_incomplete:
             lacks_value = value_checks.is_missing(column.value, column.dtype)
             self.missing_tests.append(lacks_value)
-            if not is_score or may_be_nan:
-                self.stopping_tests.append(column.value.is_nan() if is_score else lacks_value)
+            self.stopping_tests.append(
+                lacks_value & column.value.is_not_null() if is_score else lacks_value
+            )
             return
         counter_of_subject: dict[str, value_checks.RowCounter] = {
             f"score column {model!r}": partial(self.tallies.count, among=pl.col(Row.MODEL) == model)
@@ -238,20 +239,19 @@ class ColumnReader:
     def _count_rows(
         self, complete_rows: pl.LazyFrame, column_exprs: Mapping[str, pl.Expr]
     ) -> pl.LazyFrame:
-        """Return how many rows there are and are kept, and how many of both are positive, and so on."""
+        """Return the numbers of all rows and of those kept, and of the positives of both.
+
+        Of all rows also those without a score are counted, and those that missing="below" refuses.
+        """
         # A label that is missing is of no class.
-        tests = {
-            "positive": column_exprs.get(Row.LABEL, pl.lit(None, dtype=pl.Boolean)),
-            "without_score": column_exprs.get(Row.SCORE, pl.lit(0)).is_null(),
-            "refused": pl.any_horizontal(pl.lit(value=False), *self.stopping_tests),
-        }
-        all_count, kept_count = (
-            rows.select(
-                pl.len().alias(name),
-                *(test.sum().alias(f"{name}_{kind}") for kind, test in tests.items()),
-            )
-            for name, rows in (("all", self.input_rows), ("kept", complete_rows))
+        n_pos = column_exprs.get(Row.LABEL, pl.lit(None, dtype=pl.Boolean)).sum()
+        all_count = self.input_rows.select(
+            all=pl.len(),
+            all_positive=n_pos,
+            without_score=column_exprs.get(Row.SCORE, pl.lit(0)).is_null().sum(),
+            refused=pl.any_horizontal(pl.lit(value=False), *self.stopping_tests).sum(),
         )
+        kept_count = complete_rows.select(kept=pl.len(), kept_positive=n_pos)
         return all_count.join(kept_count, how="cross")
 
     def input_fields(self, column_exprs: dict[str, pl.Expr]) -> dict[str, Any]:

@@ -191,7 +191,7 @@ def count_dropped_rows(
     counts = table.collect(table.row_counts, "the number of rows left out").row(0, named=True)
     has_labels = Row.LABEL in table.columns
     n_pos = counts["all_positive"] - counts["kept_positive"] if has_labels else None
-    may_rank_last = counts["all_without_score"] > 0 and not counts["all_refused"]
+    may_rank_last = counts["without_score"] > 0 and not counts["refused"]
     return DroppedRows(counts["all"] - counts["kept"], counts["all"], n_pos, may_rank_last=may_rank_last)
 
 

@@ -194,7 +194,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         table = question.read()
         question, table, grid = question.hide_names(table, question.build_model_grid(table))
         # The best and the worst of several were picked for their distance: theirs is adjusted.
-        adjust = "models" if worst and question.means is None else adjust
+        adjust = "models" if worst else adjust
         comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
         if question.means is not None:
             query = build_mean_compare_table(

@@ -56,8 +56,8 @@ def _count_clusters(question: Question, table: ResolvedTable) -> tuple[str, int]
     column = question.columns.cluster
     if column is None or Row.CLUSTER not in table.columns:
         return None
-    n_clusters = table.frame.select(table.columns[Row.CLUSTER].n_unique()).collect().item()
-    return name_column(column), int(n_clusters)
+    number = table.frame.select(table.columns[Row.CLUSTER].n_unique())
+    return name_column(column), int(table.collect(number, "decide()").item())
 
 
 def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -> DecisionRequest:
@@ -70,12 +70,13 @@ def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -
         goal = goal.test_point() if is_gate else goal
     if columns.model is not None and not question.has_model_columns:
         ranked_table = ranked_table(model=columns.model)
-    if columns.model is not None and isinstance(question.eta.value, ClassMix):
+    is_class_mix = isinstance(question.eta.value, ClassMix)
+    if columns.model is not None and is_class_mix:
         raise PrcError(
             "pass weight=, with the weights that .prc.unpivot_scores(mix=...) adds, and leave out eta= "
             "and score={...}: models at a class mix are compared by weighted rows"
         )
-    counts_for_less = columns.weight is not None or isinstance(question.eta.value, ClassMix)
+    counts_for_less = columns.weight is not None or is_class_mix
     request = DecisionRequest(
         ranked_table,
         question.eta.value,
