@@ -20,8 +20,8 @@ from polars_prcurve.core.binding.group_renaming import (
     list_hidden,
 )
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TableWords
-from polars_prcurve.core.comparison.model_pair_rows import Examples
-from polars_prcurve.core.confidence.band_kinds import BandKind, FixedBands
+from polars_prcurve.core.comparison.model_pairs import Examples
+from polars_prcurve.core.confidence.bands_by_threshold_choice import BandKind, FixedBands
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.interval_options import Confidence, Intervals, read_certainty
 from polars_prcurve.core.confidence.point_intervals import find_corners

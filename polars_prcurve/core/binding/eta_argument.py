@@ -12,7 +12,7 @@ from typing import Any, ClassVar, cast
 
 import polars as pl
 
-from polars_prcurve.core.curves.fields_of_several_parts import build_field_grid
+from polars_prcurve.core.curves.field_bands_and_tests import build_field_grid
 from polars_prcurve.core.ground.argument_checks import select_column, take_frame
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.inputs.column_reader import Column

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_prcurve.core.comparison.model_pair_rows import SIDES, A, B
+from polars_prcurve.core.comparison.model_pairs import SIDES, A, B
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.uncertainty.analytic_intervals import (

@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from polars_prcurve.core.comparison.model_pair_rows import CROSSING_COLUMNS, LEADER_COLUMNS
+from polars_prcurve.core.comparison.model_pairs import CROSSING_COLUMNS, LEADER_COLUMNS
 from polars_prcurve.core.comparison.sign_changes import (
     Evaluate,
     Indices,
@@ -44,7 +44,7 @@ from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import EtaTable, read_share
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import has_class
 
 EtaRange: TypeAlias = tuple[float | str, float | str]

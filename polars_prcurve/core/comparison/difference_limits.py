@@ -29,7 +29,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.comparison import average_precision_differences as ap_differences
-from polars_prcurve.core.comparison.model_pair_rows import SIDES, A, Adjust, B
+from polars_prcurve.core.comparison.model_pairs import SIDES, A, Adjust, B
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.estimate_columns import cut_to_ranges
 from polars_prcurve.core.confidence.rate_intervals import z_value

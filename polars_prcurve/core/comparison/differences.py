@@ -22,9 +22,9 @@ from typing import Any, NamedTuple, cast
 import polars as pl
 
 from polars_prcurve.core.comparison import average_precision_differences as ap_differences
-from polars_prcurve.core.comparison import difference_limits, model_pair_rows, paired_errors
+from polars_prcurve.core.comparison import difference_limits, model_pairs, paired_errors
 from polars_prcurve.core.comparison.average_precision_differences import SAMPLE_ERROR
-from polars_prcurve.core.comparison.model_pair_rows import (
+from polars_prcurve.core.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
     SIDES,
@@ -34,7 +34,7 @@ from polars_prcurve.core.comparison.model_pair_rows import (
 )
 from polars_prcurve.core.comparison.paired_errors import ALL_PREFIX, AMOUNTS, BOTH_PREFIX
 from polars_prcurve.core.confidence import point_intervals
-from polars_prcurve.core.confidence.band_kinds import (
+from polars_prcurve.core.confidence.bands_by_threshold_choice import (
     MOVE_NAMES,
     ComparedBands,
     ModelBands,
@@ -68,7 +68,7 @@ from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import check_result_columns, find_shared_eta, repeat_rows
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic_intervals
@@ -143,7 +143,7 @@ def find_compared_metrics(table: ResolvedTable, metrics: Any) -> list[CurveMetri
 
 def build_differences(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without Row.MODEL, eta, what the eta frame carries, and its columns."""
-    eta_column, *other_columns = model_pair_rows.list_compare_columns(comparison.adjust)
+    eta_column, *other_columns = model_pairs.list_compare_columns(comparison.adjust)
     check_result_columns(comparison.table, comparison.grid, [eta_column, *other_columns, "p_adjusted"])
     comparison.table.require_example_counts()
     parts = _separate_targets(comparison)
@@ -208,7 +208,7 @@ def _choose_farthest(
     key_columns, difference = [*table.group_columns, "eta", "metric", _STEP_NUMBER], pl.col("difference")
     falling_metrics = [name for name, sign in sign_of_metric.items() if sign < 0]
     lead = pl.when(pl.col("metric").is_in(falling_metrics)).then(-difference).otherwise(difference)
-    step_number = model_pair_rows.number_within([*key_columns[:-1], "model_a", "model_b"])
+    step_number = model_pairs.number_within([*key_columns[:-1], "model_a", "model_b"])
     numbered_differences = differences.with_row_index(_ROW_NUMBER).with_columns(
         step_number.alias(_STEP_NUMBER)
     )
@@ -294,7 +294,7 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
     differences = difference_limits.add_flags(
         differences, metrics_by_name, level, has_freedom=has_freedom
     )
-    kinds = set(model_pair_rows.list_compare_columns(comparison.adjust))
+    kinds = set(model_pairs.list_compare_columns(comparison.adjust))
     kinds -= {"eta", "metric", "model_a", "model_b"}
     columns_by_kind = {kind: [pl.col(name) for name in models.name(kind)] for kind in kinds}
     labels = [metric.name for metric in metrics_by_name.values()]
@@ -319,7 +319,7 @@ def _build_models(comparison: Comparison) -> _Models:
     }
     sweep = build_sweep(table, effective=is_analytic)
     curves = build_curves(table, sweep, metrics, with_last=is_analytic)
-    populations = model_pair_rows.number_populations(
+    populations = model_pairs.number_populations(
         curves.build_populations(comparison.grid), table.group_columns
     )
     has_freedom = is_analytic and table.sample.joins_rows
@@ -344,7 +344,7 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
         model_values = curves.compute_values(populations, metrics_by_name)
     if comparison.grid.is_uncertain:
         model_values = add_values_at_ends(model_values, populations, moved_metrics, [""], curves)
-    model_values = model_pair_rows.check_models(comparison, sweep, populations, model_values)
+    model_values = model_pairs.check_models(comparison, sweep, populations, model_values)
     if comparison.grid.sharing_groups is not None:
         return model_values
     return model_values.with_columns(find_shared_eta([BASE_GROUP]))
@@ -553,14 +553,12 @@ def _join_values(
         *models.comparison.grid.carried_columns,
         *group_columns,
     ]
-    differences = model_pair_rows.join_sides(
-        model_values, key_dtypes, list(model_columns), shared_columns
-    )
+    differences = model_pairs.join_sides(model_values, key_dtypes, list(model_columns), shared_columns)
     return differences.with_columns(
-        *model_pair_rows.name_models(wide=models.comparison.examples == "wide"),
+        *model_pairs.name_models(wide=models.comparison.examples == "wide"),
         *((pl.col(A + name) - pl.col(B + name)).alias(f"{name}_difference") for name in value_names),
         *(
-            model_pair_rows.join_doubts(doubt_name, name).alias(doubt_name)
+            model_pairs.join_doubts(doubt_name, name).alias(doubt_name)
             for name, doubt_name in doubt_of_name.items()
         ),
     )
@@ -655,7 +653,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     differences = _add_limits(point_pairs, level, correlation)
     if is_paired and not is_moving and not comparison.has_weights:
         differences = paired_errors.replace_weighted_sums(differences, metrics, _METRIC_NUMBER, level)
-    return differences.with_columns(model_pair_rows.name_models(wide=comparison.examples == "wide"))
+    return differences.with_columns(model_pairs.name_models(wide=comparison.examples == "wide"))
 
 
 def _join_points(
@@ -670,7 +668,7 @@ def _join_points(
     # A model without examples may lack a prevalence.
     key_dtypes = {**comparison.table.group_columns, **step_dtypes, "eta": pl.Float64()}
     shared_columns = [BASE_GROUP, *comparison.grid.carried_columns, "metric"]
-    point_pairs = model_pair_rows.join_sides(point_rows, key_dtypes, model_columns, shared_columns)
+    point_pairs = model_pairs.join_sides(point_rows, key_dtypes, model_columns, shared_columns)
     difference = pl.col(A + "value") - pl.col(B + "value")
     return point_pairs.with_columns(difference.alias("difference"))
 
@@ -689,7 +687,7 @@ def _number_points(
     )
     first_number = pl.col(Group.NUMBER).min()
     numbered_points = points.with_row_index(Group.NUMBER).with_columns(
-        model_pair_rows.number_within([*by, Row.MODEL, "metric"]).cast(pl.UInt32).alias(ETA_NUMBER),
+        model_pairs.number_within([*by, Row.MODEL, "metric"]).cast(pl.UInt32).alias(ETA_NUMBER),
         metric_number.alias(_METRIC_NUMBER),
         first_number.over(*by, Row.MODEL),
         (first_number.over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
@@ -697,9 +695,9 @@ def _number_points(
     if comparison.grid.sharing_groups is None:  # models of different prevalences are compared, too
         numbered_points = numbered_points.with_columns(find_shared_eta([BASE_GROUP]))
     if comparison.needs_pairs:
-        numbered_points = stop_if_broken(numbered_points, [model_pair_rows.two_models_check()])
+        numbered_points = stop_if_broken(numbered_points, [model_pairs.two_models_check()])
     if comparison.examples == "by id":
-        numbered_points = model_pair_rows.check_matching(cast("ScoreTable", table), numbered_points)
+        numbered_points = model_pairs.check_matching(cast("ScoreTable", table), numbered_points)
     # Each model is paired with others, and its thresholds are compared, too.
     return numbered_points.cache()
 
@@ -732,7 +730,7 @@ def _add_limits(
         p_adjusted=no_number,
         low=difference - pl.col(_DISTANCE_BELOW) * stretch_factor,
         high=difference + pl.col(_DISTANCE_ABOVE) * stretch_factor,
-        doubt=model_pair_rows.join_doubts(DOUBT, "value"),
+        doubt=model_pairs.join_doubts(DOUBT, "value"),
     )
     is_known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
     is_decisive = (difference.abs() >= 2 * stretch_factor * distance_to_0) & (distance_to_0 > 0)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_prcurve.core.comparison.difference_limits import Level, adjust_p_values, judge_sign
-from polars_prcurve.core.comparison.model_pair_rows import (
+from polars_prcurve.core.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
     IS_ORDERED,
@@ -42,7 +42,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import repeat_rows
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables
 from polars_prcurve.core.uncertainty.influence import (
     IS_TIED,

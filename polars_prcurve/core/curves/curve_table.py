@@ -13,13 +13,13 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import FixedBands
+from polars_prcurve.core.confidence.bands_by_threshold_choice import FixedBands
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.confidence.point_intervals import add_bands
 from polars_prcurve.core.curves.binormal import replace_by_binormal_rates
-from polars_prcurve.core.curves.fields_of_several_parts import add_field_bands
+from polars_prcurve.core.curves.field_bands_and_tests import add_field_bands
 from polars_prcurve.core.ground.argument_checks import read_flag
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -33,7 +33,7 @@ from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.curve_metric import SegmentValues
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
 

@@ -21,10 +21,10 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import FixedBands
+from polars_prcurve.core.confidence.bands_by_threshold_choice import FixedBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.curves.curve_table import add_metrics, fit_bands
-from polars_prcurve.core.curves.fields_of_several_parts import build_field_grid
+from polars_prcurve.core.curves.field_bands_and_tests import build_field_grid
 from polars_prcurve.core.ground.argument_checks import read_list, read_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -34,7 +34,7 @@ from polars_prcurve.core.inputs.resolved_tables import ScoreTable, is_field
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.point_formulas import build_net_benefit
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.prevalence.posteriors import check_prior, shift_prior
 from polars_prcurve.core.sweep.sampling_designs import choose_design
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS

@@ -31,7 +31,7 @@ from polars_prcurve.core.confidence.interval_input_columns import (
     EtaError,
 )
 from polars_prcurve.core.confidence.rate_intervals import compute_upper_limits
-from polars_prcurve.core.curves import fields_of_several_parts as in_field
+from polars_prcurve.core.curves import field_bands_and_tests as in_field
 from polars_prcurve.core.curves.curve_table import pick_by_number
 from polars_prcurve.core.curves.targets import (
     END,

@@ -15,7 +15,7 @@ from functools import partial
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.bands_by_threshold_choice import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
 from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     CERTAINTY,
@@ -30,7 +30,7 @@ from polars_prcurve.core.confidence.rate_intervals import BETA_METHODS
 from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.core.curves import curve_table, guarantees, row_search
 from polars_prcurve.core.curves.curve_segments import build_segments
-from polars_prcurve.core.curves.fields_of_several_parts import add_field_tests
+from polars_prcurve.core.curves.field_bands_and_tests import add_field_tests
 from polars_prcurve.core.curves.row_search_in_sorted_classes import find_few_rows
 from polars_prcurve.core.curves.targets import (
     END,
@@ -58,7 +58,7 @@ from polars_prcurve.core.prevalence.eta_table import (
     join_etas,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
 from polars_prcurve.core.sweep.effective_weights import find_missing_weights
 from polars_prcurve.core.sweep.sampling_designs import Design, choose_design

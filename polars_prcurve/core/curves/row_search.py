@@ -36,7 +36,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import LIMIT_COLUMNS, ModelBands
+from polars_prcurve.core.confidence.bands_by_threshold_choice import LIMIT_COLUMNS, ModelBands
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.confidence.point_intervals import (
     MOVED_RATES,
@@ -69,7 +69,7 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.curve_metric import SegmentValues
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import begin_block, end_block, mark_blocks
 

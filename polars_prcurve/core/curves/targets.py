@@ -56,7 +56,7 @@ from polars_prcurve.core.metrics.target_definitions import (
     read_budget,
     read_events,
 )
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import rising_code
 
 RowTest: TypeAlias = Callable[

@@ -45,7 +45,7 @@ from polars_prcurve.core.inputs.column_reader import (
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.prevalence.estimated_eta import warn_of_refuted_estimates
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 
 if TYPE_CHECKING:
     import numpy as np

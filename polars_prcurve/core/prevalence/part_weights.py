@@ -55,7 +55,7 @@ from polars_prcurve.core.inputs.resolved_tables import (
 )
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.prevalence import eta_table
-from polars_prcurve.core.prevalence.population_columns import Part, Population
+from polars_prcurve.core.prevalence.population_column_names import Part, Population
 
 # The parts of a table, and the weights of their rows --------------------------------------------
 

@@ -43,7 +43,7 @@ from polars_prcurve.core.inputs.sample_kinds import (
     SampleKind,
 )
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
-from polars_prcurve.core.prevalence.population_columns import Part
+from polars_prcurve.core.prevalence.population_column_names import Part
 from polars_prcurve.core.sweep import effective_clusters as clusters
 from polars_prcurve.core.sweep import effective_strata as strata
 from polars_prcurve.core.sweep import effective_weights as weights

@@ -33,7 +33,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
 from polars_prcurve.core.prevalence import eta_table
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.population_columns import Part, Population
+from polars_prcurve.core.prevalence.population_column_names import Part, Population
 from polars_prcurve.core.sweep import sorted_group_rows
 from polars_prcurve.core.sweep.sampling_designs import Design, choose_design, list_plain_sizes
 from polars_prcurve.core.sweep.sorted_group_rows import (

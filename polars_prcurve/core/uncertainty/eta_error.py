@@ -29,7 +29,7 @@ from polars_prcurve.core.confidence.point_intervals import (
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.curves.curve_segments import CurveSegments, add_extents
 from polars_prcurve.core.curves.curve_table import build_metric_rows
-from polars_prcurve.core.curves.fields_of_several_parts import (
+from polars_prcurve.core.curves.field_bands_and_tests import (
     RATES_AT_ETAS,
     add_moved_etas,
     add_part_rates,
@@ -42,7 +42,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, odds_against
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import class_factors
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import PART, add_row_before, build_part_counts

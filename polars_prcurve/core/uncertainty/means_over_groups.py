@@ -25,7 +25,7 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 
 N_GROUPS = "n_groups"  # how many groups a mean is over

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.bands_by_threshold_choice import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, build_target_of_metric
@@ -28,7 +28,7 @@ from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import has_class, lacks_size
 
 

@@ -33,7 +33,7 @@ from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
 

@@ -47,7 +47,7 @@ from polars_prcurve.core.prevalence.eta_table import (
     check_result_columns,
     repeat_rows,
 )
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_classes import SortedClasses, sort_groups
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, class_counts, lacks_size
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks

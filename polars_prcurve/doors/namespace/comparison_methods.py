@@ -15,7 +15,7 @@ from polars_prcurve.core.binding.shared_arguments import (
     RateTargetsOfCurve,
 )
 from polars_prcurve.core.binding.short_result_columns import ResultColumns, choose_columns, read_columns
-from polars_prcurve.core.comparison.model_pair_rows import (
+from polars_prcurve.core.comparison.model_pairs import (
     COMPARE_COLUMNS,
     Adjust,
     Comparison,
@@ -168,7 +168,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         (0.444, 0.074)
         """
         from polars_prcurve.core.comparison.differences import build_compare_table
-        from polars_prcurve.core.comparison.mean_differences import build_mean_compare_table
+        from polars_prcurve.core.comparison.differences_of_group_means import build_mean_compare_table
 
         columns, margin = read_columns(columns), read_margin(margin)
         self._refuse_models(eta)

@@ -22,7 +22,7 @@ from polars_prcurve.core.binding.short_result_columns import (
     read_columns,
     read_count_names,
 )
-from polars_prcurve.core.confidence.band_kinds import ChosenBands
+from polars_prcurve.core.confidence.bands_by_threshold_choice import ChosenBands
 from polars_prcurve.core.confidence.interval_options import Confidence, Intervals
 from polars_prcurve.core.curves.binormal import (
     Smooth,

@@ -18,7 +18,7 @@ from polars_prcurve.core.comparison.difference_limits import (
     judge_sign,
 )
 from polars_prcurve.core.comparison.differences import find_compared_metrics
-from polars_prcurve.core.comparison.model_pair_rows import (
+from polars_prcurve.core.comparison.model_pairs import (
     A,
     Adjust,
     B,
@@ -36,7 +36,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.uncertainty.means_over_groups import (
     FREEDOM,
     STANDARD_ERROR,

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence import point_intervals
-from polars_prcurve.core.confidence.band_kinds import LIMIT_COLUMNS, FixedBands
+from polars_prcurve.core.confidence.bands_by_threshold_choice import LIMIT_COLUMNS, FixedBands
 from polars_prcurve.core.confidence.interval_input_columns import (
     UNCERTAIN_ETA_COLUMNS,
     EtaError,
@@ -48,7 +48,7 @@ from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.population_columns import Part
+from polars_prcurve.core.prevalence.population_column_names import Part
 from polars_prcurve.core.sweep.sweep_table import PART, PART_COUNTS, build_part_counts
 
 _ROW = f"{RESERVED}field_row"  # the number of a row of a field

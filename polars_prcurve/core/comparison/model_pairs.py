@@ -23,7 +23,7 @@ from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.population_columns import Population
+from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import (
     SweepTables,
     build_numbered_rows,
