@@ -15,7 +15,7 @@ from polars_prcurve.core.ground.errors import PrcError, PrcWarning
 from polars_prcurve.core.ground.package_version import __version__ as __version__
 from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
 from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import class_mix, field
-from polars_prcurve.core.prevalence.eta_table import eta_from_ratio, eta_grid, ratio_from_eta
+from polars_prcurve.core.prevalence.eta_values import eta_from_ratio, eta_grid, ratio_from_eta
 from polars_prcurve.core.prevalence.posteriors import shift_prior
 from polars_prcurve.doors.namespace import prc, register
 from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 from scipy import optimize, stats
 
 from polars_prcurve import PrcError, prc
-from polars_prcurve.core.prevalence import posteriors as estimate
+from polars_prcurve.core.prevalence import prevalence_by_em as estimate
 from polars_prcurve.core.sweep.unlabelled_prevalence import (
     LevelCounts,
     chi_squared_tail,

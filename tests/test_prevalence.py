@@ -23,7 +23,7 @@ from polars_prcurve import (
     ratio_from_eta,
     scorer,
 )
-from polars_prcurve.core.prevalence.eta_table import check_eta
+from polars_prcurve.core.prevalence.eta_values import check_eta
 from polars_prcurve.doors.cli.options import read_etas
 from polars_prcurve.view.words.number_words import say_eta
 from tests.support.profiles import examples

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from polars_prcurve.core.confidence.interval_options import Confidence
-    from polars_prcurve.core.prevalence.eta_table import Eta
+    from polars_prcurve.core.prevalence.eta_values import Eta
     from polars_prcurve.view.charts.parts.chart_assembly import Chart
     from polars_prcurve.view.report.decision_result import Decision
 

@@ -17,7 +17,7 @@ from polars_prcurve.core.ground.value_checks import label_dtypes
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, read_curve
 from polars_prcurve.core.metrics.metric_base import write_parameter
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric
-from polars_prcurve.core.prevalence.eta_table import check_eta
+from polars_prcurve.core.prevalence.eta_values import check_eta
 from polars_prcurve.core.sweep.array_sweep import count_arrays, read_labels
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import polars as pl
 
@@ -13,21 +13,19 @@ from polars_prcurve.core.binding import argument_rules, shared_arguments
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts, refuse_word
 from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
 from polars_prcurve.core.binding.eta_argument import EtaArgument, EtaOfScores, read_eta_argument
-from polars_prcurve.core.binding.group_renaming import (
-    TableT,
-    hide_columns,
-    hide_groups,
-    list_hidden,
+from polars_prcurve.core.binding.question import (
+    Question,
+    leave_out,
+    make_long,
+    set_groups,
+    set_means,
+    set_parts,
 )
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TableWords
-from polars_prcurve.core.comparison.model_pairs import Examples
-from polars_prcurve.core.confidence.bands_by_threshold_choice import BandKind, FixedBands
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
-from polars_prcurve.core.confidence.interval_options import Confidence, Intervals, read_certainty
-from polars_prcurve.core.confidence.point_intervals import find_corners
+from polars_prcurve.core.confidence.interval_options import Confidence, read_certainty
 from polars_prcurve.core.ground.argument_checks import METRIC_OF_SYNONYM, hint_at_arguments
 from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
-from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
 from polars_prcurve.core.inputs.column_reader import (
     Column,
@@ -39,332 +37,17 @@ from polars_prcurve.core.inputs.column_reader import (
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
-from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.inputs.table_reader import (
     gives_squares,
     list_parts,
-    read_input,
-    read_unlabelled,
 )
-from polars_prcurve.core.inputs.wide_tables import empty_incomplete, stack_classes, stack_models
-from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
-from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric
+from polars_prcurve.core.inputs.wide_tables import empty_incomplete
+from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
+from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.uncertainty.means_over_groups import MeanOver
-from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
-
-
-# The question of one call, and its table ---------------------------------------------------------
-
-# words of the call -> columns   what `read_input` reads; a wide table is made long first
-#                   -> table     every column resolved and typed
-#                   -> grid      the prevalences of eta=, of its groups or of fields of parts
-
-
-class Question(NamedTuple):
-    """The question of one call of a method, about a user's table."""
-
-    method: str
-    frame: pl.DataFrame | pl.LazyFrame
-    """The table whose rows are read: the user's, or the long one that was made from a wide one."""
-    columns: InputColumns
-    """What the columns of `frame` hold."""
-    eta: EtaArgument
-    certainty: Intervals | None
-    """How sure; None without intervals."""
-    targets: Mapping[str, Any]
-    """The values of targets, by their words."""
-    may_rank_last: bool
-    """Whether missing="below" may be passed."""
-    may_collect: bool
-    user_table: pl.DataFrame | pl.LazyFrame
-    read_tables: ReadTables | None = None
-    """Tables that were read before; None of a table that keeps none."""
-    wide_scores: Any = None
-    """The word score= of a wide table, which `frame` was made from."""
-    names_no_model: bool = False
-    """Whether `model=None` was passed: a column called `model` is then one like any other."""
-    means: MeanOver | None = None
-    """The groups that means are over; they are the last ones of `by`. None without means."""
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether the user's table has a column of scores for each model, or for each class."""
-        return self.wide_scores is not None
-
-    @property
-    def has_class_columns(self) -> bool:
-        """Whether the user's table has a column of scores for each class."""
-        return isinstance(self.wide_scores, Mapping)
-
-    @property
-    def has_model_columns(self) -> bool:
-        """Whether the user's table has a column of scores for each model."""
-        return self.is_wide and not self.has_class_columns
-
-    @property
-    def has_parts(self) -> bool:
-        """Whether the rows are parts of a field."""
-        return self.columns.parts is not None
-
-    @property
-    def level(self) -> float | None:
-        """The level of intervals; None without any."""
-        return None if self.certainty is None else self.certainty.level
-
-    def require_certainty(self) -> Intervals:
-        """Return how sure the answer is to be; raise if `confidence=` is None."""
-        if self.certainty is None:
-            raise PrcError(f"{self.method}() needs confidence=, a level such as 0.95")
-        return self.certainty
-
-    def find_shared_examples(self, *, paired: bool) -> Examples:
-        """Return which examples models share; raise if that is not known, or not so."""
-        if not paired:
-            return "apart"
-        columns = self.columns
-        for name in ("counts", "rates", "cells"):
-            if getattr(columns, name) is not None:
-                raise PrcError(f"{name}= do not identify shared examples; pass paired=False with model=")
-        if columns.is_matched:
-            return "wide"
-        if not list_columns("id=", columns.id):
-            raise PrcError(
-                "pass a list of columns as score=, or model= with id=, the column that identifies an "
-                "example; for models that scored different examples, call compare(paired=False)"
-            )
-        return "by id"
-
-    def read(self, *, posteriors: bool = False) -> Any:
-        """Return the table with every column resolved and typed."""
-        # A bound table of a DataFrame is read once for all calls in which the same words hold.
-        tables, options = self.read_tables, (self.wide_scores, posteriors)
-        table = None if tables is None else tables.find(self.columns, *options)
-        if table is not None:
-            return table
-        table = read_input(
-            self.frame,
-            self.columns,
-            may_collect=self.may_collect,
-            user_table=self.user_table,
-            posteriors=posteriors,
-        )
-        if tables is not None:
-            table = table.keep_counts() if isinstance(table, ScoreTable) else table
-            tables.add(table, self.columns, *options)
-        return table
-
-    def read_unlabelled(self, *, posteriors: bool = False) -> ScoreTable:
-        """Return the table without labels, all of whose rows stand as negatives."""
-        return read_unlabelled(
-            self.frame, self.columns, may_collect=self.may_collect, posteriors=posteriors
-        )
-
-    def read_bands(
-        self, metrics: Iterable[PointMetric], build_bands: Callable[..., FixedBands] = FixedBands
-    ) -> FixedBands | None:
-        """Return the bands that were requested; None without intervals, raise if a metric has none."""
-        if self.certainty is None:
-            return None
-        for metric in metrics:
-            find_corners(metric)  # raises if the metric has no band
-        band_kind: BandKind = "rectangle" if self.certainty.method == "rectangle" else "mover"
-        band_kind = "simultaneous" if self.certainty.simultaneous else band_kind
-        return build_bands(self.certainty.level, self.certainty.rate, band_kind)
-
-    def list_result_keys(self, table: ResolvedTable) -> list[str]:
-        """Return the group columns of a result: those of the table that no mean is over."""
-        mean_names = () if self.means is None else self.means.names
-        return [name for name in table.group_columns if name not in mean_names]
-
-    def place_at_etas(
-        self, table: ResolvedTable, metrics: Iterable[PointMetric | CurveMetric] = ()
-    ) -> tuple[ResolvedTable, EtaTable]:
-        """Return a table that was read, and its prevalences: of groups, or of fields of parts.
-
-        Raise if one of the metrics that are requested has no value there.
-        """
-        if not table.counts_negatives:
-            check_negatives(metrics)
-        return self.eta.place(table, self.level)
-
-    def hide_names(self, table: TableT, grid: EtaTable) -> tuple[Self, TableT, EtaTable]:
-        """Return the question, its table and prevalences with inner names for columns on the way."""
-        inner_of_name = list_hidden(self.method, table, grid)
-        if not inner_of_name:
-            return self, table, grid
-        question = self
-        if self.means is not None:
-            mean_names = tuple(inner_of_name.get(name, name) for name in self.means.names)
-            question = self._replace(means=self.means._replace(names=mean_names))
-        return question, hide_groups(table, inner_of_name), hide_columns(grid, inner_of_name)
-
-    def build_model_grid(self, table: ResolvedTable) -> EtaTable:
-        """Return the prevalences of the groups of a table, which models have to share."""
-        return self.eta.build_grid(table, self.level, compares_models=True)
-
-    def build_exact_grid(self, table: ResolvedTable) -> EtaTable:
-        """Return the prevalences of the groups of a table; raise if they are estimates."""
-        return self.eta.build_grid(table, None).require_exact(f"{self.method}()")
-
-
-def _set_parts(question: Question, parts: Sequence[Column], call_words: Mapping[str, Any]) -> Question:
-    """Return the question of a field, whose parts are no groups: bound ones leave `by` and `model`.
-
-    `call_words` are those that the call itself passes.
-    """
-    columns = question.columns._replace(parts=list(parts))
-    part_names = {name_column(part) for part in parts}
-    if columns.by is not None:
-        groups = _leave_parts_out("by", columns.by, part_names, call_words)
-        columns = columns._replace(by=groups or None)
-    if columns.model is not None and not _leave_parts_out(
-        "model", columns.model, part_names, call_words
-    ):
-        columns = columns._replace(model=None)
-    return question._replace(columns=columns)
-
-
-def _set_means(
-    question: Question, mean_columns: Sequence[Column], call_words: Mapping[str, Any], *, shared: bool
-) -> Question:
-    """Return the question of means over groups, which come last; bound ones leave `by`.
-
-    With `shared` the groups are classes that share examples.
-    """
-    names = [name_column(column) for column in mean_columns]
-    call_groups: list[Column] = list_columns("by=", call_words.get("by"))
-    doubled_names = [name for name in map(name_column, call_groups) if name in names]
-    if doubled_names:
-        raise PrcError(f"by= and mean_over= both hold the column {doubled_names[0]!r}; pass it once")
-    groups: list[Column] = list_columns("by=", question.columns.by)
-    column_of_name = {name_column(group): group for group in groups}
-    other_groups = [group for name, group in column_of_name.items() if name not in names]
-    # Classes of a wide table are a group that no column of the user's holds.
-    last_groups = [
-        column_of_name.get(name, column) for name, column in zip(names, mean_columns, strict=True)
-    ]
-    ColumnReader(question.frame, "raise", may_collect=False).read_by(last_groups, "mean_over")
-    columns = question.columns._replace(by=[*other_groups, *last_groups])
-    means = MeanOver(tuple(names), share_examples=shared and "class" in names)
-    return question._replace(columns=columns, means=means)
-
-
-def _leave_parts_out(
-    word: str, group_columns: Any, part_names: Collection[str], call_words: Mapping[str, Any]
-) -> list[Column]:
-    """Return the columns of `by` or `model` that distinguish no parts; raise for one that was passed."""
-    groups: list[Column] = list_columns(f"{word}=", group_columns)
-    group_names = [name_column(group) for group in groups]
-    doubled_names = [name for name in group_names if name in part_names]
-    if doubled_names and call_words.get(word) is not None:
-        raise PrcError(
-            f"{word}= and parts= both hold the column {doubled_names[0]!r}; leave {word}= out for the "
-            "result of the whole field, or pass eta= without field() for one per part"
-        )
-    return [group for group, name in zip(groups, group_names, strict=True) if name not in part_names]
-
-
-def _set_groups(question: Question) -> Question:
-    """Return the question with the column of models where it is read: alone, or as a last group."""
-    columns, method = question.columns, question.method
-    model = columns.model
-    groups: list[Column] = list_columns("by=", columns.by)
-    if method in argument_rules.TAKES_ONE_MODEL and model is None:
-        names = set(question.frame.lazy().collect_schema().names())
-        names -= set(map(name_column, list_columns("parts=", columns.parts)))
-        if question.names_no_model or "model" not in names:
-            return question._replace(columns=columns._replace(id=None))
-    if method in argument_rules.COMPARES_MODELS:
-        model = "model" if model is None else model
-        columns = columns._replace(by=leave_out(model, groups), model=model)
-        return question._replace(columns=columns)
-    if model is not None:
-        ColumnReader(question.frame, "raise", may_collect=False).read_column("model", model)
-        columns = columns._replace(by=[*leave_out(model, groups), model], model=None)
-    return question._replace(columns=columns._replace(id=None))
-
-
-def _make_long(question: Question, *, paired: bool) -> Question:
-    """Return the question of a table with a row for each example and model, or class."""
-    columns, method = question.columns, question.method
-    score_columns = columns.score
-    group_word = "class" if isinstance(score_columns, Mapping) else "model"
-    if "by" not in argument_rules.USES[method]:
-        raise PrcError(f"{method}() takes one column as score=; call it once for each {group_word}")
-    rival_words: tuple[str, ...] = ("pos_label", "id") if group_word == "class" else ("model", "id")
-    for word in (*rival_words, "counts", "rates", "cells"):
-        if getattr(columns, word) is not None:
-            raise PrcError(f"score= names a column for each {group_word}; leave out {word}=")
-    groups: list[Column] = list_columns("by=", columns.by)
-    _, group_words = name_groups([group_word])
-    if group_word in map(name_column, groups):
-        raise PrcError(
-            f"by= holds a column {group_word!r}; leave it out: the {group_words} of score= are a group"
-        )
-    if group_word == "class":
-        return _stack_classes(question, [*groups, pl.col(Row.CLASS).alias("class")])
-    if method == "compare" and not paired:
-        raise PrcError(
-            "paired=False is for models with their own examples, and the models of a wide table share "
-            "its rows; leave paired= out"
-        )
-    stacked_table = stack_models(question.frame.lazy(), score_columns)
-    if paired and len(score_columns) < 2:
-        raise PrcError(f"compare() takes two models or more; got score={list(score_columns)}")
-    columns = columns._replace(score=stacked_table.score_name)
-    model = pl.col(stacked_table.group_name).cast(pl.String).alias("model")
-    if paired:
-        columns = columns._replace(
-            model=stacked_table.group_name, id=stacked_table.example_name, is_matched=True
-        )
-    elif method in argument_rules.COMPARES_MODELS:
-        columns = columns._replace(model=model, id=stacked_table.example_name)
-    else:
-        columns = columns._replace(by=[*groups, model])
-    return question._replace(frame=stacked_table.long_rows, columns=columns, wide_scores=score_columns)
-
-
-def _stack_classes(question: Question, groups: list[Column]) -> Question:
-    """Return the question of a table with a row for each example and class; classes are a group."""
-    wide_rows, model = question.frame.lazy(), question.columns.model
-    if model is not None and name_column(model) == "class":
-        raise PrcError(
-            "model= is 'class', and the classes of score= are a group; leave it out, or compare "
-            "them with df.prc.unpivot_scores(score, label=...).prc(model='class')"
-        )
-    label_name = question.columns.label
-    column_of_class = question.columns.score
-    stacked_table = stack_classes(wide_rows, label_name, column_of_class)
-    columns = question.columns._replace(
-        score=stacked_table.score_name, label=stacked_table.label_name, by=groups
-    )
-    question = question._replace(wide_scores=dict(column_of_class))
-    if question.eta.is_of_classes:
-        assert isinstance(label_name, str)  # `stack_classes` takes no other
-        field_argument, part_column = question.eta.build_field(
-            label_name, wide_rows.collect_schema()[label_name], column_of_class
-        )
-        question, columns = question._replace(eta=field_argument), columns._replace(parts=[part_column])
-    return _set_groups(question._replace(frame=stacked_table.long_rows, columns=columns))
-
-
-def leave_out(column: Column, groups: list[Column]) -> list[Column]:
-    """Return the group columns without one that may be among them under its name."""
-    return [group for group in groups if name_column(group) != name_column(column)]
-
-
-def name_column(column: Column) -> str:
-    """Return the name of a group column."""
-    if isinstance(column, pl.Expr):
-        return column.meta.output_name(raise_if_undetermined=False) or ""
-    return column if isinstance(column, str) else ""  # what is no column is refused where it is read
-
-
-# What namespaces share: complete signatures, and hints at misspelt words ------------------------
 
 
 class PublicMethods(HintingAttributes):
@@ -584,16 +267,16 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             names_no_model="model" in words and words["model"] is None,
         )
         if eta_reading.parts:
-            question = _set_parts(question, eta_reading.parts, table_words)
+            question = set_parts(question, eta_reading.parts, table_words)
         mean_over: list[Column] = list_columns("mean_over=", options.get("mean_over"))
         if isinstance(question.columns.score, Mapping | list | tuple):
             is_paired = method == "compare" if mean_over else options.get("paired", False)
-            question = _make_long(question, paired=is_paired)
+            question = make_long(question, paired=is_paired)
         else:
-            question = _set_groups(question)
+            question = set_groups(question)
         if not mean_over:
             return question
-        return _set_means(question, mean_over, table_words, shared=question.has_class_columns)
+        return set_means(question, mean_over, table_words, shared=question.has_class_columns)
 
     def _read_unlabelled(self, words: Mapping[str, Any]) -> ScoreTable:
         """Return this table as rows without labels; `words` hold for what it leaves open."""

@@ -43,7 +43,8 @@ from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import find_none_as_zero
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
-from polars_prcurve.core.prevalence.eta_table import EtaTable, read_share
+from polars_prcurve.core.prevalence.eta_table import EtaTable
+from polars_prcurve.core.prevalence.eta_values import read_share
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import has_class
 
@@ -234,11 +235,11 @@ def build_leaders_table(
     scores = _collect_model_scores(table, ranking_metric, eta_range)
     order_changes, group_numbers = scores.find_order_changes(), scores.model_index.group_numbers()
     # Below the first change of a group the order is constant: it is read off in the middle.
-    first_places = np.full(len(group_numbers), scores.high_logit)
+    first_change_places = np.full(len(group_numbers), scores.high_logit)
     overtaken, overtaker, places = (order_changes[name].to_numpy() for name in order_changes.columns[:3])
-    np.minimum.at(first_places, group_numbers[overtaker] - 1, places)
+    np.minimum.at(first_change_places, group_numbers[overtaker] - 1, places)
     all_models = np.arange(len(group_numbers))
-    values = scores.score_at(all_models, (scores.low_logit + first_places[group_numbers - 1]) / 2)
+    values = scores.score_at(all_models, (scores.low_logit + first_change_places[group_numbers - 1]) / 2)
     leader_stretches: list[tuple[int, float, float]] = []
     for group in np.unique(group_numbers):
         models = all_models[(group_numbers == group) & ~np.isnan(values)]

@@ -721,7 +721,7 @@ def _add_limits(
         distance_below.alias(_DISTANCE_BELOW), distance_above.alias(_DISTANCE_ABOVE)
     )
     difference, z = pl.col("difference"), z_value(level.confidence)
-    stretch_factor = pl.lit(1.0) if level.adjust is None else level.deviations * (1 / z)
+    stretch_factor = pl.lit(1.0) if level.adjust is None else level.n_deviations * (1 / z)
     distance_to_0 = pl.when(difference > 0).then(_DISTANCE_BELOW).otherwise(_DISTANCE_ABOVE)
     no_number = pl.lit(None, dtype=pl.Float64)
     point_pairs = point_pairs.with_columns(

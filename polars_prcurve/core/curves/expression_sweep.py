@@ -32,7 +32,8 @@ from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, SegmentValues, odds_against
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
-from polars_prcurve.core.prevalence.eta_table import class_factors, read_eta_list
+from polars_prcurve.core.prevalence.eta_table import class_factors
+from polars_prcurve.core.prevalence.eta_values import read_eta_list
 from polars_prcurve.core.sweep.sweep_column_names import COUNT_COLUMNS, SQUARE_COLUMNS, SWEEP_COLUMNS
 
 Prevalence: TypeAlias = float | pl.Expr | None

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.binding.bound_table import Question
+from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.core.judging.goal import Goal

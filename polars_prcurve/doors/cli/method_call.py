@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.binding.bound_table import Question
+from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.ground.atomic_file import is_stream
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.judging.decision_request import count_rows_left_out
@@ -77,9 +77,9 @@ def read_command(args: argparse.Namespace) -> MethodCall:
     for name, table_words in {"reference": {}, "other": point_words}.items():
         if isinstance(value := arguments.get(name), tuple | TableFile):
             file, file_words = value if isinstance(value, tuple) else (value, {})
-            rows = _scan_fitted(file, dtypes)
-            schema = {**rows.collect_schema(), **schema}  # the table may have no labels
-            arguments[name] = prc(rows, **{**table_words, **file_words})
+            other_rows = _scan_fitted(file, dtypes)
+            schema = {**other_rows.collect_schema(), **schema}  # the table may have no labels
+            arguments[name] = prc(other_rows, **{**table_words, **file_words})
     for name, value in arguments.items():
         if word := kind_of_option[name].column:
             column = (as_list(words.get(word)) or [word])[0]

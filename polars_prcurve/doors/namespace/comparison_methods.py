@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import polars as pl
 
-from polars_prcurve.core.binding.bound_table import BoundTable, F, Question, merge_words, name_column
+from polars_prcurve.core.binding.bound_table import BoundTable, F, merge_words
+from polars_prcurve.core.binding.question import Question, name_column
 from polars_prcurve.core.binding.shared_arguments import (
     TABLE_WORDS,
     AlertWords,
@@ -39,7 +40,8 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_table import Eta, EtaTable, check_eta
+from polars_prcurve.core.prevalence.eta_table import EtaTable
+from polars_prcurve.core.prevalence.eta_values import Eta, check_eta
 from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl  # noqa: F401  (the examples need it)
 
-from polars_prcurve.core.binding.bound_table import BoundTable, F, Question
+from polars_prcurve.core.binding.bound_table import BoundTable, F
+from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.binding.shared_arguments import (
     CurveWords,
     DesignWords,
@@ -43,7 +44,7 @@ from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metrics, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_table import Eta
+from polars_prcurve.core.prevalence.eta_values import Eta
 from polars_prcurve.core.sweep.sweep_column_names import (
     UNLABELLED_COLUMNS,
 )

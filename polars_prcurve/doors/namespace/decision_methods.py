@@ -14,7 +14,7 @@ from polars_prcurve.core.binding.shared_arguments import TargetsOfTable
 from polars_prcurve.core.confidence.interval_options import Confidence
 from polars_prcurve.core.ground.argument_checks import check_texts
 from polars_prcurve.core.inputs.column_reader import Columns
-from polars_prcurve.core.prevalence.eta_table import Eta
+from polars_prcurve.core.prevalence.eta_values import Eta
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from polars_prcurve.core.binding.argument_rules import USES, check_unscored
-from polars_prcurve.core.binding.bound_table import PublicMethods, name_column
+from polars_prcurve.core.binding.bound_table import PublicMethods
+from polars_prcurve.core.binding.question import name_column
 from polars_prcurve.core.binding.shared_arguments import (
     CHART_WORDS,
     TARGET_WORDS,
@@ -40,7 +41,7 @@ from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metric, find_metrics
 from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import best
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_table import end_at_negatives, eta_grid
+from polars_prcurve.core.prevalence.eta_values import end_at_negatives, eta_grid
 from polars_prcurve.core.sweep.effective_numbers_of_points import add_effective_numbers
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
 from polars_prcurve.view.words.name_numbers import keep_call_order
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from polars_prcurve.core.binding.bound_table import BoundTable
     from polars_prcurve.core.confidence.interval_options import Confidence
     from polars_prcurve.core.inputs.column_reader import Column
-    from polars_prcurve.core.prevalence.eta_table import Eta
+    from polars_prcurve.core.prevalence.eta_values import Eta
     from polars_prcurve.view.charts.parts.chart_assembly import Chart
     from polars_prcurve.view.report.decision_result import Decision
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.binding.bound_table import BoundTable, Question, name_column
+from polars_prcurve.core.binding.bound_table import BoundTable
+from polars_prcurve.core.binding.question import Question, name_column
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError

@@ -1,0 +1,234 @@
+"""Prevalences as users write them: numbers, texts such as "1 in 1000", ratios, and grids."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import polars as pl
+
+from polars_prcurve.core.ground import argument_checks as arguments
+from polars_prcurve.core.ground.argument_checks import (
+    find_repeats,
+    hint_at_arguments,
+    refuse_kind,
+)
+from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.ground.lazy_modules import fractions
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import ClassMix, Field
+
+
+class UnlabelledTable(Protocol):
+    """A bound table without labels, `prc(month, label=None)`, whose prevalence is to be estimated."""
+
+    def estimate_prevalence(self, *arguments: Any, **keyword_arguments: Any) -> Any:
+        """Return the prevalence of each of its groups."""
+
+
+Eta: TypeAlias = (
+    "float | str | Sequence[float | str | None] | NDArray[np.float64] | pl.Series"
+    " | pl.DataFrame | pl.LazyFrame | Field | ClassMix | UnlabelledTable | None"
+)
+"""The argument eta=: a prevalence, several, a frame with a column eta, a field of several parts, or a
+bound table without labels.
+
+None is the prevalence of the group.
+"""
+
+
+@hint_at_arguments
+def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
+    """Return a grid of `n` prevalences, evenly spaced in log, and the powers of ten between them.
+
+    Parameters
+    ----------
+    low, high
+        Ends of the grid, which are part of it; 0 < low < high <= 1.
+    n
+        Number of log-spaced values, at least 2. Powers of ten that are not among them are added.
+
+    Examples
+    --------
+    >>> eta_grid(0.001, 0.5, n=3)
+    [0.001, 0.01, 0.022360679774997894, 0.1, 0.5]
+    """
+    low, high = arguments.read_pair("low, high", (low, high), "two prevalences")
+    n = arguments.read_whole_number("n=", n, 0, most=arguments.MOST_REPEATS)
+    if not 0 < low < high <= 1:
+        raise PrcError(f"eta_grid needs 0 < low < high <= 1; got low={low}, high={high}")
+    if n < 2:
+        raise PrcError(f"eta_grid needs n >= 2; got {n}")
+    log_step = math.log(high / low) / (n - 1)
+    inner_etas = [low * math.exp(log_step * i) for i in range(1, n - 1)]
+    powers_of_ten = [float(f"1e{exponent}") for exponent in range(math.ceil(math.log10(low)) - 1, 1)]
+    inner_powers = [ten for ten in powers_of_ten if low < ten < high]
+    # A power of ten replaces a log-spaced value that differs from it by rounding only.
+    spaced_etas = [
+        eta
+        for eta in inner_etas
+        if not any(math.isclose(eta, ten, rel_tol=1e-12) for ten in inner_powers)
+    ]
+    return sorted({float(low), *spaced_etas, *inner_powers, float(high)})
+
+
+def end_at_negatives(points: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows at prevalences down to the power of ten below 1 in as many as the negatives are.
+
+    Among fewer negatives than one positive has beside it, false positives are hardly seen.
+    """
+    n_negatives = points["n_neg"] if "n_neg" in points.columns else points["fp"] + points["tn"]
+    greatest_n = n_negatives.drop_nulls().max()
+    if not isinstance(greatest_n, int | float) or greatest_n < 1:
+        return points
+    least_eta = 10.0 ** math.floor(-math.log10(greatest_n) + 1e-9)
+    return points.filter(pl.col("eta").is_null() | (pl.col("eta") >= least_eta * (1 - 1e-9)))
+
+
+@hint_at_arguments
+def eta_from_ratio(ratio: str | float) -> float:
+    """Return the prevalence at a ratio r of positives to negatives, `r / (1 + r)`.
+
+    Parameters
+    ----------
+    ratio
+        `"1:100"`, which is one positive to a hundred negatives, or the number 0.01. The texts `"1/100"`
+        and `"1 in 100"` are shares of all, not ratios, and raise an error: pass them as `eta=`.
+
+    Examples
+    --------
+    >>> eta_from_ratio("1:99")
+    0.01
+    >>> eta_from_ratio(1.0)
+    0.5
+    """
+    if isinstance(ratio, str) and ":" not in ratio and _SHARE.search(ratio):
+        raise PrcError(
+            f"a ratio is positives to negatives; {describe_value(ratio)} is a share of all, which eta= "
+            "takes as it stands"
+        )
+    try:
+        if isinstance(ratio, str):
+            return read_share_text(ratio if ":" in ratio else f"{ratio}:1")
+        number = arguments.read_number("ratio", ratio, "a number")
+        return 1.0 if number == math.inf else read_share_text(f"{number!r}:1")
+    except (ValueError, TypeError):
+        raise PrcError(
+            f'a ratio is positives to negatives, such as "1:100" or 0.01; got {describe_value(ratio)}'
+        ) from None
+
+
+_SHARE = re.compile(r"/|\bin\b")  # between both numbers of 1/1000, and of 1 in 1000
+
+
+def read_share_text(text: str) -> float:
+    """Return the prevalence in a text, such as 1/1000, 0.1% or 1:999; raise a `ValueError` if none."""
+    try:
+        if ":" in text:
+            n_pos, n_neg = map(_read_plain, text.split(":", 1))
+            if n_pos < 0 or n_neg < 0:
+                raise ValueError(f"a number is negative: {text}")
+            return float(n_pos / (n_pos + n_neg))
+        if text.endswith("%"):
+            return float(_read_plain(text[:-1]) / 100)
+        part_text, separator, whole_text = _SHARE.sub("/", text).partition("/")
+        return float(_read_plain(part_text) / (_read_plain(whole_text) if separator else 1))
+    except (ZeroDivisionError, OverflowError):
+        raise ValueError(f"no share: {text}") from None
+
+
+def read_share(
+    argument: str, value: object, expected: str, holds: Callable[[float], bool] | None = None
+) -> float:
+    """Return the share that a number or a text gives; raise unless `holds` is true of it."""
+    try:
+        number = read_share_text(value) if isinstance(value, str) else value
+        return arguments.read_number(argument, number, expected, holds)
+    except ValueError:
+        raise refuse_kind(argument, expected, value) from None
+
+
+def _read_plain(text: str) -> fractions.Fraction:
+    """Return the number in a text, which may have a blank or a comma between thousands: `1,000`."""
+    if "/" in (text := text.strip()):
+        raise ValueError(f"not one number: {text}")
+    return read_fraction(re.sub(_BETWEEN_THOUSANDS, "", text) if _THOUSANDS.fullmatch(text) else text)
+
+
+_BETWEEN_THOUSANDS = "[ ,_\u00a0\u2009\u202f]"
+"""What is written between thousands: a blank, plain, unbreakable, thin or narrow; a comma; or a `_`."""
+_THOUSANDS = re.compile(rf"[1-9]\d{{0,2}}(?:{_BETWEEN_THOUSANDS}\d{{3}})+")  # so that 0,001 is none
+
+
+def read_fraction(text: str) -> fractions.Fraction:
+    """Return the number in a text exactly; raise a `ValueError` unless it is one of a sane size."""
+    # Fraction("1e99999999") would write out a hundred million digits.
+    exponents = _EXPONENT.findall(text.replace("_", ""))
+    if any(len(digits) > _MAX_EXPONENT_DIGITS for digits in exponents):
+        raise ValueError(f"the exponent is too large: {text}")
+    return fractions.Fraction(text.strip())
+
+
+_EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")  # the digits that give its size
+_MAX_EXPONENT_DIGITS = 4  # enough for all floats, whose exponents have 3, and too few to fill memory
+
+
+@hint_at_arguments
+def ratio_from_eta(eta: float) -> float:
+    """Return the positives per negative at a prevalence, `eta / (1 - eta)`; infinite at 1.
+
+    Examples
+    --------
+    >>> ratio_from_eta(0.5)
+    1.0
+    """
+    eta = check_eta(eta)
+    return eta / (1 - eta) if eta < 1 else math.inf
+
+
+def read_eta_list(eta: object) -> list[float | None]:
+    """Return one prevalence or several as a list, in which None is the prevalence of a group."""
+    expected = "a number, a sequence, a frame with a column eta, or None"
+    eta_values: list[Any] = [None]
+    if isinstance(eta, Mapping):
+        raise PrcError(
+            "eta= takes no mapping: pass class_mix({...}) for the shares of classes, or a frame with "
+            "the group columns and eta"
+        )
+    if eta is not None:
+        eta_values = arguments.read_list("eta=", eta, expected, single_type=(Real, str))
+    etas = [None if value is None else check_eta(value) for value in eta_values]
+    if not etas:
+        raise PrcError("eta= holds no prevalence; pass None for the prevalence of each group")
+    if repeated_etas := find_repeats(etas):
+        raise PrcError(f"eta= holds {repeated_etas[0]} more than once; leave the repeats out")
+    return etas
+
+
+def check_eta(value: object) -> float:
+    """Return a prevalence as a float; raise unless it is a number in [0, 1], or a text of one."""
+    if isinstance(value, str):
+        try:
+            number = read_share_text(value)
+        except ValueError:
+            raise PrcError(
+                'eta= takes numbers in [0, 1], or texts such as "0.1%", "1 in 1000" and "1:999"; '
+                f"got {describe_value(value)} (a column? pass a frame, or in expressions "
+                "pl.col(...).first())"
+            ) from None
+        return check_eta(number)
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise PrcError(f"eta= takes numbers in [0, 1]; got {describe_value(value)}")
+    eta = arguments.round_to_float(value)
+    if not 0 <= eta <= 1:
+        raise PrcError(
+            f'eta= must be a share in [0, 1], such as 0.5 or "50%"; got {describe_value(value)}'
+        )
+    return eta
