@@ -73,7 +73,7 @@ def measure(df: pl.DataFrame) -> tuple[float, float]:
         .filter(pl.col("recall") > pl.col("_prc_recall_before"))
     )
     shift = 0.5 + 0.1 * df.height / min(n_pos, n_neg)
-    sizes = {"n_pos": n_pos, "n_neg": n_neg, "n": float(df.height), "shift": shift}
+    sizes = {"n_pos": n_pos, "n_neg": n_neg, "n": float(df.height), "place_shift": shift}
     totals = {name: pl.lit(size) for name, size in sizes.items()}
     sums = chance_test.add_up_places(rates.lazy().with_columns(**totals)).sum()
     found = chance_test.find_deviations(sums.with_columns(**totals)).collect()

@@ -155,11 +155,11 @@ def _find_gap_variance(name: str) -> pl.Expr:
     return (variance + square / (slope_a * slope_b)).clip(lower_bound=0.0)
 
 
-def add_least_leads(differences: pl.LazyFrame, name: str, deviations: pl.Expr) -> pl.LazyFrame:
+def add_least_leads(differences: pl.LazyFrame, name: str, n_deviations: pl.Expr) -> pl.LazyFrame:
     """Add by how many logits either side leads at least, that many standard errors from D."""
     lead_columns = {}
     for side, least_lead in _LEAST_LEADS.items():
-        leads = (lead - deviations * error for lead, error in _read_leads(side, name))
+        leads = (lead - n_deviations * error for lead, error in _read_leads(side, name))
         lead_columns[least_lead] = pl.min_horizontal(leads)
     return differences.with_columns(**lead_columns)
 

@@ -73,12 +73,12 @@ class Level(NamedTuple):
     family_columns: Sequence[str]  # the columns within which pairs are adjusted together
 
     @property
-    def deviations(self) -> pl.Expr:
+    def n_deviations(self) -> pl.Expr:
         """How many standard errors an interval reaches to either side, of rows with `add_quantile`."""
         return pl.lit(z_value(self.confidence)) if self.adjust is None else pl.col(_QUANTILE)
 
     def add_quantile(self, differences: pl.LazyFrame, difference_columns: Sequence[str]) -> pl.LazyFrame:
-        """Add what `deviations` reads; differences in `difference_columns` are null if not known."""
+        """Add what `n_deviations` reads; differences in `difference_columns` are null if not known."""
         n_pairs = pl.len().over(self.family_columns)
         if self.adjust == "models":
             deviations_by_count = normal.list_range_deviations(self.confidence)
@@ -116,10 +116,10 @@ def add_limits(
         freedom = pl.col(f"{name}_freedom") if has_freedom else None
         is_known = pl.col(f"{name}_standard_error").is_not_null()
         is_varying = pl.col(f"{name}_standard_error") > 0
-        differences, (low, high) = _find_limits(differences, name, metric, level.deviations, freedom)
+        differences, (low, high) = _find_limits(differences, name, metric, level.n_deviations, freedom)
         if counts_unseen(metric) and may_rank_alike:  # where models rank alike, these limits are nearer
-            deviations = pl.col(_STRETCHED_DEVIATIONS)
-            differences = ap_differences.add_least_leads(differences, name, deviations)
+            n_deviations = pl.col(_STRETCHED_DEVIATIONS)
+            differences = ap_differences.add_least_leads(differences, name, n_deviations)
             like_low, like_high = map(pl.when(is_varying).then, ap_differences.find_limits(name))
             low, high = pl.max_horizontal(low, like_low), pl.min_horizontal(high, like_high)
         differences = differences.with_columns(
@@ -146,11 +146,11 @@ def stretch_limits(
     differences: pl.LazyFrame, metrics_by_name: Mapping[str, CurveMetric], level: Level
 ) -> pl.LazyFrame:
     """Stretch limits of replicates as normal ones would be, to no fewer deviations than requested."""
-    factor = level.deviations * (1 / z_value(level.confidence))
+    factor = level.n_deviations * (1 / z_value(level.confidence))
     limit_columns: dict[str, pl.Expr] = {}
     for name in metrics_by_name:
         middle, low, high = (pl.col(f"{name}_{kind}") for kind in ("difference", "low", "high"))
-        half_width = level.deviations * pl.col(f"{name}_standard_error")
+        half_width = level.n_deviations * pl.col(f"{name}_standard_error")
         when_limits = pl.when(low.is_not_null() & high.is_not_null())
         low_end = pl.min_horizontal(middle + (low - middle) * factor, middle - half_width)
         high_end = pl.max_horizontal(middle + (high - middle) * factor, middle + half_width)
@@ -163,42 +163,44 @@ def stretch_limits(
     return differences.with_columns(**limit_columns)
 
 
-def _stretch(deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:
-    return deviations if freedom is None else student_quantile(deviations, freedom)
+def _stretch(n_deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:
+    return n_deviations if freedom is None else student_quantile(n_deviations, freedom)
 
 
-def _shrink(deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:
-    return deviations if freedom is None else normal_from_student(deviations, freedom)
+def _shrink(n_deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:
+    return n_deviations if freedom is None else normal_from_student(n_deviations, freedom)
 
 
 def _find_limits(
     differences: pl.LazyFrame,
     name: str,
     metric: CurveMetric,
-    deviations: pl.Expr,
+    n_deviations: pl.Expr,
     freedom: pl.Expr | None,
 ) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
     """Return both limits of a difference, that many standard errors from it, and a frame for them."""
     difference, error = pl.col(f"{name}_difference"), pl.col(f"{name}_standard_error")
     # What limits have several times is bound first: the optimizer takes long for a long expression.
-    differences = differences.with_columns(_stretch(deviations, freedom).alias(_STRETCHED_DEVIATIONS))
-    deviations = pl.col(_STRETCHED_DEVIATIONS)
-    half_width = deviations * error
+    differences = differences.with_columns(_stretch(n_deviations, freedom).alias(_STRETCHED_DEVIATIONS))
+    n_deviations = pl.col(_STRETCHED_DEVIATIONS)
+    half_width = n_deviations * error
     if not counts_unseen(metric):
         return differences, (difference - half_width, difference + half_width)
     distance_columns: dict[str, pl.Expr] = {}
     for side in SIDES:
-        value, (low, high) = pl.col(side + name), find_ends(name, deviations, side)
+        value, (low, high) = pl.col(side + name), find_ends(name, n_deviations, side)
         distance_columns |= {side + _DISTANCE_BELOW: value - low, side + _DISTANCE_ABOVE: high - value}
     differences = differences.with_columns(**distance_columns)
-    shared_variance = deviations * deviations * 2 * pl.col(f"{name}_{COVARIANCE}").clip(lower_bound=0.0)
-    eta_distance = deviations * pl.col(f"{name}_{ETA_ERROR}")
+    shared_variance = (
+        n_deviations * n_deviations * 2 * pl.col(f"{name}_{COVARIANCE}").clip(lower_bound=0.0)
+    )
+    eta_distance = n_deviations * pl.col(f"{name}_{ETA_ERROR}")
 
     def reach(better: str, worse: str) -> pl.Expr:
         squares = pl.col(better + _DISTANCE_BELOW) ** 2 + pl.col(worse + _DISTANCE_ABOVE) ** 2
         distance_of_both = (squares - shared_variance).clip(lower_bound=0.0).sqrt()
         nearer_distance = pl.min_horizontal(
-            distance_of_both, find_gap(name, error, deviations, better, worse)
+            distance_of_both, find_gap(name, error, n_deviations, better, worse)
         )
         # Equal models have no error, whatever was not seen, and neither have models at eta = 0.
         sample_distance = pl.when(error > pl.col(f"{name}_{ETA_ERROR}") * (1 + 1e-9)).then(
@@ -282,7 +284,7 @@ def add_flags(
             is_relied_upon = error > 0
         else:
             freedom = pl.col(f"{name}_freedom") if has_freedom else None
-            half_width = _stretch(level.deviations, freedom) * error
+            half_width = _stretch(level.n_deviations, freedom) * error
             is_relied_upon = doubt.is_null() | ((difference.abs() >= 2 * half_width) & (error > 0))
         flag_columns[f"{name}_{DOUBT}"] = doubt_missing_ends(doubt, [f"{name}_low", f"{name}_high"])
         is_significant = judge_sign(low, high, is_relied_upon & ~has_few)

@@ -114,7 +114,7 @@ def build_mean_differences(
     step_columns = list_row_keys({}, grid)
     level = Level(confidence, adjust, [*outer_dtypes, *step_columns])
     differences = level.add_quantile(differences, ["difference"])
-    differences = add_intervals(differences, "difference", level.deviations, means)
+    differences = add_intervals(differences, "difference", level.n_deviations, means)
     difference, error = pl.col("difference"), pl.col(STANDARD_ERROR)
     differences = add_student_share(differences, difference / error, FREEDOM, "p_value")
     is_decisive = (difference.abs() >= pl.col("high") - pl.col("low")) & (error > 0)

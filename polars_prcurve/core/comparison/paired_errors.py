@@ -439,7 +439,7 @@ def replace_weighted_sums(
     pairs = pairs.with_columns(
         pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_SUM_ERROR), is_sum.alias(_IS_SUM)
     )
-    error, half_width = pl.col(_SUM_ERROR), level.deviations * pl.col(_SUM_ERROR)
+    error, half_width = pl.col(_SUM_ERROR), level.n_deviations * pl.col(_SUM_ERROR)
     is_known, is_reliable = error.is_not_null(), pl.all_horizontal(has_enough)
     low, high = difference - half_width, difference + half_width
     is_decisive = (difference.abs() >= 2 * half_width) & (error > 0)

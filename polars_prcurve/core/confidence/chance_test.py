@@ -36,12 +36,12 @@ def measure_chance(
     """Return ABOVE_CHANCE by NUMBER, from `segments` at scores of positives; null without a class."""
     n_examples = pl.col("n_pos") + pl.col("n_neg")
     size_of_smaller_class = pl.min_horizontal("n_pos", "n_neg")
-    shift = 0.5 + _SHIFT_IN_DISTANCES * n_examples / repeat_in_rows(
+    place_shift = 0.5 + _SHIFT_IN_DISTANCES * n_examples / repeat_in_rows(
         size_of_smaller_class, size_of_smaller_class
     )
     counts_per_group = groups.select(
         Group.NUMBER, n_pos=sizes_of_classes[0], n_neg=sizes_of_classes[1]
-    ).with_columns(n=n_examples, shift=shift)
+    ).with_columns(n=n_examples, place_shift=place_shift)
     positive_segments = segments.filter(pl.col("recall") > pl.col(Segment.RECALL_BEFORE))
     positive_segments = positive_segments.select(
         Group.NUMBER, "recall", "fpr", Segment.RECALL_BEFORE, Segment.FPR_BEFORE
@@ -63,18 +63,18 @@ def measure_chance(
 
 def add_up_places(positive_segments: pl.LazyFrame) -> pl.LazyFrame:
     """Return what each score of positives adds to the sums, from the places that it takes."""
-    n_pos, n_neg, shift = map(pl.col, ("n_pos", "n_neg", "shift"))
+    n_pos, n_neg, place_shift = map(pl.col, ("n_pos", "n_neg", "place_shift"))
     recall, fpr, recall_before = map(pl.col, ("recall", "fpr", Segment.RECALL_BEFORE))
     first_place = n_pos * recall_before + n_neg * pl.col(Segment.FPR_BEFORE).fill_null(0.0)
     last_place = n_pos * recall + n_neg * fpr.fill_null(0.0)
     n_positives = n_pos * (recall - recall_before)
     places_per_score = positive_segments.select(
-        Group.NUMBER, "shift", low=first_place, high=last_place, positives=n_positives
+        Group.NUMBER, "place_shift", low=first_place, high=last_place, positives=n_positives
     )
     first_place, last_place, n_positives = map(pl.col, ("low", "high", "positives"))
     n_tied = last_place - first_place
-    first_shifted = first_place + shift
-    last_shifted = last_place + shift
+    first_shifted = first_place + place_shift
+    last_shifted = last_place + place_shift
     # Of reciprocal ranks.
     places_per_score = places_per_score.with_columns(total=(n_tied / first_shifted).log1p())
     reciprocal_sum = pl.col("total")
@@ -93,18 +93,21 @@ def add_up_places(positive_segments: pl.LazyFrame) -> pl.LazyFrame:
 def find_deviations(sums_per_group: pl.LazyFrame) -> pl.LazyFrame:
     """Return the normal deviates of both sums, `ranks` and `top`; null where all scores are equal."""
     # That of ranks has half a place less, since ranks are whole numbers.
-    n_pos, n_neg, n_examples, shift = (pl.col(name) for name in ("n_pos", "n_neg", "n", "shift"))
-    last_shifted = n_examples + shift
+    n_pos, n_neg, n_examples, place_shift = (
+        pl.col(name) for name in ("n_pos", "n_neg", "n", "place_shift")
+    )
+    last_shifted = n_examples + place_shift
     # A sum over n_pos of n values with the variance s has the variance n_pos n_neg / (n - 1) s. Of ranks
     # s is (n**2 - 1) / 12, less what ties take away, and of reciprocal ranks it is `place_variance`.
     # Untied places have the integrals of the squares and of the cubes; scores of positives differ.
     ranks_variance = (
         n_pos * n_neg * (1 / 12) * (n_examples + 1 - pl.col("ties") / (n_examples * (n_examples - 1)))
     )
-    mean = (n_examples / shift).log1p() / n_examples
-    second_moment = (n_examples / (shift * last_shifted) + pl.col("squares")) / n_examples
+    mean = (n_examples / place_shift).log1p() / n_examples
+    second_moment = (n_examples / (place_shift * last_shifted) + pl.col("squares")) / n_examples
     third_moment = (
-        n_examples * (shift + last_shifted) / (2 * (shift * last_shifted) ** 2) + pl.col("cubes")
+        n_examples * (place_shift + last_shifted) / (2 * (place_shift * last_shifted) ** 2)
+        + pl.col("cubes")
     ) / n_examples
     place_variance = second_moment - mean * mean
     third_central_moment = third_moment - 3 * mean * second_moment + 2 * mean**3

@@ -550,14 +550,14 @@ def _add_ends(
     other_distances: Sequence[Sequence[pl.Expr]] = (),
 ) -> pl.LazyFrame:
     """Add both ends of a metric, from its values at the limits of each source of error, by limit."""
-    value_columns = {ESTIMATE: estimate}
+    value_of_column = {ESTIMATE: estimate}
     for value_of_limit in values_of_sources:
-        value_columns |= {limit + _SUFFIX: value for limit, value in value_of_limit.items()}
+        value_of_column |= {limit + _SUFFIX: value for limit, value in value_of_limit.items()}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
-    points, bounds = points.with_columns(**value_columns), scale_bounds(metric)
-    extremes = corners or (pl.min_horizontal(*value_columns), pl.max_horizontal(*value_columns))
+    points, bounds = points.with_columns(**value_of_column), scale_bounds(metric)
+    extremes = corners or (pl.min_horizontal(*value_of_column), pl.max_horizontal(*value_of_column))
     points = points.with_columns(
-        to_unbounded(pl.col(*value_columns), bounds).name.keep(),
+        to_unbounded(pl.col(*value_of_column), bounds).name.keep(),
         **dict(zip(_CORNER_COLUMNS, extremes, strict=True)),
     )
     # On the unbounded scale the distances to the values, and other ones, are added in quadrature.

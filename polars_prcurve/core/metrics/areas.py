@@ -701,10 +701,10 @@ def mean_random_average_precision(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr)
     integral: pl.Expr = pl.lit(0.0)
     for place, weight in zip(*_nodes(14, 0.7), strict=True):
         u = pl.field("span") * place
-        rest = 1 - u * a
+        one_less_ua = 1 - u * a
         chance = ((n_other_pos - 1) * (-u * a).log1p() + n_neg * (-u * b).log1p()).exp()
-        inner_sum = pl.field("step") * (rest + n_other_pos * u * pl.field("down"))
-        integral = integral + chance * (inner_sum + pl.field("last") * rest) * weight
+        inner_sum = pl.field("step") * (one_less_ua + n_other_pos * u * pl.field("down"))
+        integral = integral + chance * (inner_sum + pl.field("last") * one_less_ua) * weight
     # A struct for each node in s, whose field `value` is the integral over u times a weight
     node_struct = node_struct.struct.with_fields(value=integral * pl.field("span") * pl.field("down"))
     mean_precision = row_struct.list.agg(node_struct.struct.field("value").sum())

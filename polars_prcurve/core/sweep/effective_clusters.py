@@ -212,12 +212,12 @@ def _add_alert_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
         (sums.squares + all_products) / sums.weight for sums in (pos_sums, neg_sums)
     )
     alert_weight = add("tp", "fp").mean * pl.max_horizontal(1.0, rows_of_neg / rows_of_pos)
-    miss_weight = add("fn", "tn").mean * pl.max_horizontal(1.0, rows_of_pos / rows_of_neg)
+    unseen_miss_weight = add("fn", "tn").mean * pl.max_horizontal(1.0, rows_of_pos / rows_of_neg)
     return add_alert_sizes(
         points,
         add,
         unseen_alert=pl.min_horizontal(alert_weight, neg_sums.mean),
-        unseen_miss=pl.min_horizontal(miss_weight, pos_sums.mean),
+        unseen_miss=pl.min_horizontal(unseen_miss_weight, pos_sums.mean),
     )
 
 

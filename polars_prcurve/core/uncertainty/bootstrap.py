@@ -151,31 +151,33 @@ class Bootstrap(NamedTuple):
         if not samples:  # an empty block, from which the errors get their columns
             no_values = np.empty((n_replicates, 0, len(self.metrics)))
             yield populations, ReplicateValues(no_values[0], no_values, np.empty(0))
-        n_cells = n_replicates * sum(sum(sample.lengths) for sample in samples)
+        n_cells = n_replicates * sum(sum(sample.n_cells_of_curves) for sample in samples)
         with show_share("bootstrap", n_cells) as advance:
             for sample_block in _batch_samples(samples, n_replicates):
-                lengths = [length for sample in sample_block for length in sample.lengths]
+                n_cells_of_curves = [
+                    n_cells for sample in sample_block for n_cells in sample.n_cells_of_curves
+                ]
                 streams = [list(map(np.random.default_rng, next(seeds).spawn(2))) for _ in sample_block]
-                last_curve = first_curve + len(lengths) - 1
+                last_curve = first_curve + len(n_cells_of_curves) - 1
                 block_populations = populations.filter(
                     pl.col(_CURVE_NUMBER).is_between(first_curve, last_curve)
                 )
                 block_populations = block_populations.with_columns(pl.col(_CURVE_NUMBER) - first_curve)
                 value_arrays = []
-                for n_drawn in split_replicates(n_replicates, sum(lengths)):
+                for n_drawn in split_replicates(n_replicates, sum(n_cells_of_curves)):
                     drawn_counts = [
                         sample.draw(generators, n_drawn)
                         for sample, generators in zip(sample_block, streams, strict=True)
                     ]
                     pos, neg = (np.concatenate(c, axis=1) for c in zip(*drawn_counts, strict=True))
-                    curves = self._build_curves(pos, neg, lengths)
+                    curves = self._build_curves(pos, neg, n_cells_of_curves)
                     value_arrays.append(
-                        self._compute_values(curves, block_populations, n_drawn, len(lengths))
+                        self._compute_values(curves, block_populations, n_drawn, len(n_cells_of_curves))
                     )
-                    advance(n_drawn * sum(lengths))
+                    advance(n_drawn * sum(n_cells_of_curves))
                 value_frame = block_populations.select(*number_metrics(self.metrics))
                 estimates = value_frame.fill_null(float("nan")).to_numpy()
-                n_curves = [len(sample.lengths) for sample in sample_block]
+                n_curves = [len(sample.n_cells_of_curves) for sample in sample_block]
                 smaller_sizes = np.repeat([min(sample.sizes) for sample in sample_block], n_curves)
                 sizes_of_populations = smaller_sizes[block_populations[_CURVE_NUMBER].to_numpy()]
                 replicates = np.concatenate(value_arrays)
@@ -183,25 +185,25 @@ class Bootstrap(NamedTuple):
                 first_curve = last_curve + 1
 
     def _build_curves(
-        self, pos: NDArray[np.float64], neg: NDArray[np.float64], lengths: Sequence[int]
+        self, pos: NDArray[np.float64], neg: NDArray[np.float64], n_cells_of_curves: Sequence[int]
     ) -> CurveSegments:
-        """Return the curves of replicates: curve i of r is group number `r * len(lengths) + i`."""
-        cell_ends = np.cumsum([0, *lengths])
-        curve_of_cell = np.repeat(np.arange(len(lengths)), lengths)
+        """Return the curves of replicates: curve i of r is number `r * (number of curves) + i`."""
+        cell_ends = np.cumsum([0, *n_cells_of_curves])
+        curve_of_cell = np.repeat(np.arange(len(n_cells_of_curves)), n_cells_of_curves)
         rises_only = all(metric.recipe.needs == "rises" for metric in self.metrics)
         is_row = pos > 0 if rises_only else (pos > 0) | (neg > 0)
         replicate_numbers, cell_numbers = np.nonzero(is_row)
-        group_numbers = replicate_numbers * len(lengths) + curve_of_cell[cell_numbers]
+        group_numbers = replicate_numbers * len(n_cells_of_curves) + curve_of_cell[cell_numbers]
         point_columns: dict[str, NDArray[Any]] = {Group.NUMBER: group_numbers.astype(np.uint32)}
         total_columns: dict[str, NDArray[Any]] = {
-            Group.NUMBER: np.arange(len(pos) * len(lengths), dtype=np.uint32)
+            Group.NUMBER: np.arange(len(pos) * len(n_cells_of_curves), dtype=np.uint32)
         }
         for amounts, rate_column, before_column, total_column in (
             (pos, "recall", Segment.RECALL_BEFORE, Group.N_POS),
             (neg, "fpr", Segment.FPR_BEFORE, Group.N_NEG),
         ):
             running_sums = np.empty_like(amounts)
-            curve_totals = np.zeros((len(pos), len(lengths)), amounts.dtype)
+            curve_totals = np.zeros((len(pos), len(n_cells_of_curves)), amounts.dtype)
             for curve_number, (cell_start, cell_end) in enumerate(pairwise(cell_ends)):
                 if cell_end > cell_start:
                     cells = slice(cell_start, cell_end)
@@ -350,7 +352,7 @@ def _batch_samples(samples: Sequence[Sample], n_replicates: int) -> list[list[Sa
     blocks: list[list[Sample]] = []
     n_cells_left = 0
     for sample in samples:
-        n_cells = sum(sample.lengths) * n_replicates
+        n_cells = sum(sample.n_cells_of_curves) * n_replicates
         if n_cells > n_cells_left or not blocks:
             blocks.append([])
             n_cells_left = _MAX_CELLS
@@ -385,7 +387,7 @@ class CellSample(NamedTuple):
     neg: NDArray[np.int64]
 
     @property
-    def lengths(self) -> Sequence[int]:
+    def n_cells_of_curves(self) -> Sequence[int]:
         """The number of cells of each curve."""
         return [len(self.pos)]
 
@@ -417,7 +419,7 @@ class UnitSample(NamedTuple):
     cell_numbers: NDArray[np.int64]
     pos: NDArray[np.float64]
     neg: NDArray[np.float64]
-    lengths: Sequence[int]
+    n_cells_of_curves: Sequence[int]
 
     @classmethod
     def read(cls, rows: pl.DataFrame, group_numbers: Sequence[int], sample: SampleKind) -> UnitSample:
@@ -431,12 +433,12 @@ class UnitSample(NamedTuple):
         rows = rows.with_columns(cell_number, unit_number.cast(pl.Int64).alias("unit"))
         cell_numbers, unit_numbers = (rows[name].cast(pl.Int64).to_numpy() for name in ("cell", "unit"))
         rows_of_groups = (rows.filter(pl.col(Group.NUMBER) == group) for group in group_numbers)
-        lengths = [group_rows["cell"].n_unique() for group_rows in rows_of_groups]
+        n_cells_of_curves = [group_rows["cell"].n_unique() for group_rows in rows_of_groups]
         pos, neg = (rows[column].to_numpy() for column in (Row.POS, Row.NEG))
         # Classes keep their sizes, except in units of joined rows, which may hold both classes.
         class_masks = [np.ones(len(rows), dtype=bool)] if sample.joins_rows else [pos > 0, neg > 0]
         units_of_strata = [np.unique(unit_numbers[mask]) for mask in class_masks]
-        return cls(units_of_strata, unit_numbers, cell_numbers, pos, neg, lengths)
+        return cls(units_of_strata, unit_numbers, cell_numbers, pos, neg, n_cells_of_curves)
 
     @property
     def sizes(self) -> tuple[float, float]:
@@ -451,14 +453,14 @@ class UnitSample(NamedTuple):
 
     @property
     def counts(self) -> DrawnCounts:
-        n_cells = sum(self.lengths)
+        n_cells = sum(self.n_cells_of_curves)
         pos, neg = (
             np.bincount(self.cell_numbers, amounts, n_cells)[None] for amounts in (self.pos, self.neg)
         )
         return pos, neg
 
     def draw(self, generators: Sequence[np.random.Generator], n_replicates: int) -> DrawnCounts:
-        n_cells = sum(self.lengths)
+        n_cells = sum(self.n_cells_of_curves)
         counts = np.zeros((2, n_replicates, n_cells))
         for replicate_number in range(n_replicates):
             unit_draws = np.zeros(sum(map(len, self.units_of_strata)), dtype=np.int64)
@@ -564,20 +566,20 @@ def _measure_samples(
     # The seeds of `summary`, so that replicates of best(metric) are the same.
     seeds = np.random.SeedSequence(certainty.seed).spawn(len(samples))
     populations_of_samples = populations.partition_by(Group.NUMBER, maintain_order=True)
-    n_cells = n_replicates * sum(sum(sample.lengths) for sample in samples)
+    n_cells = n_replicates * sum(sum(sample.n_cells_of_curves) for sample in samples)
     with show_share("bootstrap", n_cells) as advance:
         for sample, seed, sample_populations in zip(samples, seeds, populations_of_samples, strict=True):
             etas = sample_populations["eta"].to_list()
             generators = list(map(np.random.default_rng, seed.spawn(2)))
             gap_blocks, sample_rates = [], find_rates(sample.counts)
-            for n_drawn in split_replicates(n_replicates, _N_ARRAYS * sum(sample.lengths)):
+            for n_drawn in split_replicates(n_replicates, _N_ARRAYS * sum(sample.n_cells_of_curves)):
                 drawn_rates = find_rates(sample.draw(generators, n_drawn))
                 block_gaps = [
                     compare_with_sample(drawn_rates, sample_rates, eta, metric, metrics)
                     for eta, metric in product(etas, maximized_metrics.values())
                 ]
                 gap_blocks.append(block_gaps)
-                advance(n_drawn * sum(sample.lengths))
+                advance(n_drawn * sum(sample.n_cells_of_curves))
             gaps = np.concatenate(gap_blocks, axis=1)  # axes: population and target, replicate, metric
             is_undefined = np.isnan(gaps)
             n_defined = (~is_undefined).sum(axis=1)

@@ -121,7 +121,7 @@ def average_values(
 
 
 def add_intervals(
-    mean_rows: pl.LazyFrame, name: str, deviations: pl.Expr, means: MeanOver
+    mean_rows: pl.LazyFrame, name: str, n_deviations: pl.Expr, means: MeanOver
 ) -> pl.LazyFrame:
     """Add `low`, `high` and DOUBT to means: as many errors to either side as of a normal mean.
 
@@ -129,7 +129,7 @@ def add_intervals(
     """
     if means.share_examples:
         mean_rows = mean_rows.with_columns(pl.lit(None, dtype=pl.Float64).alias(STANDARD_ERROR))
-    mean_rows = add_student_quantile(mean_rows, deviations, FREEDOM, _QUANTILE)
+    mean_rows = add_student_quantile(mean_rows, n_deviations, FREEDOM, _QUANTILE)
     half_width, error = pl.col(_QUANTILE) * pl.col(STANDARD_ERROR), pl.col(STANDARD_ERROR)
     condition_of_reason = {"few groups": pl.col(N_GROUPS) < _FEW_GROUPS}
     if means.share_examples:

@@ -318,7 +318,10 @@ def _build_gains(curves: ChartCurves, low_gain: float, *, is_log: bool) -> tuple
     if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100% would be
         nearest_rest = 0.5 * pl.col("recall_rest").filter(recall < 1).min().over("curve")
         rest_points = rest_points.with_columns(pl.max_horizontal("recall_rest", nearest_rest))
-    gain_exprs = [(1 - pl.col(rest)).alias(gain) for gain, rest in zip(_FIELDS, _RESTS, strict=True)]
+    gain_exprs = [
+        (1 - pl.col(rest_field)).alias(gain_field)
+        for gain_field, rest_field in zip(_FIELDS, _RESTS, strict=True)
+    ]
     x_field, y_field = (fields[is_log] for fields in zip(_FIELDS, _RESTS, strict=True))
     y_foot = pl.lit(1.0 if is_log else 0.0)
     cut_points = point_thinning.cut_below(

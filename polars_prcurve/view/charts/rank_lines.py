@@ -238,9 +238,9 @@ def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:
     """Draw a zone for each stretch of prevalences at which the same neighbours are not settled."""
     x_axis, curves, channels = canvas.spec.x, canvas.curves, canvas.channels
     etas = curves.points["eta"].unique().sort().to_list()
-    panel_keys = [key for key in zones.columns if key.startswith("group")]
+    panel_fields = [key for key in zones.columns if key.startswith("group")]
     curve_of_panel = {
-        tuple(row[1:]): row[0] for row in curves.curve_rows.select("curve", *panel_keys).rows()
+        tuple(row[1:]): row[0] for row in curves.curve_rows.select("curve", *panel_fields).rows()
     }
     etas_of_zone: dict[tuple[str | None, int, int], set[float]] = {}
     for *group_values, eta, top_place, foot_place in zones.rows():

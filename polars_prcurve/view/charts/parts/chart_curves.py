@@ -102,8 +102,8 @@ class ChartCurves:
             "group_0" in self.column_of_field and len(etas) > 1 and self.count_distinct(["group_0"]) > 1
         )
         if has_several_etas and self.count_distinct(self.group_fields) == len(self.curve_rows):
-            eta_range = label_text.say_eta_range(etas)
-            range_text = f"{'from ' if ' to ' in eta_range else ''}{eta_range}"
+            etas_text = label_text.say_eta_range(etas)
+            range_text = f"{'from ' if ' to ' in etas_text else ''}{etas_text}"
             return f"{text.rstrip(',')}, each group at its own prevalence, {range_text}"
         return f"{text} {label_text.describe_etas(etas) if etas else ''}".rstrip(" ,")
 

@@ -47,15 +47,15 @@ def darken_text(color: str) -> str:
     """Return a colour in which text is read on white: the same hue, darker if that is needed."""
     if not _HEX_COLOR.fullmatch(color):  # a name that a theme uses
         return color
-    levels = [int(color[hex_start : hex_start + 2], 16) for hex_start in (1, 3, 5)]
-    while 1.05 / (_measure_luminance(levels) + 0.05) < _TEXT_CONTRAST:
-        levels = [math.floor(0.98 * level) for level in levels]
-    return "#" + "".join(f"{level:02X}" for level in levels)
+    channel_levels = [int(color[hex_start : hex_start + 2], 16) for hex_start in (1, 3, 5)]
+    while 1.05 / (_measure_luminance(channel_levels) + 0.05) < _TEXT_CONTRAST:
+        channel_levels = [math.floor(0.98 * level) for level in channel_levels]
+    return "#" + "".join(f"{level:02X}" for level in channel_levels)
 
 
-def _measure_luminance(levels: Sequence[int]) -> float:
+def _measure_luminance(channel_levels: Sequence[int]) -> float:
     """Return the relative luminance of a colour (WCAG 2.1), from 0 to 1."""
-    shares = [level / 255 for level in levels]
+    shares = [level / 255 for level in channel_levels]
     linear_shares = [
         share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares
     ]
@@ -76,6 +76,6 @@ def mix_eta_colors(n_colors: int) -> list[str]:
         stop_number = min(int(stop_place), len(stop_rgbs) - 2)
         channel_pairs = zip(stop_rgbs[stop_number], stop_rgbs[stop_number + 1], strict=True)
         share = stop_place - stop_number
-        levels = (round(start + (end - start) * share) for start, end in channel_pairs)
-        mixed_colors.append("#" + "".join(f"{level:02X}" for level in levels))
+        channel_levels = (round(start + (end - start) * share) for start, end in channel_pairs)
+        mixed_colors.append("#" + "".join(f"{level:02X}" for level in channel_levels))
     return mixed_colors

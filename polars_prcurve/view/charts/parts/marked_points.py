@@ -249,8 +249,8 @@ def _read_goals(result: pl.DataFrame) -> pl.Series:
             result.get_column("criterion").cast(pl.String), target_values, strict=True
         )
         goals = [
-            f"{criterion or ''}{'' if target is None else f' {target:.4g}'}"
-            for criterion, target in criteria_and_targets
+            f"{criterion or ''}{'' if target_value is None else f' {target_value:.4g}'}"
+            for criterion, target_value in criteria_and_targets
         ]
     return pl.Series("goal", goals, dtype=pl.String)
 
