@@ -29,7 +29,7 @@ from polars_prcurve.view.charts.parts.label_text import (
     format_metric,
     round_digits,
 )
-from polars_prcurve.view.words.names_in_sentences import show_on_one_line
+from polars_prcurve.view.words.names_in_sentences import show_on_one_line, start_sentence
 from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta, say_share
 
 # The columns of `monitor` that are drawn or written; `_SHARES` are shares.
@@ -121,7 +121,7 @@ def monitor(
 def _build_time_axis(period_rows: pl.DataFrame, time: str) -> ChartAxis:
     """Return the axis of the numbers of periods."""
     periods = period_rows["period"].drop_nulls().unique().sort().to_list() or [1.0]
-    title = f"{time[:1].upper()}{time[1:]}"
+    title = start_sentence(time)
     return ChartAxis("period", title, periods[0] - 0.5, periods[-1] + 0.5, "plain")
 
 

@@ -55,7 +55,12 @@ from polars_prcurve.view.verdicts.reason_sentences import describe_difference
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.names_in_sentences import mark_names, name_metric, name_value
+from polars_prcurve.view.words.names_in_sentences import (
+    mark_names,
+    name_metric,
+    name_value,
+    start_sentence,
+)
 from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
@@ -138,7 +143,7 @@ def _draw_cases(findings: Findings) -> Iterator[str]:
             for candidate in choose_drawable(case)
         ]
         if len(cases) > 1 and not (is_joined and new_cards):
-            heading = value_phrases.start_sentence(case.place)
+            heading = start_sentence(case.place)
             yield f"<h2>{_mark_names(findings, heading)}</h2>"
             if not are_alike(cases) or not (new_cards or case.goal.is_of_curve):
                 yield f'<p class="place">{write_sentence(findings, case.verdict)}</p>'
@@ -175,7 +180,7 @@ def _fold_differences(findings: Findings) -> Iterator[str]:
         yield _fold("The difference, tested", differences_html)
     if len(cases) > 1:  # whose curves would take a second sheet of paper
         charts_html = "".join(
-            f"<p>{escape(value_phrases.start_sentence(case.place))}</p>{chart_html}"
+            f"<p>{escape(start_sentence(case.place))}</p>{chart_html}"
             for case in cases
             if (chart_html := "".join(_draw_chart(findings, case)))
         )
@@ -194,7 +199,7 @@ def _draw_merits(findings: Findings, case: Case) -> Iterator[str]:
     models = [
         (candidate, color_number_by_model[candidate.model]) for candidate in first_models[:_MOST_LINES]
     ]
-    heading = value_phrases.start_sentence(value_phrases.name_merit(case))
+    heading = start_sentence(value_phrases.name_merit(case))
     yield '<section class="chart">'
     yield f'<p class="place">{escape(heading)}; line: {name_interval(findings)}</p>'
     for css_class, width in (("wide", 740), ("small", 358)):
@@ -300,8 +305,7 @@ def write_groups(findings: Findings) -> Iterator[str]:
     if group_tests is not None:
         hollow_meaning = "upright: all groups together; hollow: no significant difference"
     key_text = (
-        f"{value_phrases.start_sentence(name_metric(metric_name))}; line: "
-        f"{name_interval(findings)}; {hollow_meaning}"
+        f"{start_sentence(name_metric(metric_name))}; line: {name_interval(findings)}; {hollow_meaning}"
     )
     yield f'<p class="place">{escape(key_text)}</p>'
     if not findings.has_one_model:
@@ -413,9 +417,7 @@ def _write_need(findings: Findings) -> Iterator[str]:
             )
     reasons = findings.verdict.reasons
     if reasons:
-        list_items = "".join(
-            f"<li>{write_prose(value_phrases.start_sentence(reason))}.</li>" for reason in reasons
-        )
+        list_items = "".join(f"<li>{write_prose(start_sentence(reason))}.</li>" for reason in reasons)
         yield f'<ul class="reasons">{list_items}</ul>'
 
 

@@ -30,7 +30,6 @@ from polars_prcurve.view.verdicts.value_phrases import (
     NO_VALUE,
     count_hits,
     name_model,
-    start_sentence,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
 from polars_prcurve.view.words.names_in_sentences import (
@@ -38,6 +37,7 @@ from polars_prcurve.view.words.names_in_sentences import (
     mark_names,
     name_metric,
     show_on_one_line,
+    start_sentence,
 )
 from polars_prcurve.view.words.number_words import (
     NO_BREAK,

@@ -173,10 +173,6 @@ def describe_icons(precision: Estimate) -> str:
 # Names ------------------------------------------------------------------------------------------
 
 
-def start_sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def name_model(candidate: Candidate) -> str:
     return name_value(candidate.model)
 

@@ -28,11 +28,11 @@ from polars_prcurve.view.verdicts.value_phrases import (
     name_merit,
     name_outcome,
     name_targets,
-    start_sentence,
     write_merit,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_sentences import write_sentence
+from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     glue_numbers,
     say_cases,

@@ -27,14 +27,13 @@ from polars_prcurve.view.verdicts.value_phrases import (
     name_limited,
     name_merit,
     name_model,
-    start_sentence,
     write_merit,
     write_metric,
     write_threshold,
     write_value,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.words.names_in_sentences import name_metric
+from polars_prcurve.view.words.names_in_sentences import name_metric, start_sentence
 from polars_prcurve.view.words.number_words import (
     format_level,
     glue_numbers,

@@ -13,6 +13,11 @@ ISOLATES = "\u2068\u2069"
 """What stands around a name that is written from right to left, so that it turns nothing beside it."""
 
 
+def start_sentence(text: str) -> str:
+    """Return a text as a sentence begins: with a capital."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def show_on_one_line(text: str) -> str:
     """Return the text with each stretch of white space as one space, and the rest made visible."""
     return make_visible(" ".join(text.split()))

@@ -17,6 +17,7 @@ from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, choose_way
 from polars_prcurve.view.charts.parts.label_text import round_digits
+from polars_prcurve.view.words.names_in_sentences import start_sentence
 
 _MAX_GHOST_PANELS = 24  # panels, at most, in which all other curves stand behind in grey
 _MOST_RECORDS = 6_000  # what the pointer reads in one chart, at most, about
@@ -208,7 +209,7 @@ class Canvas:
             subtitle = curves.join_etas(f"{subtitle},")
         elif subtitle.startswith(name):
             subtitle = subtitle[len(name) :].lstrip(" ,")
-            subtitle = f"{subtitle[:1].upper()}{subtitle[1:]}"
+            subtitle = start_sentence(subtitle)
         note = (self.channels.color_note, *note, *curves.describe_sizes())
         own_title = finding or curves.join_etas(name)
         return chart_assembly.ChartText(user_title, subtitle, note, own_title, self.spoken)

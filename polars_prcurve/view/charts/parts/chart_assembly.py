@@ -35,7 +35,7 @@ from polars_prcurve.view.charts.parts.label_placement import (
 )
 from polars_prcurve.view.charts.parts.label_text import escape_text, round_digits
 from polars_prcurve.view.charts.parts.point_thinning import pack_lines
-from polars_prcurve.view.words.names_in_sentences import wrap_words
+from polars_prcurve.view.words.names_in_sentences import start_sentence, wrap_words
 from polars_prcurve.view.words.number_words import NO_BREAK, glue_numbers
 
 # What a chart is: layers, panels of layers, or several of these above or beside each other.
@@ -150,7 +150,7 @@ def _say_left_out(words: Sequence[Word], settled_words: Sequence[Word]) -> list[
     settled_texts = {word.text for word in settled_words}
     left_out = [word for word in words if word.text not in settled_texts]
     texts = [" ".join(word.text.split()) for word in left_out if word.color != style.QUIET]
-    texts = [f"{text[:1].upper()}{text[1:]}" for text in texts]
+    texts = [*map(start_sentence, texts)]
     names = [" ".join(word.text.split()) for word in left_out if word.color == style.QUIET]
     names = [name.replace(": ", ", ") for name in names]
     return [*texts, f"Grey line{'s' if len(names) > 1 else ''}: {join_words(names)}" if names else ""]
