@@ -10,8 +10,9 @@ import pytest
 
 from polars_prcurve import charts, eta_grid, prc
 from polars_prcurve.view.charts.parts.chart_titles import say_beside_chance, say_by_metric
+from polars_prcurve.view.charts.score_histogram import _choose_side as choose_side
 from polars_prcurve.view.charts.score_histogram import _find_row as find_row
-from polars_prcurve.view.words.number_words import say_shares
+from polars_prcurve.view.words.number_words import say_share, say_shares
 from tests.support.chart_specs import all_records, heading, plain, records, subtitle
 
 pytestmark = pytest.mark.extras
@@ -172,16 +173,71 @@ def test_points_of_several_targets_have_a_title_and_thresholds_apart():
     fprs = dict(zip(halves["model"], map(plain, say_shares(halves["fpr"])), strict=True))
     end = f"is {fprs['old']} for old and {fprs['new']} for new"
     assert heading(test.plot.roc_curve(points=points)) == f"At 50% recall, the false positive rate {end}"
-    chart = test.plot.scores(points=points.drop("fpr"))
+    chart = test.plot.scores(points=halves.drop("fpr"))
     assert heading(chart) == f"At 50% recall, the share of negatives flagged {end}"
+    chart = test.plot.scores(points=points.drop("fpr"))
+    low, high = map(plain, say_shares([points["fpr"].min(), points["fpr"].max()]))
+    assert (
+        heading(chart)
+        == f"At the thresholds for 3 targets, {low} to {high} of the negatives are flagged"
+    )
     words = [row for row in all_records(chart) if " for " in row.get("text", "")]
     assert {plain(row["text"]).partition(" for ")[2] for row in words} == {
         "50% recall",
         "80% recall",
-        "alerts 300",
+        "300 alerts per 10,000 cases",
     }
     assert len(words) == len(points)
     assert "Vertical lines: the thresholds of the points" in subtitle(chart)
+
+
+def test_a_title_on_scores_covers_all_targets_drawn():
+    test = prc(draw_models({"new": 2.5, "old": 1.6}), score=["new", "old"])
+    points = test.operating_points(0.01, recall=[0.5, 0.8], columns="all")
+    texts = [
+        " and ".join(
+            f"{plain(text)} for {model}"
+            for text, model in zip(say_shares(rows["fpr"]), rows["model"], strict=True)
+        )
+        for target in (0.5, 0.8)
+        for rows in [points.filter(target=target).sort("fpr", descending=True)]
+    ]
+    assert heading(test.plot.scores(points=points)) == (
+        f"At 50% recall, the share of negatives flagged is {texts[0]}; at 80% recall, it is {texts[1]}"
+    )
+    new = test.plot.scores(score="new", points=points.filter(model="new").drop("model"))
+    first, second = map(plain, map(say_share, points.filter(model="new")["fpr"]))
+    assert heading(new) == (
+        f"At 50% recall, {first} of the negatives are flagged; at 80% recall, {second}"
+    )
+
+
+def test_targets_have_their_words_in_titles_and_names():
+    test = prc(draw_models({"new": 2.5}), score="new")
+    targets = {"recall": 0.5, "fpr": 0.01, "lift": 5, "alerts": 300, "per": 10_000}
+    names = {"50% recall", "1% FPR", "lift 5", "300 alerts per 10,000 cases"}
+    alerts = test.plot.alerts(0.01, **targets)
+    assert names == {plain(row["facet"]) for row in all_records(alerts) if "facet" in row}
+    one = test.plot.metric_by_eta([0.01, 0.1], metrics="precision", alerts=300, per=10_000)
+    assert "Thresholds for 300 alerts per 10,000 cases" in subtitle(one)
+    short = test.operating_points(0.01, alerts=[300, 500], per=10_000)
+    assert "for 300 alerts per 10,000 cases and" in plain(heading(charts.alerts(short)))
+
+
+def test_a_title_on_doubt_names_the_lines_in_doubt():
+    test = prc(draw_models({"new": 2.5, "old": 1.6}), score=["new", "old"])
+    chart = test.plot.p3_curve(recall=[0.05, 0.5])
+    assert heading(chart) == "Precision is known only roughly for new · 5% recall and old · 5% recall"
+    chart = test.plot.metric_by_eta(metrics="precision", score="new", alerts=[300, 500], per=10_000)
+    assert heading(chart).endswith("at some prevalences")
+
+
+def test_words_at_a_rule_lie_on_no_other_rule():
+    assert choose_side(100, 50, [100, 120], 300)
+    assert not choose_side(100, 50, [100, 160], 300)
+    assert not choose_side(100, 50, [60, 100, 120], 300)  # which would lie on one on either side
+    assert not choose_side(40, 50, [40, 60], 300)  # without room
+    assert choose_side(290, 50, [290], 300)
 
 
 def test_labels_of_thresholds_lie_on_no_others():

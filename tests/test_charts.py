@@ -828,7 +828,7 @@ def test_wide_and_long_operating_points_are_one_chart():
         assert channels(chart)[1] == "target · metric"
         assert labels(chart, "facet")[:2] == ["maximize(f1) · F1", "maximize(f1) · Precision"]
     only = charts.p3_curve(wide)
-    assert labels(only, "facet") == ["maximize(f1)", "recall 0.5", "recall 0.9"]
+    assert labels(only, "facet") == ["maximize(f1)", "50% recall", "90% recall"]
     assert len(records(only)) == 2 * 3 * len(GRID)
 
 

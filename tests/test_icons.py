@@ -12,7 +12,7 @@ import pytest
 
 from polars_prcurve import PrcError, charts, prc
 from polars_prcurve.view.charts.parts.icon_counts import count_icons
-from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta
+from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta, say_target
 from tests.support.chart_specs import (
     PNG,
     UNSEEN,
@@ -52,7 +52,7 @@ def test_each_grid_is_a_row_of_operating_points():
         low, share, high = (
             math.floor(100 * row[name] + 0.5) for name in (ESTIMATE[1], ESTIMATE[0], ESTIMATE[2])
         )
-        facet = f"{row['model']} · {say_eta(row['eta'])} · recall {row['target']:g}"
+        facet = f"{row['model']} · {say_eta(row['eta'])} · {say_target(row['target'])} recall"
         expected = [low, share - low, high - share, 100 - high]
         assert count_kinds(chart, facet=facet, color=row["model"]) == expected
         text = join_value(*say_estimate(*(row[name] for name in ESTIMATE)))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import altair as alt
@@ -22,11 +24,14 @@ from polars_prcurve.view.charts.parts.chart_titles import find_half, say_each, s
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.label_text import LOWER, round_digits
-from polars_prcurve.view.words.number_words import say_share, say_threshold
+from polars_prcurve.view.words.names_in_sentences import start_sentence
+from polars_prcurve.view.words.number_words import say_share, say_shares, say_threshold
 
 _PIXELS_OF_BIN = 9  # across: as narrow as a reader can point at
+_NAMES_WIDTH = 64  # pixels across that the names of both classes take
 _CLASSES = {"negatives": "fpr", "positives": "recall"}
 """The rate that each class adds up to, in the order of drawing."""
+_MOST_TARGETS = 3  # targets, at most, of which a title has the share of each
 
 
 @hint_at_arguments
@@ -69,7 +74,9 @@ def scores(
     score = pl.col("threshold").cast(pl.Float64, strict=False)
     if len(curves.points) and curves.points["threshold"].null_count():
         raise PrcError("scores draws scores, and some thresholds of the table are null; draw roc_curve")
-    marked = marked_points.read_points("scores", points, curves, ["recall"])
+    marked = marked_points.add_lower(
+        marked_points.read_points("scores", points, curves, ["recall"]), curves
+    )
     finite_rows = curves.points.with_columns(score=score).filter(score.is_finite())
     rules = marked.records if points is not None else find_half(curves).to_dicts()
     x = build_score_axis("Score", finite_rows["score"], [rule["threshold"] for rule in rules])
@@ -92,8 +99,8 @@ def scores(
         "Vertical lines: the thresholds of the points" if points is not None and rules else "",
         *marked.describe(),
     ]
-    told_rules = rules if points is None else _add_rates(marked.pick_told(), finite_rows)
-    finding = say_known(curves, partial(_say_flagged, told_rules, channels, are_halves=points is None))
+    told_rules = rules if points is None else _add_rates(rules, finite_rows)
+    finding = say_known(curves, partial(_say_flagged, told_rules, channels))
     subtitle = "Scores of positives and negatives"
     return canvas.finish(
         canvas.write(title, finding, name="Scores of both classes", subtitle=subtitle, note=note)
@@ -149,40 +156,48 @@ def _draw_bins(canvas: Canvas, bins: list[dict[str, Any]]) -> None:
 
 
 def _draw_rules(canvas: Canvas, rules: list[dict[str, Any]]) -> None:
-    """Draw an upright rule at each threshold, and write it beside its foot."""
-    x, is_alone = canvas.spec.x, canvas.channels.facet is None
+    """Draw an upright rule at each threshold, and write it beside its head."""
+    x, facet = canvas.spec.x, canvas.channels.facet
+    rules_of_panel: dict[str | None, list[dict[str, Any]]] = {}
+    for rule in rules:
+        panel_label = facet.label_of_curve[rule["curve"]] if facet else None
+        rules_of_panel.setdefault(panel_label, []).append(rule)
     has_goals = len({rule["goal"] for rule in rules if rule.get("goal")}) > 1
-    # From the right to the left, so that words are in lower rows the farther they reach under others.
-    spans_of_panel: dict[str | None, list[list[tuple[float, float]]]] = {}
-    for rule in sorted(rules, key=lambda rule: -float(rule["threshold"])):
-        score = float(rule["threshold"])
-        panel = tell_panel(canvas.channels.curve_fields(rule["curve"]).get("facet"))
-        place = round_digits(x.measure(score))
-        text = say_threshold(rule["threshold"], [rule[LOWER]] if LOWER in rule else None)
-        canvas.records.append({"part": "threshold", "x": place, "said": text, **panel})
-        is_right = x.place(place) > 0.7
-        look: dict[str, Any] = {"align": "right" if is_right else "left", "dx": -5 if is_right else 5}
-        words = f"threshold {text}" if is_alone and not has_goals else text
-        words = f"{text} for {marked_points.say_goal(rule['goal'])}" if has_goals else words
-        start = x.place(place) * canvas.size.width
-        width = (measure_text(words, read_sizes().note) + 8) * (-1 if is_right else 1)
-        row = _find_row(spans_of_panel.setdefault(panel.get("facet"), []), start, start + width)
-        look |= {"x": place, "py": 4 + row * (read_sizes().note + 4), "baseline": "top"}
-        look |= {"size": read_sizes().note, "has_rim": True, "facet": panel.get("facet")}
-        canvas.words.append(Word(words, **look))
+    for label, panel_rules in rules_of_panel.items():
+        # Without panels the names of both classes are in the corner.
+        corner: tuple[float, float] = (canvas.size.width - _NAMES_WIDTH, canvas.size.width)
+        spans = [] if facet else [[corner] for _ in _CLASSES]
+        places = [round_digits(x.measure(float(rule["threshold"]))) for rule in panel_rules]
+        pixels = [x.place(place) * canvas.size.width for place in places]
+        placed_rules = zip(pixels, places, panel_rules, strict=True)
+        # From the right to the left: words are in lower rows the farther they reach under others.
+        for pixel, place, rule in sorted(placed_rules, key=itemgetter(0), reverse=True):
+            text = say_threshold(rule["threshold"], [rule[LOWER]] if LOWER in rule else None)
+            canvas.records.append({"part": "threshold", "x": place, "said": text})
+            canvas.records[-1] |= tell_panel(label)
+            words = f"threshold {text}" if facet is None and not has_goals else text
+            if has_goals and rule["criterion"] != "threshold":
+                words = f"{text} for {rule['goal']}"
+            width = measure_text(words, read_sizes().note) + 8
+            is_right = _choose_side(pixel, width, pixels, canvas.size.width)
+            row = _find_row(spans, pixel, pixel - width if is_right else pixel + width)
+            look: dict[str, Any] = {"align": "right" if is_right else "left"}
+            look |= {"dx": -5 if is_right else 5, "py": 4 + row * (read_sizes().note + 4)}
+            look |= {"x": place, "baseline": "top", "size": read_sizes().note, "has_rim": True}
+            canvas.words.append(Word(words, facet=label, **look))
     rule_layer = alt.Chart().mark_rule(color=style.INK, strokeWidth=1.4)
     ends: dict[str, Any] = {"y": fix_y(0), "y2": alt.value(canvas.size.height)}
     rule_layer = rule_layer.encode(canvas.place[0], **ends)
     canvas.layers += [keep_part(rule_layer, "threshold")] if rules else []
 
 
-def _add_rates(rules: list[dict[str, Any]], finite_rows: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return marked thresholds with the share of negatives that each flags, of the rows of a sweep."""
-    told_rules = []
-    for rule in rules:
-        is_flagged = (pl.col("curve") == rule["curve"]) & (pl.col("threshold") >= rule["threshold"])
-        told_rules.append(rule | {"fpr": finite_rows.filter(is_flagged)["fpr"].max() or 0.0})
-    return told_rules
+def _choose_side(pixel: float, width: float, pixels: Sequence[float], panel_width: int) -> bool:
+    """Return whether words end at a rule: where they would lie on another rule if they began there."""
+    has_room, has_room_left = pixel <= 0.7 * panel_width, pixel >= width
+    lies_on, lies_on_left = (
+        any(low < other < low + width for other in pixels) for low in (pixel, pixel - width)
+    )
+    return not has_room or (has_room_left and lies_on and not lies_on_left)
 
 
 def _find_row(rows: list[list[tuple[float, float]]], *ends: float) -> int:
@@ -196,21 +211,55 @@ def _find_row(rows: list[list[tuple[float, float]]], *ends: float) -> int:
     return len(rows) - 1
 
 
-def _say_flagged(
-    rules: list[dict[str, Any]], channels: Channels, curves: ChartCurves, *, are_halves: bool
-) -> str:
-    """Return the share of negatives that the threshold of each curve flags, if each has one."""
-    fpr_of_curve = {rule["curve"]: rule.get("fpr") for rule in rules}
-    curve_numbers = curves.curve_rows["curve"]
-    rates = ((curve, fpr_of_curve.get(curve)) for curve in curve_numbers)
-    values = {curve: rate for curve, rate in rates if rate is not None}
-    if not 0 < len(values) == len(curve_numbers) or len(rules) > len(fpr_of_curve):
+def _add_rates(rules: list[dict[str, Any]], finite_rows: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return marked thresholds with the share of negatives that each flags, of the rows of a sweep."""
+    told_rules = []
+    for rule in rules:
+        is_flagged = (pl.col("curve") == rule["curve"]) & (pl.col("threshold") >= rule["threshold"])
+        told_rules.append(rule | {"fpr": finite_rows.filter(is_flagged)["fpr"].max() or 0.0})
+    return told_rules
+
+
+def _say_flagged(rules: list[dict[str, Any]], channels: Channels, curves: ChartCurves) -> str:
+    """Return the share of negatives that the thresholds of each target flag, if each curve has one."""
+    curve_numbers = curves.curve_rows["curve"].to_list()
+    rules_of_goal: dict[str, list[dict[str, Any]]] = {}
+    for rule in rules:
+        if rule["curve"] in curve_numbers:
+            rules_of_goal.setdefault(rule.get("goal", ""), []).append(rule)
+    fprs_of_goal = {
+        goal: {rule["curve"]: rule["fpr"] for rule in goal_rules if rule["fpr"] is not None}
+        for goal, goal_rules in rules_of_goal.items()
+    }
+    if not fprs_of_goal or any(
+        not len(rules_of_goal[goal]) == len(fprs) == len(curve_numbers)
+        for goal, fprs in fprs_of_goal.items()
+    ):
         return ""
-    recalls = [rule["recall"] for rule in rules if rule["curve"] in values]
-    start = "At the thresholds,"
-    if are_halves or len(set(map(say_share, recalls))) == 1:
-        start = f"At {say_reached(recalls)},"
-    if len(values) == 1:
-        return f"{start} {say_share(*values.values())} of the negatives are flagged"
-    names = channels.facet.label_of_curve if channels.facet else {}
-    return say_each(f"{start} the share of negatives flagged is", "", values, names)
+    if len(fprs_of_goal) > (_MOST_TARGETS if len(curve_numbers) == 1 else 2):
+        all_fprs = [fpr for fpr_of_curve in fprs_of_goal.values() for fpr in fpr_of_curve.values()]
+        low, high = say_shares([min(all_fprs), max(all_fprs)])
+        n_targets = len(fprs_of_goal)
+        return f"At the thresholds for {n_targets} targets, {low} to {high} of the negatives are flagged"
+    names, clauses = channels.facet.label_of_curve if channels.facet else {}, list[str]()
+    for goal, fprs in fprs_of_goal.items():
+        place_text = _place_rules(rules_of_goal[goal])
+        if len(fprs) > 1:
+            subject = "it is" if clauses else "the share of negatives flagged is"
+            clauses.append(say_each(f"{place_text}, {subject}", "", fprs, names))
+        else:
+            object_text = "" if clauses else " of the negatives are flagged"
+            clauses.append(f"{place_text}, {say_share(*fprs.values())}{object_text}")
+    return "; ".join([start_sentence(clauses[0]), *clauses[1:]])
+
+
+def _place_rules(rules: list[dict[str, Any]]) -> str:
+    """Return what the thresholds of one target are, within a sentence: `at 50% recall`."""
+    recalls, goal = [rule["recall"] for rule in rules], rules[0].get("goal", "")
+    criterion, target = rules[0].get("criterion", ""), rules[0].get("target")
+    if criterion == "recall" or (not goal and len({*map(say_share, recalls)}) == 1):
+        return f"at {say_reached(recalls, 0.5 if target is None else target)}"
+    if criterion == "threshold":
+        return f"at {goal}"
+    noun = "threshold" if len(rules) == 1 else "thresholds"
+    return f"at the {noun} for {goal}" if goal else f"at the {noun}"

@@ -406,8 +406,7 @@ def read_lines(
     if "criterion" in columns_after_eta:
         if not (table["criterion"] == POINT_CRITERION).all():  # a group of one point has no target
             column_of_field["target"] = "target"
-            target_series = table.select(target=pl.struct("criterion", "target")).to_series()
-            shared_columns = shared_columns.with_columns(target_series)
+            shared_columns = shared_columns.with_columns(read_targets(table))
     else:
         shared_columns = shared_columns.drop(sweep_columns)
     column_of_field |= {"metric": "metric"} | ({"eta": "eta"} if is_per_row else {})
@@ -422,6 +421,20 @@ def read_lines(
             remedy = f'pass metrics=("{only_metric}",) to operating_points'
             raise PrcError(f"{chart_name} draws {only_metric}, which the table lacks; {remedy}")
     return build_lines(points, column_of_field, "value")
+
+
+def read_targets(table: pl.DataFrame) -> pl.Series:
+    """Return what each point was chosen for, and for alerts also among how many cases these are."""
+    per = pl.lit(None, dtype=pl.Float64)
+    rates = [name for name in ("fpr", "precision") if name in table.columns]
+    if rates and {"eta", "alerts", "recall"} <= set(table.columns):
+        # No column has it, but the share of alerts among all cases follows from the rates.
+        share = pl.col("eta") * pl.col("recall")
+        share = share + (1 - pl.col("eta")) * pl.col("fpr") if "fpr" in rates else share / pl.col(rates)
+        n_cases = (pl.col("alerts") / share).filter((pl.col("alerts") > 0) & (share > 0))
+        is_alerts = pl.col("criterion").cast(pl.String) == "alerts"
+        per = pl.when(is_alerts).then(n_cases.round_sig_figs(9).median())
+    return table.select(target=pl.struct("criterion", "target", per=per)).to_series()
 
 
 def build_lines(points: pl.DataFrame, column_of_field: dict[str, str], value_column: str) -> ChartCurves:

@@ -19,10 +19,19 @@ from polars_prcurve.view.words.names_in_sentences import (
     name_metric,
     name_value,
     show_on_one_line,
+    start_sentence,
 )
-from polars_prcurve.view.words.number_words import map_etas, say_eta, say_etas, say_threshold
+from polars_prcurve.view.words.number_words import (
+    add_noun,
+    map_etas,
+    say_cases,
+    say_eta,
+    say_etas,
+    say_exactly,
+    say_target,
+    say_threshold,
+)
 
-RATES = ("recall", "precision", "fpr")  # targets that are written as `50% recall`
 _NUMBERS = "two three four five six seven eight nine ten eleven twelve"  # those that read well as words
 _MARKUP = re.compile(r"<(?=[/!]|script)|\\", re.I)  # what `escape_text` makes harmless, and why
 # The column of the next lower threshold, in tables of all scores: a threshold is distinguished from it.
@@ -79,13 +88,23 @@ def describe_target(targets: pl.Series | None) -> str:
     """Return the one target of all rows, as `Thresholds for 50% recall`; empty without it."""
     if targets is None or targets.n_unique() != 1:
         return ""
-    criterion, target = targets[0]["criterion"], targets[0]["target"]
-    kind = TARGET_KINDS.get(criterion)
-    if kind is not None and kind.values == "share" and target is not None:
-        return f"Thresholds for {number_words.say_target(target)} {name_metric(kind.metric.name)}"
-    text = format_value("target", targets[0])
+    text = name_target(**targets[0])
     # A threshold was passed, and aims at nothing.
-    return text.capitalize() if criterion == "threshold" else f"Target: {text}"
+    if targets[0]["criterion"] == "threshold":
+        return text.capitalize()
+    return f"{'Thresholds for' if targets[0]['criterion'] in TARGET_KINDS else 'Target:'} {text}"
+
+
+def name_target(criterion: str | None, target: float | None, per: float | None = None) -> str:
+    """Return what a point was chosen for: `50% recall`, `100 alerts per 10,000 cases` or `lift 2`."""
+    kind = TARGET_KINDS.get(criterion or "")
+    if kind is None or target is None:
+        parts = (format_value("", part) for part in (criterion, target) if part is not None)
+        return " ".join(parts)
+    if kind.values == "number":
+        return f"{add_noun(say_exactly(target), 'alert')} {say_cases(per) if per else ''}".rstrip()
+    name = name_metric(kind.metric.name)
+    return f"{say_target(target)} {name}" if kind.values == "share" else f"{name} {say_exactly(target)}"
 
 
 def add_threshold(row: Mapping[str, Any]) -> str:
@@ -99,7 +118,7 @@ def format_metric(name: str) -> str:
     """Return the name of a metric as an axis shows it: `PR AUC hull` for `pr_auc_hull`."""
     # A parameter follows its name: `Precision at recall 0.5` for `precision_at_recall(0.5)`.
     metric_name = name_metric(name)
-    return escape_name(metric_name[:1].upper() + metric_name[1:])
+    return escape_name(start_sentence(metric_name))
 
 
 def build_labels(key_rows: pl.DataFrame, column_of_field: Mapping[str, str]) -> list[str]:
@@ -131,7 +150,7 @@ def format_value(field: str, value: Any) -> str:
     if field == "pair":
         return " minus ".join(name_with_column("group", "model", name) for name in value.values())
     if field == "target":
-        return " ".join(format_value("", part) for part in value.values() if part is not None)
+        return name_target(**value)
     return escape_name(name_value(value))
 
 

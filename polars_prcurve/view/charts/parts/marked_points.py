@@ -12,7 +12,12 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.view.charts.parts.canvas import Canvas
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, check_table, pick_columns
+from polars_prcurve.view.charts.parts.chart_curves import (
+    ChartCurves,
+    check_table,
+    pick_columns,
+    read_targets,
+)
 from polars_prcurve.view.charts.parts.chart_titles import (
     find_known_half,
     name_curves,
@@ -22,7 +27,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_values,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
-from polars_prcurve.view.charts.parts.label_text import LOWER, RATES, round_digits
+from polars_prcurve.view.charts.parts.label_text import LOWER, name_target, round_digits
 from polars_prcurve.view.charts.parts.point_thinning import has_points_alone
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
@@ -52,7 +57,8 @@ _TOLD: dict[str, tuple[str, SayShares]] = {
 class MarkedPoints:
     """Points to mark, and how many rows cannot be drawn."""
 
-    # Records with `curve`, `threshold`, `recall`, `fpr`, `precision`, `holds_from`, `holds_to`, `goal`.
+    # Records with `curve`, `threshold`, `recall`, `fpr`, `precision`, `holds_from`, `holds_to`, and what
+    # each was chosen for: `criterion`, `target`, and both as the text `goal`.
     records: list[dict[str, Any]]
     n_missing: int
     n_elsewhere: int
@@ -91,25 +97,23 @@ class MarkedPoints:
                 say_threshold(record["threshold"], [record[LOWER]]) if LOWER in record else ""
             )
             return say_point(threshold_text, record["precision"], record["recall"])
-        goal_name, _, target_text = records[0]["goal"].partition(" ")
+        criterion, target = records[0]["criterion"], records[0]["target"]
         is_of_roc = "eta" not in curve_rows.columns  # which has no prevalence
         is_one_each = len(records) == len({record["curve"] for record in records}) == len(curve_rows)
-        is_one_goal = goal_name in _TOLD and len({record["goal"] for record in records}) == 1
+        is_one_goal = criterion in _TOLD and len({record["goal"] for record in records}) == 1
         if (
             not (is_one_each and is_one_goal)
-            or (is_of_roc and (goal_name != "recall" or any(row["fpr"] is None for row in records)))
-            or min(map(self._count_false_alerts, curve_rows.sort("curve").to_dicts()))
-            < FEW_FALSE_POSITIVES - 0.5
+            or (is_of_roc and (criterion != "recall" or any(row["fpr"] is None for row in records)))
+            or min(_count_false_positives(records, curve_rows)) < FEW_FALSE_POSITIVES - 0.5
             or curves.has_few_positives
             or has_points_alone(curves.points)
         ):
             return ""
-        column, say_numbers = _TOLD[goal_name]
-        if goal_name == "threshold":
-            place_text = f"threshold {say_threshold(float(target_text))}"
+        column, say_numbers = _TOLD[criterion]
+        if criterion == "threshold":
+            place_text = f"threshold {say_threshold(target)}"
         else:
-            shares = [record[goal_name] for record in records]
-            place_text = say_reached(shares, float(target_text), goal_name)
+            place_text = say_reached([record[criterion] for record in records], target, criterion)
         if is_of_roc:
             fprs = {record["curve"]: record["fpr"] for record in records}
             start = f"At {place_text}, the false positive rate is"
@@ -128,24 +132,28 @@ class MarkedPoints:
         if len(told_goals) != 1 or len({record["goal"] for record in self.records}) == 1:
             return self, []
         records = [record | {"is_mute": record["goal"] not in told_goals} for record in self.records]
-        return replace(self, records=records), [f"Numbers at points: those at {say_goal(*told_goals)}"]
+        return replace(self, records=records), [f"Numbers at points: those at {min(told_goals)}"]
 
     def pick_told(self) -> list[dict[str, Any]]:
         """Return the points of the first target that a title has words for, or all points of one."""
         goals = [*dict.fromkeys(record["goal"] for record in self.records)]
-        told_goals = [goal for goal in goals if goal.partition(" ")[0] in _TOLD]
+        told_goals = [record["goal"] for record in self.records if record["criterion"] in _TOLD]
         if len(goals) < 2 or not told_goals:
             return self.records
         return [record for record in self.records if record["goal"] == told_goals[0]]
 
-    def _count_false_alerts(self, curve_row: dict[str, Any]) -> float:
-        """Return the false positives at the point of a curve, which has one."""
-        [record] = [record for record in self.pick_told() if record["curve"] == curve_row["curve"]]
-        fpr, eta = record["fpr"], curve_row.get("eta", 0)
+
+def _count_false_positives(records: list[dict[str, Any]], curve_rows: pl.DataFrame) -> list[float]:
+    """Return the false positives at each point."""
+    row_of_curve, counts = curve_rows.rows_by_key("curve", named=True, unique=True), []
+    for record in records:
+        row, fpr = row_of_curve[record["curve"]], record["fpr"]
+        eta = row.get("eta", 0)
         if fpr is None and 0 < eta < 1 and record["precision"]:  # it follows from precision
             odds = (1 - record["precision"]) / record["precision"]
             fpr = record["recall"] * odds * eta / (1 - eta)
-        return float((fpr or 0) * (curve_row["n_neg"] or 0))
+        counts.append(float((fpr or 0) * (row["n_neg"] or 0)))
+    return counts
 
 
 NO_MARKS = MarkedPoints([], 0, 0, None, is_asked=False)  # of a chart without points
@@ -188,7 +196,7 @@ def read_points(
     present_columns = [column for column in columns if column in result.columns]
     point_rows = pick_columns(result, key_fields, present_columns)
     null_exprs = [pl.lit(None).alias(column) for column in columns if column not in present_columns]
-    point_rows = point_rows.with_columns(*null_exprs, _read_goals(result))
+    point_rows = point_rows.with_columns(*null_exprs, *_read_goals(result))
     complete_rows = point_rows.drop_nulls(list(required_columns))
     drawn_rows = complete_rows.unique(maintain_order=True).with_row_index("row")
     curve_keys = curves.curve_rows.select("curve", *key_fields)
@@ -225,7 +233,8 @@ def mark_half(curves: ChartCurves, channels: Channels) -> MarkedPoints:
     # Without the next lower thresholds, which only a table of all scores has, and the limits of bands,
     # which are those of a threshold that was fixed beforehand.
     half_records = half_points.drop(LOWER, *_LIMITS, strict=False).to_dicts() if is_shown else []
-    empty_fields = {"holds_from": None, "holds_to": None, "goal": "recall 0.5"}
+    empty_fields: dict[str, Any] = {"holds_from": None, "holds_to": None}
+    empty_fields |= {"criterion": "recall", "target": 0.5, "goal": name_target("recall", 0.5)}
     return MarkedPoints(
         [{"precision": None} | record | empty_fields for record in half_records], 0, 0, None, False
     )
@@ -240,25 +249,15 @@ def add_lower(marked_points: MarkedPoints, curves: ChartCurves) -> MarkedPoints:
     return replace(marked_points, records=records)
 
 
-def _read_goals(result: pl.DataFrame) -> pl.Series:
-    """Return what each point was chosen for, such as `recall 0.5`; empty if not in the table."""
-    goals = [""] * len(result)
-    if {"criterion", "target"} <= set(result.columns):
-        target_values = result.get_column("target").cast(pl.Float64)
-        criteria_and_targets = zip(
-            result.get_column("criterion").cast(pl.String), target_values, strict=True
-        )
-        goals = [
-            f"{criterion or ''}{'' if target_value is None else f' {target_value:.4g}'}"
-            for criterion, target_value in criteria_and_targets
-        ]
-    return pl.Series("goal", goals, dtype=pl.String)
-
-
-def say_goal(goal: str) -> str:
-    """Return what a point was chosen for: `50% recall`, or `alerts 300`."""
-    name, _, target_text = goal.partition(" ")
-    return f"{say_target(float(target_text))} {name}" if name in RATES and target_text else goal
+def _read_goals(result: pl.DataFrame) -> list[pl.Series]:
+    """Return what each point was chosen for, also in words; nothing if it is not in the table."""
+    if not {"criterion", "target"} <= set(result.columns):
+        goal_rows = pl.DataFrame({"criterion": "", "target": None, "goal": [""] * len(result)})
+        return goal_rows.get_columns()
+    plain_columns = pl.col("criterion").cast(pl.String), pl.col("target").cast(pl.Float64)
+    targets = read_targets(result.with_columns(plain_columns))
+    goals = [name_target(**target) for target in targets]
+    return [*targets.struct.unnest().drop("per"), pl.Series("goal", goals, dtype=pl.String)]
 
 
 def mark_points(
