@@ -38,6 +38,7 @@ from polars_prcurve.view.charts.parts.chart_curves import (
     read_lines,
 )
 from polars_prcurve.view.charts.parts.chart_titles import (
+    are_short,
     go_on,
     list_firsts,
     name_curves,
@@ -324,18 +325,26 @@ class _LineChart:
         has_reasons = wide_rows.is_empty() and REASON in rows.columns
         reasons = rows[REASON].drop_nulls().unique().sort().to_list() if has_reasons else []
         numbers, names = rows["curve"].unique().sort().to_list(), name_curves(curves, self.channels)
-        labels = [names[number] for number in numbers if number in names]
         if not numbers:
             return ""
-        are_all = len(numbers) == len(curves.curve_rows)
-        is_long = are_all or len(labels) > _MOST_RULES or len(labels) < len(numbers)
-        place_text = "" if is_long else f" for {join_words(labels)}"
+        channels = [channel for channel in (self.channels.color, self.channels.facet) if channel]
+        if not names and len(channels) == 2:  # colours within panels
+            names = {
+                number: " · ".join(channel.label_of_curve[number] for channel in channels)
+                for number in numbers
+            }
+        are_all, is_short = len(numbers) == len(curves.curve_rows), are_short(numbers, names)
+        place_text = f" for {len(numbers)} of {len(curves.curve_rows)} lines"
+        place_text = f" for {join_words([names[n] for n in numbers])}" if is_short else place_text
+        place_text = "" if are_all else place_text
         if reasons:
             return f"Intervals{place_text} may be too narrow: {join_words(reasons)}"
-        channels = [channel for channel in (self.channels.color, self.channels.facet) if channel]
-        if not is_long and all(channel.fields == ["metric"] for channel in channels):
+        if is_short and not are_all and all(channel.fields == ["metric"] for channel in channels):
+            labels = [names[number] for number in numbers]
             return f"{join_words(labels)} {'is' if len(labels) == 1 else 'are'} known only roughly"
-        return f"{self.few}{place_text}"
+        known_rows = self.doubt.filter(pl.col("curve").is_in(numbers), ~pl.col("doubt").fill_null(False))
+        is_known_elsewhere = known_rows.drop_nulls("value")["curve"].n_unique() == len(numbers)
+        return f"{self.few}{place_text}{' at some prevalences' if is_known_elsewhere else ''}"
 
     def _say_halves(self, curves: ChartCurves) -> str:
         """Return the prevalence at which precision is 50%, at one threshold per line."""
