@@ -93,7 +93,7 @@ def test_labels_and_scores_of_any_kind() -> None:
         (([2, 0], [1, 2]), r"label takes Booleans, or numbers in .*; got 2"),
         (([-1, 0, 1], [1, 2, 3]), "label takes .*; got 0"),
         (([1.0, math.nan], [1, 2]), "label takes .*; got nan"),
-        (([1, 0], [1.0, math.nan]), r"score is NaN in 1 row\(s\)"),
+        (([1, 0], [1.0, math.nan]), r"score is NaN in 1 row"),
         (([1, 0], ["a", "b"]), "score takes numbers; got an array of dtype"),
         (([1, 0], [[1, 2]]), r"score takes one array, .*; got shape \(1, 2\)"),
         (([1, 0], [1]), "every array takes one value per example; label has 2, score has 1"),
@@ -284,7 +284,7 @@ def test_a_metric_of_your_own_is_a_function_of_arrays() -> None:
         (([0.5, math.nan], [0.1, 1], 0.5), r"recall must lie in \[0, 1\]; got nan"),
         (
             ([0.5, 0.4], [0.1, 0.2], 0.5),
-            r"falls while fpr rises, at 1 point\(s\); labels and scores become points by roc_points",
+            r"falls while fpr rises, at 1 point; labels and scores become points by roc_points",
         ),
         ((0.5, 0.1, 0.5), r"recall takes one array, a number per point; got shape \(\)"),
         (([0.5], [0.1, 1], 0.5), "one number per point; got 1 and 2"),

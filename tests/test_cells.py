@@ -258,7 +258,7 @@ def test_papers_of_unknown_sizes_have_no_prevalence_of_their_own() -> None:
     etas = pl.DataFrame({"paper": ["A", "B", "C"], "eta": [None, 0.1, None]})
     found = PAPERS.prc.curve(etas, by="paper", **PUBLISHED).unique("paper", maintain_order=True)
     assert found["eta"].to_list() == pytest.approx([120 / 6_120, 0.1, 100 / 4_100])
-    words = r"sizes= are null in 1 group\(s\), which have no prevalence of their own"
+    words = r"sizes= are null in 1 group, so that no prevalence is known there"
     for call in (
         lambda p: p.curve(by="paper", **PUBLISHED),
         lambda p: p.summary([0.1, None], by="paper", columns="all", **PUBLISHED),
@@ -337,7 +337,7 @@ def test_points_that_are_not_compared(asked: dict[str, Any], words: str) -> None
 def test_a_model_of_several_points_is_compared_at_none() -> None:
     several = pl.concat([TWO_BY_TWO, TWO_BY_TWO[:1]])
     how: dict[str, Any] = {"eta": 0.1, "model": "m", "paired": False, "cells": CELLS}
-    words = r"one point needs no target, and 1 group\(s\) have several points, such as m = \w+; keep one"
+    words = r"one point needs no target; there are several in 1 group, such as m = \w+; keep one"
     with pytest.raises(PrcError, match=words):
         several.prc.compare(columns="all", **how)
     with pytest.raises(pl.exceptions.InvalidOperationError, match=words):
@@ -447,21 +447,21 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "no sizes": (lambda p: p.curve(0.1, rates=RATES, confidence=0.9), "pass sizes=\\("),
 }
 LATE: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
-    "two test sets": (CUMULATIVE, {"cells": CELLS}, r"cells= differ between the rows of 1 group\(s\)"),
+    "two test sets": (CUMULATIVE, {"cells": CELLS}, r"cells= differ between the rows of 1 group"),
     "wrong column": (
         CUMULATIVE,
         {"by": "g", "cells": ("tp", "fp", pl.col("tp"), "tn")},
-        r"cells= differ between the rows of 2 group\(s\); a curve belongs to one test set",
+        r"cells= differ between the rows of 2 groups; a curve belongs to one test set",
     ),
     "sizes": (
         CUMULATIVE,
         {"by": "g", "rates": RATES, "sizes": ("tp", "fp")},
-        r"sizes= differ between the rows of 2 group\(s\)",
+        r"sizes= differ between the rows of 2 groups",
     ),
     "sizes in some rows": (
         PAPERS.with_columns(ill=pl.when(pl.col("tpr") > 0.4).then("ill")),
         {"by": "paper", **PUBLISHED},
-        r"sizes= differ between the rows of 1 group\(s\).* is null in all rows of a group",
+        r"sizes= differ between the rows of 1 group.* is null in all rows of a group",
     ),
     "shares": (CUMULATIVE, {"cells": (*RATES, "fn", "tn")}, "is no whole number below"),
     "negative": (
@@ -477,7 +477,7 @@ LATE: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "falling": (
         pl.DataFrame({"tp": [3, 2], "fp": [1, 2], "fn": [0, 1], "tn": [1, 0]}),
         {"cells": CELLS},
-        r"cells= holds 1 row\(s\) at which tp falls while fp rises",
+        r"cells= holds 1 row at which tp falls while fp rises",
     ),
 }
 

@@ -839,7 +839,7 @@ def test_a_missing_score_of_a_wide_table_is_of_scores(
 ) -> None:
     WIDE.with_columns(b=pl.when(pl.int_range(pl.len()) > 1).then("b")).write_csv("wide.csv")
     message = refusal("summary wide.csv --score a,b --eta 0.1", capsys)
-    assert "score column 'a or b' is null in 2 row(s)" in message
+    assert "a score of the columns 'a' and 'b' is null in 2 places" in message
     assert 'or pass missing="drop"' in message
 
 
@@ -907,7 +907,7 @@ def test_prevalences_that_do_not_fit(here: Path, capsys: pytest.CaptureFixture[s
     Path("some.csv").write_text("model,eta\na,0.1\n,0.2\n")
     message = refusal("curve scores.csv --by model --eta some.csv", capsys)
     said, advice = message.split("; ")
-    assert said == "the eta= frame has no row for 1 group(s), such as model = b"
+    assert said == "the eta= frame has no row for 1 group, such as model = b"
     assert advice == "add one, or drop the group column if eta= is the same for all groups"
     Path("other.csv").write_text("patient,eta\nx,0.1\n")
     assert "'patient'" in refusal("curve scores.csv --by patient --eta other.csv", capsys)
@@ -921,7 +921,7 @@ def test_labels_that_are_text(here: Path, capsys: pytest.CaptureFixture[str]) ->
     message = refusal("curve mail.csv", capsys)
     assert message.startswith("label column 'label' is String; pass pos_label= (the positive value)")
     message = refusal("curve mail.csv --pos-label Spam", capsys)
-    assert message.startswith("label column 'label' holds 15 row(s) and none equals pos_label='Spam'")
+    assert message.startswith("label column 'label' holds 15 rows and none equals pos_label='Spam'")
     assert "Int64; got 'spam'" in refusal("curve scores.csv --pos-label spam", capsys)
 
 
@@ -1076,7 +1076,7 @@ def test_bad_values_leave_nothing(here: Path, capsys: pytest.CaptureFixture[str]
         "gaps.csv"
     )
     message = refusal(f"curve gaps.csv {output}", capsys)
-    assert message.startswith("score column 'score' is null in 1 row(s); filter those rows out, or pass")
+    assert message.startswith("score column 'score' is null in 1 row; filter those rows out, or pass")
     Path("broken.parquet").write_bytes(b"PAR1 and no more")
     refusal(f"summary broken.parquet {output}", capsys)
     Path("late.csv").write_text("score,label\n" + "0,1\n1,0\n" * 6_000 + "0.5,1\n")

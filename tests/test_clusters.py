@@ -393,7 +393,7 @@ def test_the_doors_of_differences_agree() -> None:
         tuple(sorted((abs(low), abs(high)))) for low, high in of_auc.select("low", "high").rows()
     }
     torn = long.with_columns(patient=pl.struct("patient", pl.col("model") == "a"))
-    with pytest.raises(PrcError, match="have a different label, weight, stratum or cluster in another"):
+    with pytest.raises(PrcError, match="label, weight, stratum or cluster is different in another"):
         torn.prc.compare(columns="all", **of_long)
 
 

@@ -881,7 +881,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "eta of 1 in a list": (lambda: decide(SETTLED, [0.1, 1.0], recall=0.5), "got eta=1.0"),
     "NaN": (
         lambda: decide(SETTLED.with_columns(new=pl.lit(math.nan)), recall=0.5),
-        "is NaN in 6300 row(s)",
+        "is NaN in 6300 places",
     ),
     "no such column": (lambda: SETTLED.prc.decide(0.1, score=["new", "odl"]), "odl"),
     "points of several": (
@@ -890,7 +890,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "areas of points": (
         lambda: CELLS.drop("model").prc(cells=("tp", "fp", "fn", "tn")).decide(0.1),
-        "one point needs no target, and 1 group(s) have several points",
+        "one point needs no target; there are several in 1 group",
     ),
 }
 

@@ -661,7 +661,7 @@ def test_a_message_names_the_first_of_all_parts_that_lack_something() -> None:
     some = pl.DataFrame({"c": parts[7:], "eta": 0.1, "share": 1})
     for seed in range(3):
         mixed = many.sample(fraction=1, shuffle=True, seed=seed)
-        with pytest.raises(PrcError, match=r"no share for 7 part\(s\), such as c = part 00;"):
+        with pytest.raises(PrcError, match=r"no share for 7 parts, such as c = part 00;"):
             mixed.prc.curve(field(some, parts="c"))
         with pytest.raises(PrcError, match="a share to a part without rows, c = part 07"):
             mixed.filter(pl.col("c") > "part 20").prc.curve(field(some, parts="c"))
@@ -861,6 +861,8 @@ def test_a_part_without_a_share_is_counted_once_for_all_models(method, n_absent)
     test = df.with_columns(b=-pl.col("a")).prc(score=["a", "b"])
     frame = pl.DataFrame({"g": range(4 - n_absent), "eta": 0.1, "share": 1.0})
     words: dict[str, Any] = {"recall": 0.5} if method in ("operating_points", "decide") else {}
-    message = rf"no share for {n_absent} part\(s\), such as g = {4 - n_absent}; add each"
+    message = (
+        rf"no share for {n_absent} part{'s' * (n_absent > 1)}, such as g = {4 - n_absent}; add each"
+    )
     with pytest.raises(PrcError, match=message):
         getattr(test, method)(field(frame, parts="g"), **words)

@@ -425,7 +425,7 @@ def test_start_of_each_group() -> None:
     one = SWEEP.prc.operating_points(0.5, start=-5, columns="all", **{**asked, "by": None})
     assert found.filter(g="a").drop("g").equals(one)
     assert found.filter(g="b")["threshold"].null_count() == 2
-    with pytest.raises(PrcError, match=r"the start= frame has no row for 1 group\(s\), such as g = b"):
+    with pytest.raises(PrcError, match=r"the start= frame has no row for 1 group, such as g = b"):
         table.prc.operating_points(0.5, start=starts.head(1), columns="all", **asked)
     with pytest.raises(PrcError, match="a run has one start, and the start= frame holds several"):
         table.prc.operating_points(0.5, start=pl.concat([starts, starts]), columns="all", **asked)

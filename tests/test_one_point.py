@@ -108,7 +108,7 @@ def test_a_group_of_several_points_is_named(name: str, source: str) -> None:
     table = SEVERAL if source == "cells" else pl.concat([RATES, RATES.filter(site="b")])
     words: dict[str, Any] = {"cells": CELLS}
     words = words if source == "cells" else {"rates": ("tpr", "fpr"), "sizes": ("ill", "well")}
-    sentence = r"one point needs no target, and 1 group\(s\) have several points, such as site = b; keep"
+    sentence = r"one point needs no target; there are several in 1 group, such as site = b; keep"
     bound = prc(table, by="site", **words)
     for _ in range(2):
         with pytest.raises(PrcError, match=sentence):
@@ -122,7 +122,7 @@ def test_a_group_of_several_points_is_named(name: str, source: str) -> None:
 
 
 def test_without_groups_no_group_is_named() -> None:
-    with pytest.raises(PrcError, match=r"1 group\(s\) have several points; keep one row for each"):
+    with pytest.raises(PrcError, match=r"there are several in 1 group; keep one row for each"):
         SEVERAL.prc.operating_points(cells=CELLS)
 
 
@@ -173,7 +173,7 @@ def test_names_of_one_point_each_are_decided_on_their_own() -> None:
 
 
 def test_a_decision_about_several_points_names_the_group() -> None:
-    with pytest.raises(PrcError, match="have several points, such as site = b"):
+    with pytest.raises(PrcError, match="there are several in 1 group, such as site = b"):
         prc(SEVERAL, cells=CELLS, by="site").decide(0.005)
 
 
@@ -194,7 +194,7 @@ def test_charts_of_a_point() -> None:
     assert read_lines(test.plot.metric_by_eta()) == {"Precision", "NPV"}
     sites = prc(SITES, cells=CELLS, by="site")
     assert read_lines(sites.plot.metric_by_eta(metrics="npv")) == {"a", "b"}
-    with pytest.raises(PrcError, match="have several points, such as site = b"):
+    with pytest.raises(PrcError, match="there are several in 1 group, such as site = b"):
         prc(SEVERAL, cells=CELLS, by="site").plot.p3_curve()
 
 
@@ -313,7 +313,7 @@ def test_a_rate_of_no_whole_count_stays_and_warns() -> None:
         ({"recall": 0, "precision": 0.5, "eta": 0.1}, "a recall and a precision above 0"),
         ({"recall": 0.8, "precision": 0.05, "n_pos": 10, "n_neg": 90}, "precision is at least 0.08163"),
         ({"recall": [0.8, 0.9], "fpr": 0.1}, "several tests need names="),
-        ({"recall": [0.8, 0.9], "fpr": 0.1, "names": ["a"]}, r"recall= holds 2 number\(s\), and there"),
+        ({"recall": [0.8, 0.9], "fpr": 0.1, "names": ["a"]}, r"recall= holds 2 numbers, for 1 name"),
         ({"recall": 0.8, "fpr": 0.1, "names": ["a", "a"]}, "names= holds 'a' twice"),
         ({"recall": 0.8, "fpr": 0.1, "names": []}, "names= holds no name"),
     ],

@@ -301,10 +301,10 @@ def test_what_is_refused() -> None:
                 door.compare(score=["a", "b"], columns="all", **at, **options)
     long = df.unpivot(["a", "b"], index=["row", "label"], variable_name="model")
     asked: Any = {"model": "model", "id": "row", "score": "value", "metrics": BENEFIT, **at}
-    with pytest.raises(PrcError, match=r"1 example\(s\) lack a row or repeat one"):
+    with pytest.raises(PrcError, match=r"missing or repeated for 1 example"):
         long[1:].prc.compare(columns="all", **asked)
     torn = long.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 3))
-    with pytest.raises(PrcError, match=r"1 example\(s\), by id=, have a different label"):
+    with pytest.raises(PrcError, match=r"1 example, by id=, have a different label"):
         torn.prc.compare(columns="all", **asked)
 
 

@@ -225,9 +225,9 @@ def test_the_plan_is_native() -> None:
 WRONG: dict[str, tuple[pl.Expr, str]] = {
     "posterior above 1": (
         moved(pl.col("p") * 1.1, 0.5, 0.1),
-        r"score column 'p' is outside \[0, 1\] or NaN in 1 row\(s\); expected probabilities",
+        r"score column 'p' is outside \[0, 1\] or NaN in 1 row; expected probabilities",
     ),
-    "posterior below 0": (moved(pl.col("p") - 0.2, 0.5, 0.1), r"'p' is outside .* in 2 row\(s\)"),
+    "posterior below 0": (moved(pl.col("p") - 0.2, 0.5, 0.1), r"'p' is outside .* in 2 rows"),
     "NaN": (moved(pl.col("p") * math.nan, 0.5, 0.1), r"'p' is outside \[0, 1\] or NaN in 5 row"),
     "eta_train 0": (moved("p", pl.col("eta") - 0.2, 0.1), r"eta_train= is not between 0 and 1 in 3 row"),
     "eta 1": (moved("p", 0.5, pl.col("eta") / 0.3), r"eta= is not between 0 and 1 in 3 row"),
@@ -511,7 +511,7 @@ def test_what_is_missing_raises_or_is_dropped() -> None:
 @pytest.mark.parametrize("value", [1.5, -0.1, math.inf])
 def test_a_posterior_outside_raises_with_its_column_and_rows(value: float) -> None:
     frame = pl.DataFrame({"g": ["a", "b", "b"], "score": [0.2, value, value]})
-    words = re.escape("score column 'score' is outside [0, 1] or NaN in 2 row(s); expected prob")
+    words = re.escape("score column 'score' is outside [0, 1] or NaN in 2 rows; expected prob")
     for how in ({}, {"by": "g"}, {"missing": "drop"}):
         for door in (frame.prc, frame.lazy().prc):
             with pytest.raises(PrcError, match=words):

@@ -45,7 +45,7 @@ WHEN_RUN: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "null label": (spoilt("label", None), {}, "label column 'label' is null in 1 row"),
     "label 2": (spoilt("label", 2), {}, "label column 'label' is not binary in 1 row"),
     "label 0.5": (spoilt("label", 0.5, pl.Float64), {}, "label column 'label' is not binary in 1 row"),
-    "labels 0 and -1": (spoilt("label", -1), {}, r"mixes \d+ row\(s\) of 0 with 1 of -1"),
+    "labels 0 and -1": (spoilt("label", -1), {}, r"mixes \d+ rows of 0 with 1 of -1"),
     "absent pos_label": (
         GOOD,
         {"label": "kind", "pos_label": "spma"},
@@ -74,12 +74,12 @@ WHEN_RUN: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "weight whose sum may overflow": (
         spoilt("weight", 1e101),
         {"weight": "weight"},
-        r"above 1e100 in 1 row\(s\); expected numbers from 0 to 1e100; divide larger ones",
+        r"above 1e100 in 1 row; expected numbers from 0 to 1e100; divide larger ones",
     ),
     "integer weight whose squares may overflow": (
         GOOD.with_columns(heavy=pl.when(pl.int_range(pl.len()) == 9).then(2**45 + 1).otherwise(1)),
         {"weight": "heavy"},
-        r"weight column 'heavy' is negative or above 2\*\*45 in 1 row\(s\); .*cast larger integers",
+        r"weight column 'heavy' is negative or above 2\*\*45 in 1 row; .*cast larger integers",
     ),
     "count whose sum may overflow": (
         spoilt("weight", 1e131),
@@ -100,7 +100,7 @@ WHEN_RUN: dict[str, tuple[pl.DataFrame, dict[str, Any], str]] = {
     "falling tpr": (
         RATES,
         {"rates": ("tpr", "fpr")},
-        r"1 point\(s\) at which tpr falls while fpr rises; is it the specificity.*1 - pl.col",
+        r"1 point at which tpr falls while fpr rises; is it the specificity.*1 - pl.col",
     ),
     "null rate": (
         RATES.with_columns(fpr=pl.lit(None, pl.Float64)),
@@ -261,7 +261,7 @@ def test_choosing_a_good_group_does_not_hide_a_bad_one(shape: str) -> None:
 
 def test_a_group_that_the_eta_frame_forgot_is_named() -> None:
     etas = pl.DataFrame({"g": [f"g{i}" for i in range(6)], "eta": [0.1] * 6})
-    with pytest.raises(PrcError, match=r"no row for 1 group\(s\), such as g = g6"):
+    with pytest.raises(PrcError, match=r"no row for 1 group, such as g = g6"):
         GOOD.prc.curve(etas, by="g")
     with pytest.raises(pl.exceptions.InvalidOperationError, match="such as g = g6"):
         GOOD.lazy().prc.curve(etas, by="g").collect()

@@ -255,7 +255,7 @@ def test_rows_without_a_score_leave_before_they_are_weighed() -> None:
 def test_a_missing_score_raises_if_scores_are_named() -> None:
     table = pl.DataFrame({"c": ["de"] * 3, "p": [0.1, None, 0.3], "label": [1, 0, 0]})
     frame = pl.DataFrame({"c": ["de"], "eta": [0.5], "share": [1]})
-    with pytest.raises(PrcError, match=r"score column 'p' is null in 1 row\(s\)"):
+    with pytest.raises(PrcError, match=r"score column 'p' is null in 1 row"):
         table.prc.reweight(field(frame, parts="c"), score="p")
     assert table.prc.reweight(field(frame, parts="c")).height == 3
 

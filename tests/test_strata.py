@@ -317,7 +317,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "null": ({"s": pl.when(pl.col("score") < 1).then("s")}, "stratum column 's' is null in"),
     "unequal weights": (
         {"w": pl.when(pl.int_range(pl.len()) == 7).then(pl.col("w") * 0.99).otherwise("w")},
-        r"weight column 'w' is less than elsewhere in its stratum in 1 row\(s\)",
+        r"weight column 'w' is less than elsewhere in its stratum in 1 row",
     ),
     "weights below 1": ({"w": pl.col("w") / 10}, "weight column 'w' is below 1 or above"),
     "infinite weights": (

@@ -210,7 +210,7 @@ def test_labels_of_arrays_with_a_positive_one() -> None:
     for labels, words in [
         (["ok", "frau"], r"no label equals pos_label='fraud'; did you mean 'frau'\?"),
         ([1, 0], "no label equals pos_label='fraud'; choose from: 0, 1"),
-        (["ok", None], r"label is missing in 1 row\(s\)"),
+        (["ok", None], r"label is missing in 1 row"),
         ([["ok"], ["fraud"]], "label takes one array"),
     ]:
         with pytest.raises(PrcError, match=words):

@@ -347,3 +347,43 @@ def test_a_rule_that_would_lose_a_digit_is_refused() -> None:
         with pytest.raises(pl.exceptions.InvalidOperationError, match=sentence):
             prc(table.lazy(), **words).summary(0.1).collect(engine=engine)
     assert prc(table.filter(pl.col("big") != 2**53 + 1), **words).summary(0.1).height == 6
+
+
+ROW = pl.int_range(pl.len())
+WRONG_CELLS: dict[str, tuple[dict[str, pl.Expr], str]] = {
+    "a label": ({"label": pl.when(ROW >= 2).then("label")}, "label column 'label.* is null in 2 rows;"),
+    "one label": ({"label": pl.when(ROW >= 1).then("label")}, "label column 'label.* is null in 1 row;"),
+    "a weight": (
+        {"w": pl.when(ROW < 3).then(-1.0).otherwise(1.0)},
+        "weight column 'w' is .* in 3 rows;",
+    ),
+    "a score": (
+        {"b": pl.when(ROW != 1).then("b")},
+        "a score of the columns 'a' and 'b' is null in 1 pl",
+    ),
+    "two scores": (
+        {name: pl.when(ROW != 1).then(name).otherwise(np.nan) for name in "ab"},
+        "a score of the columns 'a' and 'b' is NaN in 2 places;",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_CELLS)
+@pytest.mark.parametrize("score", [["a", "b"], {"x": "a", "y": "b"}], ids=["models", "classes"])
+def test_errors_count_rows_and_name_columns_of_the_wide_table(name: str, score: Any) -> None:
+    """Each row stands once for each column in the long table, whose score column has no name."""
+    columns, sentence = WRONG_CELLS[name]
+    draw = np.random.default_rng(0)
+    table = pl.DataFrame({"w": 1.0, "a": draw.normal(size=40), "b": draw.normal(size=40)})
+    classes = ["x", "y", "z"] if isinstance(score, dict) else [0, 1]
+    table = table.with_columns(label=pl.Series(classes * 20).head(40)).with_columns(**columns)
+    for method, words in (("summary", {}), ("curve", {}), ("operating_points", {"recall": 0.5})):
+        for weight in (None, "w"):
+            test = prc(table, score=score, weight=weight)
+            if name == "a weight" and weight is None:
+                continue
+            with pytest.raises(PrcError, match=sentence):
+                getattr(test, method)(0.1, **words)
+            lazy = prc(table.lazy(), score=score, weight=weight)
+            with pytest.raises(pl.exceptions.InvalidOperationError, match=sentence):
+                getattr(lazy, method)(0.1, **words).collect(engine="streaming")

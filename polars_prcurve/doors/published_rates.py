@@ -21,7 +21,7 @@ from polars_prcurve.core.ground.argument_checks import (
     refuse_kind,
 )
 from polars_prcurve.core.ground.errors import PrcError, warn_caller
-from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.core.ground.message_text import count_nouns, join_words
 from polars_prcurve.core.ground.value_checks import is_literal
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import DataFramePrc
@@ -175,7 +175,9 @@ def _list_rows(passed: Mapping[str, Any], names: object) -> list[dict[str, Any]]
     for word, length in lengths.items():
         is_number = isinstance(passed.get(word), Real)
         if length != n_tests and not is_number:
-            raise PrcError(f"{word}= holds {length} number(s), and there are {n_tests} name(s)")
+            raise PrcError(
+                f"{word}= holds {count_nouns(length, 'number')}, for {count_nouns(n_tests, 'name')}"
+            )
         values_of_word[word] *= n_tests if is_number else 1
     rows = zip(*values_of_word.values(), strict=True)
     return [dict(zip(values_of_word, row, strict=True)) for row in rows]

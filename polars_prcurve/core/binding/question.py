@@ -96,6 +96,10 @@ class Question(NamedTuple):
         """Whether the rows are parts of a field."""
         return self.columns.parts is not None
 
+    def list_score_columns(self) -> list[str]:
+        """Return the score columns of a wide table, of which each model, or class, has one."""
+        return [*self.wide_scores.values()] if self.has_class_columns else list(self.wide_scores or ())
+
     @property
     def level(self) -> float | None:
         """The level of intervals; None without any."""
@@ -136,6 +140,7 @@ class Question(NamedTuple):
             self.columns,
             may_collect=self.may_collect,
             user_table=self.user_table,
+            wide_scores=self.list_score_columns(),
             posteriors=posteriors,
         )
         if tables is not None:

@@ -249,15 +249,15 @@ def _matching_checks() -> list[Check]:
     """Return the checks over the counts of `_count_unmatched`."""
     n_unmatched, n_unequal = pl.col(_N_UNMATCHED).max(), pl.col(_N_UNEQUAL).max()
     unmatched_parts = (
-        "each value of id= needs exactly one row per model, but ",
+        "each value of id= needs exactly one row per model, but a row is missing or repeated for ",
         n_unmatched,
-        " example(s) lack a row or repeat one; if an id has several examples, such as the "
+        " example(s); if an id has several examples, such as the "
         'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
         'filter these examples out: missing="drop" drops what has no value in a row',
     )
     unequal_parts = (
+        "the label, weight, stratum or cluster is different in another model for ",
         n_unequal,
-        " example(s), by id=, have a different label, weight, stratum or cluster in another model; "
-        "correct these, or filter them out",
+        " example(s), by id=; correct these, or filter them out",
     )
     return [Check(n_unmatched > 0, unmatched_parts), Check(n_unequal > 0, unequal_parts)]

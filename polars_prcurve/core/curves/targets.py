@@ -356,9 +356,9 @@ def require_one_point(table: ResolvedTable, targets: Iterable[Target], remedy: s
     key_exprs = {table.model_name if name == Row.MODEL else name: pl.col(name) for name in table.by}
     group_texts = column_reader.show_first(key_exprs, is_several)
     sentence = (
-        "one point needs no target, and ",
+        "one point needs no target; there are several in ",
         is_several.sum(),
-        " group(s) have several points",
+        " group(s)",
         *((", such as ", *group_texts) if group_texts else ()),
         f"; keep one row for each, or {remedy}",
     )

@@ -193,6 +193,11 @@ def format_count(count: Any) -> str:
     return f"{round(count):,}" if is_whole else f"{count:,.6g}"
 
 
+def count_nouns(number: int, noun: str) -> str:
+    """Return a number with what it counts: `1 row`, or `2 rows`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def join_words(words: Iterable[str], conjunction: str = "and") -> str:
     """Return words as a list in a sentence: `a, b and c`."""
     *first_words, last_word = words

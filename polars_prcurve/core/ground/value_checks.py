@@ -88,7 +88,8 @@ def _report(checks: Iterable[Check]) -> pl.Expr:
         # A null part would make a null sentence, which no error quotes.
         sentence = pl.concat_str(pl.lit("- "), *part_exprs, pl.lit(_SIGNATURE), ignore_nulls=True)
         report_text = pl.when(check.is_broken).then(sentence).otherwise(report_text)
-    return report_text
+    singular_text = report_text.str.replace_all(r"\b1 ([a-z]+)\(s\)", "1 $1")
+    return singular_text.str.replace_all(r"(\d [a-z]+)\(s\)", "${1}s")
 
 
 def _fail_unless_passed(report_text: pl.Expr) -> pl.Expr:

@@ -17,7 +17,7 @@ from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.group_keys import WIDE_DTYPES, Span, group_number, join_groups
-from polars_prcurve.core.ground.message_text import shorten_name
+from polars_prcurve.core.ground.message_text import join_words, shorten_name
 from polars_prcurve.core.ground.reserved_prefix import RESERVED, USER_NAME
 from polars_prcurve.core.ground.value_checks import Check, DtypeRule, run_query, show_value
 from polars_prcurve.core.inputs.resolved_tables import Tallies
@@ -34,6 +34,10 @@ Missing: TypeAlias = Literal["raise", "drop", "below"]
 """What becomes of nulls and NaN: an error, or rows left out; null scores may lie below all others."""
 MISSING = get_args(Missing)
 """The words that missing= takes."""
+
+MakeChecks: TypeAlias = Callable[..., list[Check]]
+"""What makes checks of a column, such as a `ValueRule`."""
+_MOST_NAMES = 5  # of score columns in a message
 
 _EXPECTED_TEXT = "a column name or an expression"  # what errors write for other values
 _IS_INCOMPLETE = f"{RESERVED}incomplete"  # true for examples with a missing value, null for others
@@ -102,7 +106,8 @@ def refuse_reserved_names(user_table: pl.DataFrame | pl.LazyFrame) -> None:
 class ColumnReader:
     """Looks up columns in one table, and collects the checks of their values.
 
-    `user_table` is given if `input_rows` are another table, that was made from it.
+    `user_table` is given if `input_rows` are another table, that was made from it. A long one, of a wide
+    table with the columns `wide_scores`, has each row of the user once for each of these.
     """
 
     def __init__(
@@ -112,12 +117,14 @@ class ColumnReader:
         *,
         may_collect: bool,
         user_table: pl.DataFrame | pl.LazyFrame | None = None,
+        wide_scores: Sequence[str] = (),
     ) -> None:
         self.input_rows = input_rows.lazy()
         self.user_table = input_rows if user_table is None else user_table
         self.may_collect = may_collect
         self.schema = self.input_rows.collect_schema()
         self.tallies = Tallies()
+        self.wide_scores = wide_scores
         self.drops_incomplete = arguments.read_choice("missing=", missing, MISSING) == "drop"
         self.lets_null_scores = missing == "below"
         self.by: dict[str, pl.DataType] = {}
@@ -200,9 +207,27 @@ class ColumnReader:
         self.by |= dtype_of_name
         return dtype_of_name
 
-    def check(self, make_checks: Callable[..., list[Check]], subject: str, *values: Any) -> None:
+    def check(self, make_checks: MakeChecks, subject: str, *values: Any) -> None:
         """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
-        self.tallies.checks += make_checks(self.tallies.count, subject, *values)
+        n_copies = len(self.wide_scores)
+        self.tallies.checks += make_checks(
+            (lambda test: self.tallies.count(test) // n_copies) if n_copies else self.tallies.count,
+            subject,
+            *values,
+        )
+
+    def check_scores(self, make_checks: MakeChecks, column: ReadColumn, value: pl.Expr) -> None:
+        """Add checks of scores, which name the columns that the user's table has them in."""
+        if len(self.wide_scores) < 2:
+            self.tallies.checks += make_checks(self.tallies.count, column.what, value)
+            return
+        names = list(map(repr, self.wide_scores))
+        names_text = join_words(names if len(names) <= _MOST_NAMES else [*names[:_MOST_NAMES], "others"])
+        # A row may lack several scores, so these are counted.
+        for check in make_checks(self.tallies.count, f"a score of the columns {names_text}", value):
+            parts = check.sentence_parts
+            texts = (p.replace("row(s)", "place(s)") if isinstance(p, str) else p for p in parts)
+            self.tallies.checks.append(check._replace(sentence_parts=tuple(texts)))
 
     def read_values(self, argument: str, column: Column, rule: DtypeRule | None = None) -> ReadColumn:
         """Return one column of a dtype that `rule` allows, of which no value may be missing."""
@@ -217,7 +242,7 @@ class ColumnReader:
     ) -> None:
         """Add a check that no value is null or NaN; with missing="drop", leave such rows out instead.
 
-        `models` are the columns that scores were in before a wide table was made long.
+        `models` are those of a wide table whose models are compared: each has a check of its own.
         """
         may_be_nan, is_null_wrong = column.dtype.is_float(), not (is_score and self.lets_null_scores)
         if self.drops_incomplete:
@@ -227,14 +252,16 @@ class ColumnReader:
                 lacks_value & column.value.is_not_null() if is_score else lacks_value
             )
             return
-        counter_of_subject: dict[str, value_checks.RowCounter] = {
-            f"score column {model!r}": partial(self.tallies.count, among=pl.col(Row.MODEL) == model)
-            for model in models
-        }
-        for subject, count_rows in (counter_of_subject or {column.what: self.tallies.count}).items():
-            self.tallies.checks += value_checks.missing_checks(
-                count_rows, subject, column.value, refuses_nan=may_be_nan, refuses_null=is_null_wrong
-            )
+        make_checks = partial(
+            value_checks.missing_checks, refuses_nan=may_be_nan, refuses_null=is_null_wrong
+        )
+        if not is_score:
+            self.check(make_checks, column.what, column.value)
+        elif not models:
+            self.check_scores(make_checks, column, column.value)
+        for model in models:
+            count_rows = partial(self.tallies.count, among=pl.col(Row.MODEL) == model)
+            self.tallies.checks += make_checks(count_rows, f"score column {model!r}", column.value)
 
     def _count_rows(
         self, complete_rows: pl.LazyFrame, column_exprs: Mapping[str, pl.Expr]

@@ -38,15 +38,22 @@ def read_input(
     *,
     may_collect: bool,
     user_table: pl.DataFrame | pl.LazyFrame | None = None,
+    wide_scores: Sequence[str] = (),
     posteriors: bool = False,
 ) -> ScoreTable | RateTable:
     """Return the table with every column resolved and typed.
 
     `user_table` is given if `input_rows` are another table with the same groups. Examples with an
     `id` are left out as a whole if a value is missing in one of their rows, unless rows are matched.
-    Scores that are `posteriors` lie in [0, 1].
+    Scores that are `posteriors` lie in [0, 1]. `wide_scores` are the columns that they came from.
     """
-    reader = ColumnReader(input_rows, columns.missing, may_collect=may_collect, user_table=user_table)
+    reader = ColumnReader(
+        input_rows,
+        columns.missing,
+        may_collect=may_collect,
+        user_table=user_table,
+        wide_scores=wide_scores,
+    )
     model_name, part_names = _read_groups(reader, columns)
     if columns.points is not None or columns.sizes is not None:
         point_exprs, table_fields = _read_points(reader, columns)
@@ -307,7 +314,7 @@ def _read_score(
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if posteriors:
         posterior = score_column.value.cast(pl.Float64)
-        reader.check(value_checks.posterior_checks, score_column.what, posterior)
+        reader.check_scores(value_checks.posterior_checks, score_column, posterior)
     return score_column
 
 

@@ -228,7 +228,8 @@ def evaluate(
         n_outside = (column.is_nan() | ~column.is_between(0, 1)).sum()
         checks.append(
             Check(
-                n_outside > 0, (f"{argument_name} must lie in [0, 1]; ", n_outside, " value(s) do not")
+                n_outside > 0,
+                (f"{argument_name} must lie in [0, 1]; got ", n_outside, " value(s) outside"),
             )
         )
     value_column: pl.Expr = compute_value(*column_of_argument.values()) + guard(checks)

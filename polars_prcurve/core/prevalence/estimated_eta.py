@@ -130,10 +130,9 @@ def _add_eta(sample_rows: pl.LazyFrame, k_column: str, n_column: str, level: flo
     positives, examples = pl.col(k_column).cast(pl.Float64), pl.col(n_column).cast(pl.Float64)
     is_possible = (positives >= 0) & (positives <= examples) & (examples > 0) & examples.is_finite()
     beginning = f"eta_from_sample needs 0 <= {k_column} <= {n_column} and {n_column} > 0, and no nulls; "
+    beginning += "got others in "
     n_wrong = (~is_possible).fill_null(True).sum()
-    checked_rows = stop_if_broken(
-        sample_rows, [count_check(n_wrong, beginning, " row(s) do not satisfy this")]
-    )
+    checked_rows = stop_if_broken(sample_rows, [count_check(n_wrong, beginning, " row(s)")])
     low, high = compute_limits(positives, examples, level, "wilson")
     return checked_rows.select(
         *other_names,

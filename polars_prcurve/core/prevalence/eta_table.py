@@ -362,7 +362,7 @@ def own_eta_checks(table: ResolvedTable, grid: EtaTable, is_first: pl.Expr) -> l
         return []
     n_unknown = (pl.col(EtaError.IS_OWN) & pl.col("eta").is_null() & is_first).sum()
     ending = (
-        " group(s), which have no prevalence of their own; pass eta= as numbers, or as a frame with a "
+        " group(s), so that no prevalence is known there; pass eta= as numbers, or as a frame with a "
         "prevalence per group"
     )
     return [count_check(n_unknown, "sizes= are null in ", ending)]
