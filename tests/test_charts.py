@@ -1703,8 +1703,20 @@ def test_a_few_positives_are_no_finding():
     frame = draw_scores(pos=5, neg=395)
     roughly = "With 5 positives, a measured recall of 50% could really be anything from 12% to 83%"
     assert heading(plot(frame).pr_curve(0.1)) == roughly
-    marked = "With 5 positives, recall with a tenth flagged is 22% to 88%"
-    assert heading(plot(frame).gain_curve(0.1)) == marked, "what is at the point"
+    points = frame.prc.operating_points(0.1, alerts=1, per=10, confidence=0.95)
+    value, span = say_estimate(*points.select(pl.col("^recall.*$")).row(0))
+    gain = plot(frame).gain_curve(0.1)
+    span_text = plain(span.replace(" to ", "% to "))
+    assert heading(gain) == f"With 5 positives, recall with at most a tenth flagged is {span_text}%"
+    [mark] = records(gain, "mark")
+    assert mark["recall_label"] == f"{value} ({span})", "the number and the interval of that threshold"
+    assert mark["recall"] == points["recall"].item()
+    table = frame.prc.curve(0.1)
+    roughly = "With 5 positives, recall with at most a tenth flagged is known only roughly"
+    assert heading(charts.gain_curve(table)) == roughly
+    assert [mark["recall_label"] for mark in records(charts.gain_curve(table), "mark")] == [""]
+    tied = frame.with_columns(score=pl.lit(1.0))
+    assert heading(plot(tied).gain_curve(0.1)) == roughly, "no threshold flags a tenth"
     assert (
         heading(plot(frame).p3_curve(recall=0.5)) == "With 5 positives, precision is known only roughly"
     )

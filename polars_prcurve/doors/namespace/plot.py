@@ -210,7 +210,15 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     def gain_curve(self, eta: Eta = None, **words: Unpack[ChartOfCurve]) -> Chart:
         """Collect `curve` at each prevalence, and draw recall by the share of cases alerted."""
         draw, table_words = self._prepare("gain_curve", words)
-        return draw(self._methods.curve(eta, thresholds="corners", **table_words))
+        curve_points = _collect(self._methods.curve(eta, thresholds="corners", **table_words))
+        tenth_points = None
+        is_counted = {"tp", "fn"} <= {*curve_points.columns}
+        if is_counted and (curve_points["tp"] + curve_points["fn"] < FEW_POSITIVES).any():
+            options: dict[str, Any] = {"predicted_positive_rate": 0.1, "confidence": 0.95}
+            tenth_points = _collect(
+                self._methods.operating_points(eta, columns="all", **options, **table_words)
+            )
+        return draw(curve_points, points=tenth_points)
 
     def decision_curve(
         self,

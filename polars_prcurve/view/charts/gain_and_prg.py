@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import polars as pl
 
@@ -16,7 +17,6 @@ from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, 
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
     are_short,
-    find_limits,
     name_curves,
     say_each,
     say_values,
@@ -24,7 +24,14 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_text import add_threshold
-from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_share, say_shares
+from polars_prcurve.view.charts.parts.marked_points import read_points
+from polars_prcurve.view.words.number_words import (
+    FEW_POSITIVES,
+    join_value,
+    say_estimate,
+    say_share,
+    say_shares,
+)
 
 _TENTH = 0.1  # the share of cases at which recall is written: a budget that all can picture
 # Lines of a panel, at most, that have a number each: those of more would lie on lines.
@@ -42,6 +49,7 @@ _RESTS = ("recall_rest", "precision_rest")
 def gain_curve(
     table: pl.DataFrame,
     *,
+    points: pl.DataFrame | None = None,
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
@@ -58,6 +66,10 @@ def gain_curve(
     ----------
     table
         What `curve` returns, with any metrics.
+    points
+        What `operating_points(predicted_positive_rate=0.1, confidence=..., columns="all")` returns for
+        the same groups and eta: lines of fewer than 20 positives have the recall of a tenth, and its
+        interval, from there. Without it they have no number.
     color, facet, title, width, height
         As in `pr_curve`.
 
@@ -70,24 +82,26 @@ def gain_curve(
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_sweep("gain_curve", table)
     etas = curves.curve_rows.select("curve", "eta")
-    table_points, points = (
+    table_points, curve_points = (
         kind_rows.join(etas, on="curve", maintain_order="left").with_columns(
             alerted=point_thinning.ALERT_RATE
         )
         for kind_rows in (curves.points, point_thinning.start_at_origin(curves.points))
     )
-    recall_of_curve = _read_tenths(points)
+    tenth_of_curve = _read_tenths(curve_points, curves)
+    tenth_of_curve |= _read_intervals(points, curves)
+    recall_of_curve = {curve: tenth.recall for curve, tenth in tenth_of_curve.items()}
     channels = choose_channels(curves, color, facet, recall_of_curve)
     order_text = "" if channels.facet else ", highest scores first"
     x = ChartAxis("alerted", f"Share of cases flagged{order_text}", 0.0, 1.0)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88), size)
-    points = point_thinning.find_few_positives(points, curves)
+    curve_points = point_thinning.find_few_positives(curve_points, curves)
     canvas.draw_diagonal("in random order")
-    has_marks = _mark_tenths(canvas, recall_of_curve)
+    has_marks = _mark_tenths(canvas, tenth_of_curve)
     points_text = "Large points" if point_thinning.has_points_alone(table_points) else "Points"
     chart = CurveChart(
         canvas,
-        lines=point_thinning.drop_straight_points(points),
+        lines=point_thinning.drop_straight_points(curve_points),
         rows=table_points,
         height=pl.col("recall"),
         reads="backward",
@@ -95,8 +109,13 @@ def gain_curve(
         subtitle="Recall by share of cases flagged",
         title="Recall by share of cases flagged",
         say=partial(_say_all, "With a tenth of the cases flagged, recall is", recall_of_curve, channels),
-        few=_say_few_tenths(canvas, recall_of_curve) if has_marks else "",
-        note=[f"{points_text} mark where a tenth of cases are flagged" if has_marks else ""],
+        few=_say_few_tenths(canvas, tenth_of_curve) if has_marks else "",
+        note=[
+            f"{points_text} mark where a tenth of cases are flagged" if has_marks else "",
+            "Brackets: the interval of recall at the threshold that flags at most a tenth"
+            if any(tenth.span for tenth in tenth_of_curve.values())
+            else "",
+        ],
         describe_doubt=point_thinning.describe_few_positives,
     )
     return chart.draw(title)
@@ -112,51 +131,79 @@ def _say_all(
     return say_values(sentence_start, values, curves, channels) if is_known else ""
 
 
-def _say_limits(share: float, n_pos: float) -> str:
-    """Return the 95% interval of a share of few positives, as `39% to 86%`, without further digits."""
-    return " to ".join(f"{100 * limit:.0f}%" for limit in find_limits(share, n_pos))
+class _Tenth(NamedTuple):
+    """What a curve has where a tenth of the cases are flagged."""
+
+    alerted: float | None  # the share that is flagged; None if the number is not known well
+    recall: float
+    text: str = ""  # recall in the digits of its interval, as `93.8%`
+    span: str = ""  # the interval, as `64.0 to 99.7`
 
 
-def _say_few_tenths(canvas: Canvas, recall_of_curve: dict[int, float]) -> str:
-    """Return what is known of the marked recalls of lines that all have few positives."""
-    curves, names = canvas.curves, name_curves(canvas.curves, canvas.channels)
-    n_pos_of_curve = dict(curves.curve_rows.select("curve", pl.col("n_pos").fill_null(0)).rows())
-    sentence_start = "recall with a tenth flagged is"
-    has_all = n_pos_of_curve.keys() == recall_of_curve.keys() and min(n_pos_of_curve.values()) > 0
-    if not has_all or (len(n_pos_of_curve) > 1 and not are_short([*n_pos_of_curve], names)):
-        return f"{sentence_start} known only roughly"
-    span_of_curve = {
-        curve: _say_limits(recall, n_pos_of_curve[curve]) for curve, recall in recall_of_curve.items()
-    }
-    return say_each(sentence_start, "", recall_of_curve, names, text_of_curve=span_of_curve)
-
-
-def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
-    """Return the recall of each curve at a tenth of the cases, on its straight lines."""
+def _read_tenths(points: pl.DataFrame, curves: ChartCurves) -> dict[int, _Tenth]:
+    """Return what each curve has at a tenth of the cases, on its straight lines."""
     x, y = pl.col("alerted"), pl.col("recall")
     x_before, y_before = (coordinate.shift(1).over("curve") for coordinate in (x, y))
     # Tied scores share a slope, on which the tenth may lie.
     recall_at_tenth = y_before + (y - y_before) * (_TENTH - x_before) / (x - x_before)
     points = points.sort("curve", "alerted", maintain_order=True).with_columns(share=recall_at_tenth)
     crossings = points.filter((x_before <= _TENTH) & (x > _TENTH))
-    return dict(crossings.select("curve", "share").rows())
+    few_rows = curves.curve_rows.filter(pl.col("n_pos") < FEW_POSITIVES)
+    few_curves = {*few_rows["curve"]}
+    return {
+        curve: _Tenth(None if curve in few_curves else _TENTH, recall)
+        for curve, recall in crossings.select("curve", "share").rows()
+    }
 
 
-def _mark_tenths(canvas: Canvas, recall_of_curve: dict[int, float]) -> bool:
+def _read_intervals(points: object, curves: ChartCurves) -> dict[int, _Tenth]:
+    """Return what curves of few positives have at the thresholds of points, with its interval."""
+    names = ["recall", "recall_low", "recall_high", "fpr"]
+    marked = read_points("gain_curve", points, curves, names)
+    row_of_curve = curves.curve_rows.rows_by_key("curve", named=True, unique=True)
+    tenth_of_curve: dict[int, _Tenth] = {}
+    for record in marked.records:
+        row = row_of_curve[record["curve"]]
+        alerted = row["eta"] * record["recall"] + (1 - row["eta"]) * record["fpr"]
+        if (row["n_pos"] or math.inf) < FEW_POSITIVES and alerted <= _TENTH + 1e-9:
+            texts = say_estimate(*(record[name] for name in names[:3]))
+            tenth_of_curve[record["curve"]] = _Tenth(alerted, record["recall"], *texts)
+    return tenth_of_curve
+
+
+def _say_few_tenths(canvas: Canvas, tenth_of_curve: dict[int, _Tenth]) -> str:
+    """Return what is known of the marked recalls of lines that all have few positives."""
+    curves, names = canvas.curves, name_curves(canvas.curves, canvas.channels)
+    curve_numbers, sentence_start = (
+        [*curves.curve_rows["curve"]],
+        "recall with at most a tenth flagged is",
+    )
+    spans = [tenth.span for tenth in tenth_of_curve.values()]
+    has_all = {*curve_numbers} == tenth_of_curve.keys() and all(spans)
+    if not has_all or (len(curve_numbers) > 1 and not are_short(curve_numbers, names)):
+        return f"{sentence_start} known only roughly"
+    recall_of_curve = {curve: tenth.recall for curve, tenth in tenth_of_curve.items()}
+    span_of_curve = {
+        curve: f"{tenth.span.replace(' to ', '% to ')}%" for curve, tenth in tenth_of_curve.items()
+    }
+    return say_each(sentence_start, "", recall_of_curve, names, text_of_curve=span_of_curve)
+
+
+def _mark_tenths(canvas: Canvas, tenth_of_curve: dict[int, _Tenth]) -> bool:
     """Mark the recall of each curve at a tenth of the cases; return whether any is marked."""
     channels = canvas.channels
     n_colors = len(channels.color.labels) if channels.color else 1
-    n_pos_of_curve = dict(canvas.curves.curve_rows.select("curve", "n_pos").rows())
-    if len(recall_of_curve) > 12 or n_colors > _MOST_LABELS:
+    if len(tenth_of_curve) > 12 or n_colors > _MOST_LABELS:
         return False
-    recall_texts = say_shares([*recall_of_curve.values()])
-    for (curve_number, recall), recall_text in zip(recall_of_curve.items(), recall_texts, strict=True):
-        n_pos, label = n_pos_of_curve[curve_number], recall_text
-        if n_pos is not None and 0 < n_pos < FEW_POSITIVES:  # no number without its doubt
-            label += f" ({_say_limits(recall, n_pos)})"
-        mark_text = f"a tenth of the cases flagged: recall {label}, lift {recall / _TENTH:.3g}"
-        canvas.mark(curve_number, _TENTH, recall, mark_text, label)
-    return bool(recall_of_curve)
+    recall_texts = say_shares([tenth.recall for tenth in tenth_of_curve.values()])
+    for (curve_number, tenth), recall_text in zip(tenth_of_curve.items(), recall_texts, strict=True):
+        label = join_value(tenth.text or recall_text, tenth.span)
+        budget_text = f"{'at most ' if tenth.span else ''}a tenth of the cases flagged"
+        mark_text = f"{budget_text}: recall {label}, lift {tenth.recall / _TENTH:.3g}"
+        if tenth.alerted is None:  # no number without its doubt
+            label, mark_text = "", "a tenth of the cases flagged"
+        canvas.mark(curve_number, tenth.alerted or _TENTH, tenth.recall, mark_text, label)
+    return bool(tenth_of_curve)
 
 
 def _say_alerted(point: dict[str, Any]) -> tuple[str, str]:
