@@ -87,7 +87,10 @@ def alerts(
     channels = read_panels_of_one(curves, color, facet)
     if channels.facet is not None:
         value_of_curve = dict(curves.points.select("curve", "value").rows())
-        channels = replace(channels, facet=sort_panels(channels.facet, value_of_curve))
+        facet_channel, color_channel = sort_panels(channels.facet, value_of_curve), channels.color
+        if color_channel is not None and color_channel.fields == facet_channel.fields:
+            color_channel = replace(color_channel, ink_label=facet_channel.ink_label)
+        channels = replace(channels, color=color_channel, facet=facet_channel)
     canvas, grid_of_curve = _draw_icons(curves, channels, size)
     level_text = "interval" if confidence is None else f"{format_level(confidence)} interval"
     note = ["Solid: true positives. Hollow: false positives"]

@@ -129,7 +129,8 @@ class Channels:
         """Return the colour of a line without a name: alone in its panel, that of the panel's name."""
         if panel_label is None or self.facet is None or not self.facet.fields[0].startswith("group"):
             return self.plain_color
-        return self.facet.name_color(panel_label)
+        is_ink = panel_label == self.facet.ink_label
+        return style.INK if is_ink else self.facet.name_color(panel_label)
 
     def split(self, curves: ChartCurves) -> dict[str, ChartCurves]:
         """Return the curves of each panel; none in a chart without panels."""
@@ -192,7 +193,10 @@ def sort_panels(panel_channel: Channel, value_of_curve: Mapping[int, float]) -> 
     """Return panels of groups in order of a value of each curve, the greatest first."""
     if len(panel_channel.fields) > 1 or panel_channel.fields in _OWN_ORDER:
         return panel_channel
-    return replace(panel_channel, labels=_rank_labels(panel_channel, value_of_curve))
+    labels = _rank_labels(panel_channel, value_of_curve)
+    first, last = labels[0], labels[-1]
+    has_twin = first != last and panel_channel.name_color(first) == panel_channel.name_color(last)
+    return replace(panel_channel, labels=labels, ink_label=last if has_twin else None)
 
 
 def read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
