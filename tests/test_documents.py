@@ -29,6 +29,7 @@ from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, Curve, draw_curves, list_icons
+from polars_prcurve.view.report.decision_drawings import _are_near as are_near
 from polars_prcurve.view.report.html_and_svg import build_scheme
 from polars_prcurve.view.verdicts.value_phrases import (
     describe_limit,
@@ -1358,3 +1359,11 @@ def test_a_case_without_a_verdict_has_a_heading_without_a_colon(tmp_path: Path) 
     text = decision.report(tmp_path / "a.html").read_text(encoding="utf-8")
     assert "<h3><bdi>1\xa0in\xa010</bdi></h3>" in text
     assert ": </h3>" not in text
+
+
+def test_lines_of_steps_are_near_only_where_both_are():
+    low, high = [(0.0, 10.0), (50.0, 12.0)], [(0.0, 14.0), (80.0, 15.0)]
+    assert are_near(low, high, 40)
+    assert not are_near(low, high, 60), "one has ended"
+    assert not are_near(low, high, 90), "both have ended"
+    assert not are_near(low, [(0.0, 90.0), (80.0, 90.0)], 40)

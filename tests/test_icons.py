@@ -12,7 +12,13 @@ import pytest
 
 from polars_prcurve import PrcError, charts, prc
 from polars_prcurve.view.charts.parts.icon_counts import count_icons
-from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta, say_target
+from polars_prcurve.view.words.number_words import (
+    RARELY_RIGHT,
+    join_value,
+    say_estimate,
+    say_eta,
+    say_target,
+)
 from tests.support.chart_specs import (
     PNG,
     UNSEEN,
@@ -96,7 +102,7 @@ def test_without_confidence_no_doubt_is_drawn():
     ],
 )
 def test_icons_are_those_of_the_words(estimate, kinds, caption):
-    grid = count_icons(*estimate)
+    grid = count_icons(*estimate, is_rare=estimate[0] < RARELY_RIGHT)
     assert [grid.count_of_kind[kind] for kind in KINDS] == kinds
     assert plain(grid.caption) == caption
     assert grid.n_icons <= 1_000

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from polars_prcurve.core.confidence.estimate_columns import Estimate
@@ -384,16 +385,16 @@ def _list_places(place: Place, line: Sequence[Point], name_width: float) -> list
 def _is_shared(line: Sequence[Point], others: Iterable[Sequence[Point]], box: Box) -> bool:
     """Return whether another line runs near this one beside a name, which might be of either."""
     steps = [box.x1 + step / 8 * (box.x2 - box.x1) for step in range(9)]
-    return any(
-        sum(abs(_find_height(line, x) - _find_height(other, x)) < _LINE_GAP for x in steps) > 2
-        for other in others
-    )
+    return any(sum(_are_near(line, other, x) for x in steps) > 2 for other in others)
 
 
-def _find_height(line: Sequence[Point], x: float) -> float:
-    """Return how far down a line of steps is at x, in pixels; far below where it has ended."""
-    number = bisect_left(line, x, key=lambda point: point[0])
-    return line[number][1] if number < len(line) else 1e6 * (1 + len(line))
+def _are_near(line: Sequence[Point], other: Sequence[Point], x: float) -> bool:
+    """Return whether two lines of steps are near each other at x; no line is where it has ended."""
+    heights = []
+    for points in (line, other):
+        number = bisect_left(points, x, key=itemgetter(0))
+        heights += [height for _, height in points[number : number + 1]]
+    return len(heights) == 2 and abs(heights[0] - heights[1]) < _LINE_GAP
 
 
 def _find_box(line: Sequence[Point], x1: float, x2: float) -> Box:

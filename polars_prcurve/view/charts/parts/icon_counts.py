@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.view.words.number_words import (
-    RARELY_RIGHT,
     count_of_100,
     count_one_in,
     glue_numbers,
@@ -57,19 +56,18 @@ def count_icons(
     low: float | None,
     high: float | None,
     *,
-    is_rare: bool | None = None,
+    is_rare: bool,
     most_icons: int = MOST_ICONS,
 ) -> IconGrid:
     """Return the grid of a share of alerts that are right, and of its interval if it has one.
 
     Of 100 alerts those up to the low end are right, and those above the high end are false. Between
-    them it is open: those up to the estimate are likely. Of a rare share, which by default is one below
-    `RARELY_RIGHT`, there are as many alerts as may have to be read until one is right, which is the
-    first one if it is among them.
+    them it is open: those up to the estimate are likely. Of a rare share there are as many alerts as
+    may have to be read until one is right, which is the first one if it is among them.
     """
     span = None if low is None or high is None else (low, high)
     low, high = span or (share, share)
-    is_of_100 = share == 0 or not (share < RARELY_RIGHT if is_rare is None else is_rare)
+    is_of_100 = share == 0 or not is_rare
     if is_of_100:
         least, number, most = _order(*map(count_of_100, (low, share, high)))
         counts = {
