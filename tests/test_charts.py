@@ -2610,7 +2610,9 @@ def test_a_ranking_that_settles_nothing_says_so():
     ranks = trading().prc.ranking([0.001, 0.5], model="model", columns="all")
     ranks = ranks.with_columns(behind=0.0, may_be_best=True)
     names_ = ranks["model"].unique(maintain_order=True).sort().to_list()
-    assert heading(charts.ranking(ranks)) == f"No clear winner between {' and '.join(names_)}"
+    assert heading(charts.ranking(ranks)) == (
+        f"No clear winner between {' and '.join(names_)}; either may be better"
+    )
 
 
 def test_a_ranking_claims_an_order_only_where_it_is_settled():

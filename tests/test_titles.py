@@ -157,12 +157,38 @@ def test_a_ranking_names_as_first_who_is_first_for_sure(seed):
 def test_metrics_by_prevalence_name_as_best_whom_the_ranking_names(table):
     test, etas = prc(TABLES[table], **MODELS), eta_grid(0.001, 0.5, 6)
     chart = test.plot.metric_by_eta(etas, confidence=0.95)
-    assert heading(chart) == heading(test.plot.ranking(etas, confidence=0.95))
+    sentences = [
+        re.split(r"; (?:it|either|any|\d)", heading(drawn))[0]
+        for drawn in (chart, test.plot.ranking(etas, confidence=0.95))
+    ]
+    assert sentences[0] == sentences[1]
     strip = records(chart, "first")
     ends = [(row["eta"], row["to"]) for row in strip]
     assert [ends[0][0], ends[-1][1]] == pytest.approx([etas[0], etas[-1]], rel=1e-5)
     assert all(high == low for (_, high), (low, _) in pairwise(ends)), "the strip has no gap"
     assert all(row["color"] in heading(chart) for row in strip if "color" in row)
+
+
+def test_charts_of_an_undecided_test_have_titles_of_their_own():
+    test, etas = prc(TABLES["alike"], **MODELS), eta_grid(0.001, 0.5, 6)
+    names = [*dict.fromkeys(TABLES["alike"]["model"])]
+    said = [
+        heading(drawn)
+        for drawn in (
+            test.plot.difference(etas),
+            test.plot.ranking(etas, confidence=0.95),
+            test.plot.metric_by_eta(etas, confidence=0.95),
+        )
+    ]
+    starts, ends = zip(*(sentence.split("; ", 1) for sentence in said), strict=True)
+    assert len({*starts}) == 1
+    assert starts[0].startswith("By average precision, no clear winner between ")
+    assert ends[:2] == (
+        "the interval of their difference includes 0 at all prevalences shown",
+        "either may be better",
+    )
+    assert re.fullmatch(r"it is \d+% for \w+ and \d+% for \w+ at a prevalence of .*", ends[2])
+    assert all(name in ends[2] for name in names)
 
 
 @pytest.mark.parametrize("table", ["clear", "alike", "few", "perfect", "six"])

@@ -296,7 +296,16 @@ class _LineChart:
             return ""
         if firsts:
             _draw_firsts(self.canvas, firsts)
-            return say_by_metric(self.name, say_firsts(firsts, color.labels, self.list_few_names()))
+            few_names = self.list_few_names()
+            sentence = say_by_metric(self.name, say_firsts(firsts, color.labels, few_names))
+            eta, value_of_curve = self._find_values(self.curves)
+            if any(name for _, name in firsts) or few_names or not value_of_curve:
+                return sentence
+            names, place_text = (
+                name_curves(self.curves, self.channels),
+                f"at a prevalence of {say_eta(eta)}",
+            )
+            return say_each(f"{sentence}; it is", place_text, value_of_curve, names)
         return "" if self.curves.has_few_positives else say_trades(self.name, trades)
 
     def list_few_names(self) -> set[str]:

@@ -135,7 +135,14 @@ def _say_pair(canvas: Canvas) -> tuple[str, str]:
     if not is_higher_better(pair["metric"]):
         return subtitle, ""
     canvas.words += _name_sides(names, canvas)
-    return subtitle, say_by_metric(metric, say_better(curves.points, names))
+    finding = say_by_metric(metric, say_better(curves.points, names))
+    intervals = curves.points.drop_nulls("difference").select("low", "high")
+    if (
+        len(intervals)
+        and intervals.select((pl.col("low") <= 0) & (pl.col("high") >= 0)).to_series().all()
+    ):
+        finding += "; the interval of their difference includes 0 at all prevalences shown"
+    return subtitle, finding
 
 
 def _describe_open(lines: pl.DataFrame) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -231,7 +231,20 @@ def _say_firsts(curves: ChartCurves, channels: Channels) -> str:
     label_of_curve = color_channel.label_of_curve
     few_names = {label_of_curve[curve] for curve in curves.few_curves}
     firsts = list_firsts(points, pl.col("top") == 1, "curve", label_of_curve.__getitem__, few_names)
-    return say_firsts(firsts, [*label_of_curve.values()], few_names)
+    sentence = say_firsts(firsts, [*label_of_curve.values()], few_names)
+    return sentence if any(name for _, name in firsts) else f"{sentence}{_say_open(points, few_names)}"
+
+
+def _say_open(points: pl.DataFrame, few_names: Collection[str]) -> str:
+    """Return how many models may be first, where none is significantly first anywhere."""
+    # Those of few positives, which a title leaves out, may be first, too.
+    numbers_of_first = points.group_by("eta").agg((pl.col("top") == 1).sum())["top"].to_list()
+    if few_names or not numbers_of_first:
+        return ""
+    low, high = min(numbers_of_first), max(numbers_of_first)
+    if low == points["curve"].n_unique():
+        return "; either may be better" if low == 2 else "; any of them may be best"
+    return f"; {low if low == high else f'{low} to {high}'} of them may be best"
 
 
 def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:
