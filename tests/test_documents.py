@@ -108,7 +108,7 @@ DRAWN = [case for case in CASES if case != "no rows"]
 LEADS = re.compile(r"\b(is better|are better|leads?|first|best|use)\b", re.IGNORECASE)
 HARMLESS = re.compile(
     r"(no )?better than chance|best F1|[Bb]etter scores|may be best|better than the others|"
-    r"may be up to \S+( points)? better"
+    r"the best of the others|may be up to \S+( points)? better"
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import product
 from statistics import NormalDist
 from typing import Any
@@ -391,6 +392,31 @@ def test_an_interval_in_doubt_is_that_of_the_pair(
                 assert row["may_be_best"] is not pair["significant"] or row["may_be_best"] is None
     if pair["significant"] is None and pair["low"] is not None and "Difference" in str(decision):
         assert f"which is in doubt: {pair['doubt']}" in " ".join(str(decision).split())
+
+
+@pytest.mark.parametrize("target", [{}, {"recall": 0.5}, {"precision": 0.3}], ids=str)
+def test_a_difference_among_several_models_is_to_the_best_of_all_others(
+    target: dict[str, float],
+) -> None:
+    """Two models are nearly the same, so neither may lead the other by as much as the third one may."""
+    rng = np.random.default_rng(0)
+    label = np.arange(20_000) < 600
+    noise, small_noise = rng.normal(size=(2, label.size)), 0.05 * rng.normal(size=(2, label.size))
+    twins = {f"m{i}": noise[0] + 2.5 * label + small_noise[i] for i in (0, 1)}
+    frame = pl.DataFrame({"label": label, **twins, "m2": noise[1] + 2.45 * label})
+    decision = frame.prc(score=[*frame.columns[1:]]).decide(0.01, **target)
+    text = " ".join(str(decision).split())
+    merit = "average_precision" if not target else "recall" if "precision" in target else "precision"
+    first = decision.table.sort(merit, descending=True).row(0, named=True)
+    second = {"m0": "m1", "m1": "m0"}[first["model"]]
+    assert f"between {first['model']} and the best of the others (" in text
+    gain = re.search(r"may be up to (\S+)( points)? better, or (\S+) worse", text)
+    assert gain is not None
+    unit = 100 if target else 1
+    ends = [float(gain[number]) / unit for number in (1, 3)]
+    assert ends == pytest.approx([-first["behind_low"], first["behind_high"]], rel=0.06)
+    pair = frame.prc(score=[first["model"], second]).compare(0.01, metrics=merit, **target)
+    assert ends[0] < 2 * pair["high"].item(), "no farther than the twin allows"
 
 
 @pytest.mark.parametrize("has_steps", [True, False])

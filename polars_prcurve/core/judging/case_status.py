@@ -298,6 +298,16 @@ class Case:
         return [first, *(rivals or others)[:1]]
 
     @property
+    def lead(self) -> Estimate:
+        """How far the first model is ahead of the best of all others, and the interval of that.
+
+        Of several others each may be the best, so the interval is not that of any pair.
+        """
+        row = (self.qualifiers or self.candidates)[0].row
+        value, low, high = (row.get(f"behind{end}") for end in ("", "_high", "_low"))
+        return Estimate(*(None if number is None else -number for number in (value, low, high)))
+
+    @property
     def width(self) -> float:
         """The width of the widest interval by which its models are judged; infinite if one has none."""
         merits = [candidate.merit for candidate in self.rivals or self.candidates]

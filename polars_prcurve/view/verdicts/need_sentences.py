@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polars_prcurve.core.confidence.estimate_columns import Estimate
 from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
@@ -120,10 +119,9 @@ def _say_other_cause(case: Case) -> str:
 
 def _say_enough(case: Case) -> str:
     """Return how far apart two models may be at most, where the test set is as large as is needed."""
-    gap = case.rivals[1].read("behind") if len(case.rivals) == 2 else Estimate(None, None, None)
-    if gap.span is None:
+    if len(case.rivals) != 2 or (span := case.lead.span) is None:
         return ""
-    size_text = _format_difference(case, max(map(abs, gap.span)))
+    size_text = _format_difference(case, max(map(abs, span)))
     return f"More data are not needed if a difference of {size_text} does not matter"
 
 

@@ -155,16 +155,18 @@ def _compare_rivals(case: Case) -> Iterator[Reason]:
     if difference := describe_difference(case):
         yield Reason(f"difference in {name_merit(case)}", [difference], "comparison")
     yield from _compare_areas(case)
-    if not _explains_difference(case.rivals[:2]) and (where := describe_comparison(case.goal)):
+    if not _explains_difference(case.rivals[:2], case.lead) and (
+        where := describe_comparison(case.goal)
+    ):
         yield Reason(
             f"each interval is for one threshold; models are compared{where}, which is less certain"
         )
 
 
-def _explains_difference(rivals: Sequence[Candidate]) -> bool:
+def _explains_difference(rivals: Sequence[Candidate], lead: Estimate) -> bool:
     """Return whether two intervals allow all values of the interval of their difference."""
     spans = [rival.merit.span for rival in rivals if rival.merit.span is not None]
-    if len(spans) < 2 or (gap_span := rivals[1].read("behind").span) is None:
+    if len(spans) < 2 or (gap_span := lead.span) is None:
         return True
     (low, high), (other_low, other_high) = spans
     is_apart = _find_order(spans) is not None  # and yet there is no clear winner
@@ -209,22 +211,22 @@ def _find_order(spans: Sequence[tuple[float, float] | None]) -> tuple[int, int] 
 
 
 def describe_difference(case: Case) -> str:
-    """Return how far the second model may be behind the first, or ahead of it; empty if not tested."""
+    """Return how far the first model may be ahead of the best other one, or behind it; or no text."""
     models = case.qualifiers if case.status == "winner" else case.rivals
     if len(models) < 2 or case.goal.guarantee is not None:  # the difference is at the target itself
         return ""
-    first, second = models[:2]
-    gap = second.read("behind")
-    if gap.value is None or gap.span is None:
+    lead = case.lead
+    if lead.value is None or lead.span is None:
         return ""
-    (low, high), format_gap = gap.span, partial(format_size, is_rate=case.goal.is_of_rate)
-    low_text, high_text = (say_signed(end, partial(format_gap, has_unit=False)) for end in gap.span)
-    pair = f"between {name_model(first)} and {name_model(second)} " if len(case.candidates) > 2 else ""
-    text = f"{say_signed(gap.value, format_gap)} {pair}({low_text} to {high_text})"
-    doubt = second.row.get(EvidenceColumn.LEAD_DOUBT)
-    if low > 0 and second.may_be_best and doubt is not None:
-        return f"{text}, which is in doubt: {doubt}"
+    (low, high), format_gap = lead.span, partial(format_size, is_rate=case.goal.is_of_rate)
+    low_text, high_text = (say_signed(end, partial(format_gap, has_unit=False)) for end in lead.span)
+    first = name_model(models[0])
+    pair = f"between {first} and the best of the others " if len(case.candidates) > 2 else ""
+    text = f"{say_signed(lead.value, format_gap)} {pair}({low_text} to {high_text})"
+    if low > 0 and any(model.may_be_best for model in models[1:]):
+        doubts = [model.row.get(EvidenceColumn.LEAD_DOUBT) for model in models]
+        return next((f"{text}, which is in doubt: {doubt}" for doubt in doubts if doubt), text)
     if low >= 0 or high <= 0:
         return text
     gain, loss = f"up to {format_gap(high)} better", f"{format_gap(-low, has_unit=False)} worse"
-    return f"{text}, so {name_model(first)} may be {gain}, or {loss}"
+    return f"{text}, so {first} may be {gain}, or {loss}"
