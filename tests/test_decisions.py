@@ -954,6 +954,20 @@ def test_a_threshold_above_all_scores_and_a_table_without_rows() -> None:
     assert "Tested on 1 positive and 0 negatives" in rows.head(1).prc.decide(0.01).model_card()
 
 
+@pytest.mark.parametrize("eta", [0.01, 0.3, 0.4, 0.5, 0.6, 0.9])
+def test_scores_by_chance_rule_out_a_precision_that_there_could_be(eta: float) -> None:
+    """At half of all cases or more, no precision is twice the prevalence, and 100% rules out nothing."""
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({"score": rng.random(2_000), "label": np.arange(2_000) < 600})
+    verdict = frame.prc.decide(eta).verdict
+    assert verdict.status == "chance"
+    bound = re.search(r"rule out a precision above (\S+)% at 50% recall", plain(verdict.would_settle))
+    assert bound is not None
+    assert float(bound[1]) == pytest.approx(100 * min(2 * eta, (1 + eta) / 2))
+    few = frame.filter(pl.int_range(pl.len()).is_in([*range(12), *range(600, 612)]))
+    assert few.prc.decide(eta).verdict.status == "too_little_data"
+
+
 def test_groups_of_published_points_are_decided() -> None:
     points = {"recall": [0.5, 0.6], "fpr": [0.01, 0.02], "n_pos": [100, 200], "n_neg": [1_000, 2_000]}
     papers = pl.DataFrame({"paper": ["a", "b"], **points})

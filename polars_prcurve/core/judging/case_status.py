@@ -25,7 +25,7 @@ from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
 
 LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
-USEFUL_LIFT = 2.0  # how many times as often as by chance alerts of a useful model are right, at least
+_USEFUL_LIFT = 2.0  # how many times as often as by chance alerts of a useful model are right, at least
 _LEAST_GROUPS = 2  # groups of a mean, below which it has no error
 _SURELY = 1.7
 """A 95% interval so many times as wide misses the true value in fewer than 1 of 1,000 tests."""
@@ -248,6 +248,11 @@ class Case:
         return by_chance or 0.0
 
     @property
+    def useful_precision(self) -> float:
+        """The precision of a useful model, at least: twice that by chance, or halfway from it to 1."""
+        return min(_USEFUL_LIFT * self.chance_precision, (1 + self.chance_precision) / 2)
+
+    @property
     def is_reversed(self) -> bool:
         """Whether the scores of all models significantly rank negatives above positives."""
         return bool(self.candidates) and all(candidate.is_reversed for candidate in self.candidates)
@@ -359,15 +364,17 @@ class Case:
         if min(self.sizes.values()) < LEAST_OF_CLASS:  # a mean over groups as few is in doubt
             return False
         highest_precisions = [candidate.precision_at_half.high for candidate in self.candidates]
-        useful_precision = USEFUL_LIFT * self.chance_precision
         return all(
-            precision_high is not None and precision_high < useful_precision
+            precision_high is not None and precision_high < self.useful_precision
             for precision_high in highest_precisions
         )
 
     def _judge_without_row(self) -> Status:
         """Return the status of a case in which no threshold of any model meets the targets."""
-        if self.lacks_threshold:
+        is_open = (
+            self.goal.is_gate and self.candidates[0].meets_demand is None
+        )  # such as a budget, without an alert
+        if self.lacks_threshold or is_open:
             return "unsure"
         if self.goal.is_at_threshold or self.goal.is_of_point:  # no score reaches it
             return "not_met"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polars_prcurve.core.ground.message_text import format_count, join_words
-from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, USEFUL_LIFT, Case
+from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.sample_needs import (
     POWER,
@@ -131,7 +131,7 @@ def _say_hopeless(case: Case) -> str:
         return "More data will not help: flag fewer examples"
     if case.is_reversed and not case.goal.is_of_point:
         return "Pass the scores with a minus sign"
-    useful, [(noun, number), *_] = min(1.0, USEFUL_LIFT * case.chance_precision), case.sizes.items()
+    useful, [(noun, number), *_] = case.useful_precision, case.sizes.items()
     limit = f"a precision above {say_share(useful)}"
     if not case.goal.is_of_point:
         limit += f" at {say_share(0.5)} recall"

@@ -28,7 +28,8 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     "chance": StatusRow(
         "no better than chance",
         "no model ranks significantly better than chance, and at 50% recall, or at the only point, "
-        "every interval rules out a precision of twice the prevalence",
+        "every interval rules out a precision of twice the prevalence, or above 33% prevalence one "
+        "halfway from it to 100%",
     ),
     "not_met": StatusRow(
         "target not met",
