@@ -968,6 +968,36 @@ def test_scores_by_chance_rule_out_a_precision_that_there_could_be(eta: float) -
     assert few.prc.decide(eta).verdict.status == "too_little_data"
 
 
+FLAGS_NOTHING = {  # limits, of 20,000 cases, and what a threshold above all 3,000 scores does of them
+    "within": ({"alerts": 500}, "met", "stays within a budget of 500 alerts"),
+    "may be within": ({"alerts": 10}, "unsure", "may or may not stay within a budget of 10 alerts"),
+    "may find so few": ({"recall": 0.01}, "unsure", "may or may not meet 1% recall: 0% (0 to 3.7)"),
+    "finds none": ({"recall": 0.1}, "not_met", "No score reaches the threshold"),
+    "has no precision": ({"precision": 0.3, "alerts": 500}, "not_met", "No score reaches the threshold"),
+}
+
+
+@pytest.mark.parametrize("case", FLAGS_NOTHING)
+def test_a_threshold_without_alerts_misses_only_what_that_rules_out(case: str) -> None:
+    """No alert is within a budget; of precision there is none, and recall is 0, with an interval."""
+    targets, status, words = FLAGS_NOTHING[case]
+    per = {"per": 20_000} if "alerts" in targets else {}
+    rows = draw_models({"score": 2.0}, 100, 2_900)
+    verdict = rows.prc.decide(threshold=9.5, **targets, **per).verdict
+    assert verdict.status == status
+    assert verdict.met is {"met": True, "unsure": None, "not_met": False}[status]
+    assert words in plain(verdict.sentence)
+    site = pl.Series("site", ["far"]).new_from_index(0, rows.height)
+    near = rows.with_columns(pl.col("score") + 9 * pl.col("label"), site=pl.lit("near"))
+    both = pl.concat([rows.with_columns(site), near]).prc.decide(
+        threshold=9.5, by="site", **targets, **per
+    )
+    if "alerts" in targets:
+        assert " 0 (0 to " in str(both), "the alerts of a group without any"
+    if case == "has no precision":
+        assert plain(both.verdict.sentence).startswith("far misses 30% precision;")
+
+
 def test_groups_of_published_points_are_decided() -> None:
     points = {"recall": [0.5, 0.6], "fpr": [0.01, 0.02], "n_pos": [100, 200], "n_neg": [1_000, 2_000]}
     papers = pl.DataFrame({"paper": ["a", "b"], **points})

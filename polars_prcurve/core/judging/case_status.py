@@ -72,11 +72,23 @@ class Candidate:
         if not self.goal.demand:
             return None
         if self.goal.is_gate:
-            is_met = combine_met(self.goal.test_limit(self.row, word) for word in self.goal.demand)
-            flags_nothing = not self.meets_targets and not (self.row.get("tp") or self.row.get("fp"))
-            is_missed = flags_nothing and not self.lacks_threshold
-            return False if is_met is None and is_missed else is_met
+            return combine_met(map(self.test_limit, self.goal.demand))
         return True if self.meets_targets else None if self.may_meet_targets else False
+
+    def test_limit(self, word: str) -> bool | None:
+        """Return whether its threshold meets a limit of the demand; None if that is open.
+
+        A value that is undefined because nothing is flagged misses its limit.
+        """
+        is_met = self.goal.test_limit(self.row, word)
+        is_undefined = self.row.get(TARGET_KINDS[word].column) is None and not self.lacks_threshold
+        flags_nothing = not (self.row.get("tp") or self.row.get("fp"))
+        return False if is_undefined and flags_nothing else is_met
+
+    @property
+    def has_values(self) -> bool:
+        """Whether it has a threshold that meets the targets, or one that was passed for it."""
+        return self.meets_targets or (self.goal.is_at_threshold and not self.lacks_threshold)
 
     @property
     def lacks_threshold(self) -> bool:

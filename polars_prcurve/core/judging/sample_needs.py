@@ -76,7 +76,7 @@ def count_examples_needed(case: Case, test_level: float) -> SampleNeed | None:
     is_settled = case.status == "met" and case.goal.is_gate and not case.goal.limits_merit
     if case.status in ("chance", "not_met") or has_few or is_settled or rests_on_eta(case):
         return None
-    if not case.qualifiers and case.goal.targets:
+    if not case.qualifiers and case.goal.targets and not case.goal.is_gate:
         return _plan_open_target(case, test_level) if case.status == "unsure" else None
     if case.status == "no_winner":
         return _plan_difference(case, test_level)
@@ -209,7 +209,7 @@ def _plan_both(case: Case, estimate: Estimate, half_width: float) -> SampleNeed 
 
 def _plan_test(case: Case, candidate: Candidate) -> SampleNeed | None:
     """Return how many examples leave the limit of a demand outside of the interval, 4 times in 5."""
-    word = next(word for word in case.goal.demand if case.goal.test_limit(candidate.row, word) is None)
+    word = next(word for word in case.goal.demand if candidate.test_limit(word) is None)
     estimate, limit = candidate.read(TARGET_KINDS[word].column), case.goal.demand[word]
     if estimate.span is None or estimate.value is None:
         return None

@@ -52,9 +52,9 @@ def name_models(candidates: Sequence[Candidate]) -> TextColumn:
 def list_values(
     candidates: Sequence[Candidate | None], name: str, head: str = "", level: str = ""
 ) -> TextColumn:
-    """Return the column of a metric of some models; a dash where the targets are not met."""
+    """Return the column of a metric of some models; a dash where no threshold meets the targets."""
     pairs = [
-        format_metric(candidate, name) if candidate and candidate.meets_targets else (NO_VALUE, "")
+        format_metric(candidate, name) if candidate and candidate.has_values else (NO_VALUE, "")
         for candidate in candidates
     ]
     spans = [span and f"({span})" for _, span in pairs]

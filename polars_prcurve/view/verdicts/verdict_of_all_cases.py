@@ -12,6 +12,7 @@ from polars_prcurve.core.ground.message_text import (
     name_groups,
 )
 from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.judged_table import JudgedTable, are_alike, find_least_known
 from polars_prcurve.view.verdicts.case_places import join_places, name_case, name_unit, say_places
 from polars_prcurve.view.verdicts.need_sentences import find_other_threshold, say_group_need
@@ -190,8 +191,7 @@ def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str
         none = f"Neither {name_unit(cases, is_plural=False)}" if n_cases == 2 else none
         clauses.append(f"{none} is shown to {verbs['meet']} {target}")
     if misses:
-        verb = verbs["misses" if len(misses) == 1 else "miss"]
-        clauses.append(f"{_name(misses)} {verb} {'it' if clauses else target}")
+        clauses.append(_write_misses(goal, misses, "it" if clauses else target))
     if open_cases:
         clauses.append(f"not sure for {_name(open_cases)}")
     if vague_cases:
@@ -199,6 +199,23 @@ def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str
     if untested_cases:
         clauses.append(f"no threshold for {_name(untested_cases)}")
     return "; ".join(clauses)
+
+
+def _write_misses(goal: Goal, misses: Sequence[WordedCase], target: str) -> str:
+    """Return which cases miss the demand; if all of them miss some of several limits, which."""
+    missed_words = {tuple(_list_missed(goal, case)) for case in misses}
+    words = [*missed_words.pop()] if len(missed_words) == 1 else [*goal.demand]
+    if 0 < len(words) < len(goal.demand):
+        target = describe_targets({word: goal.demand[word] for word in words}, goal.per)
+    verb = choose_verbs(words)["misses" if len(misses) == 1 else "miss"]
+    return f"{_name(misses)} {verb} {target}"
+
+
+def _list_missed(goal: Goal, case: Case) -> list[str]:
+    """Return the limits that the threshold of a case misses."""
+    if not goal.is_gate:
+        return []
+    return [word for word in goal.demand if case.candidates[0].test_limit(word) is False]
 
 
 def _write_groups(cases: Sequence[WordedCase]) -> str:

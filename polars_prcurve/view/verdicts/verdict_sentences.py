@@ -238,7 +238,7 @@ def _write_gate(case: Case, breaks: Breaks, verb: str, doubt: str = "") -> str:
     """Return what a threshold does of what is demanded, with the intervals at which it is tested."""
     [candidate] = case.candidates
     result_of_word = {
-        word: case.goal.test_limit(candidate.row, word)
+        word: candidate.test_limit(word)
         for word in case.goal.demand
         if candidate.read(TARGET_KINDS[word].column).value is not None
     }
