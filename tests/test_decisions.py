@@ -707,6 +707,19 @@ def test_of_several_models_a_difference_names_the_first_and_all_others() -> None
     assert re.search(r"points? between m\d and the best of the others \(", plain(text))
 
 
+def test_with_a_guarantee_no_difference_at_the_target_itself_is_named() -> None:
+    """The recalls shown are 17 points apart; at a precision of 50% they may be 11 points apart."""
+    rng = np.random.default_rng(21)
+    label = rng.random(20_000) < 0.03
+    score = rng.normal(size=20_000) + 2.5 * label
+    frame = pl.DataFrame({"label": label, "a": score, "c": score + 0.3 * rng.normal(size=20_000)})
+    test = frame.prc(score=["a", "c"])
+    assert "More data are not needed" in test.decide(0.01, precision=0.5).verdict.would_settle
+    decision = test.decide(0.01, precision=0.5, guarantee=0.95)
+    assert decision.verdict.status == "no_winner"
+    assert not re.search("difference", plain(decision.say()))
+
+
 def test_a_lone_group_of_enough_data_is_compared_with_nothing() -> None:
     sizes = {"a": (100, 400), "b": (5, 20), "c": (5, 20)}
     groups = [

@@ -118,8 +118,12 @@ def _say_other_cause(case: Case) -> str:
 
 
 def _say_enough(case: Case) -> str:
-    """Return how far apart two models may be at most, where the test set is as large as is needed."""
-    if len(case.rivals) != 2 or (span := case.lead.span) is None:
+    """Return how far apart two models may be at most, where the test set is as large as is needed.
+
+    With a guarantee that is not the difference of the values shown, but that at the target itself.
+    """
+    is_shown = len(case.rivals) == 2 and case.goal.guarantee is None
+    if not is_shown or (span := case.lead.span) is None:
         return ""
     size_text = _format_difference(case, max(map(abs, span)))
     return f"More data are not needed if a difference of {size_text} does not matter"
