@@ -394,6 +394,23 @@ def test_an_interval_in_doubt_is_that_of_the_pair(
         assert f"which is in doubt: {pair['doubt']}" in " ".join(str(decision).split())
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("distance", [2.3, 3.0], ids=["winner", "no winner"])
+def test_a_verdict_on_models_has_the_doubts_of_their_comparison(seed: int, distance: float) -> None:
+    """Of a prevalence this low the highest negatives decide, which the test set lacks."""
+    rng = np.random.default_rng(seed)
+    label = np.arange(8_000) < 443
+    distances = {"a": 3.0, "b": distance, "c": 2.2}
+    scores = {name: rng.normal(size=8_000) + shift * label for name, shift in distances.items()}
+    test = pl.DataFrame({"label": label, **scores}).prc(score=["a", "b", "c"])
+    verdict = test.decide(0.001).verdict
+    assert verdict.status in ("winner", "no_winner", "too_little_data")
+    doubts = test.ranking(0.001, confidence=0.95)["doubt"].drop_nulls().to_list()
+    assert doubts
+    if verdict.status != "too_little_data":
+        assert all(any(doubt in reason for reason in verdict.reasons) for doubt in doubts)
+
+
 @pytest.mark.parametrize("target", [{}, {"recall": 0.5}, {"precision": 0.3}], ids=str)
 def test_a_difference_among_several_models_is_to_the_best_of_all_others(
     target: dict[str, float],

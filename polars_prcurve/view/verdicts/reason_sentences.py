@@ -11,6 +11,7 @@ from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
+from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.estimate_columns import Estimate
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case
@@ -83,6 +84,8 @@ def list_reasons(case: Case) -> Iterator[Reason]:
     rests_on_interval = status != "chance" or (goal.is_of_point and not case.flags_all)
     if rests_on_interval and (doubts := case.interval_doubts):
         yield Reason("intervals may be too narrow", doubts, "doubts")
+    if doubts := _list_lead_doubts(case):
+        yield Reason("the comparison of models is in doubt", doubts, "doubts")
     if case.has_estimated_eta:
         value_text = write_value("precision", Estimate(case.eta, *case.eta_limits))
         kind: _Details = "number" if case.groups else "values"  # cases are named by their prevalences
@@ -208,6 +211,16 @@ def _find_order(spans: Sequence[tuple[float, float] | None]) -> tuple[int, int] 
         return None
     (low, high), (other_low, other_high) = known_spans
     return (0, 1) if high < other_low else (1, 0) if other_high < low else None
+
+
+def _list_lead_doubts(case: Case) -> list[str]:
+    """Return why differences to the best other model may be unreliable, where nothing else states it."""
+    if case.status not in ("winner", "no_winner"):
+        return []
+    doubts = {candidate.row.get(EvidenceColumn.LEAD_DOUBT) for candidate in case.qualifiers}
+    doubts -= {rival.row[DOUBT] for rival in case.rivals}
+    difference = "" if case.status == "winner" else describe_difference(case)
+    return sorted(doubt for doubt in doubts if doubt and not difference.endswith(doubt))
 
 
 def describe_difference(case: Case) -> str:
