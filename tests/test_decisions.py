@@ -8,6 +8,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import product
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -718,6 +719,32 @@ def test_with_a_guarantee_no_difference_at_the_target_itself_is_named() -> None:
     decision = test.decide(0.01, precision=0.5, guarantee=0.95)
     assert decision.verdict.status == "no_winner"
     assert not re.search("difference", plain(decision.say()))
+
+
+@pytest.mark.parametrize(("n_sites", "level"), [(2, "97.5%"), (4, "98.8%")])
+def test_differences_of_several_groups_have_their_level(
+    tmp_path: Path, n_sites: int, level: str
+) -> None:
+    """Groups share the error, so an interval is wider than that of compare at 95%."""
+    models = draw_models({"a": 2.4, "b": 2.0}, 600, 5_400)
+    sites = pl.Series("site", [f"s{number % n_sites}" for number in range(models.height)])
+    test = models.with_columns(sites).prc(score=["a", "b"], by="site")
+    decision = test.decide([0.05, 0.01])
+    report = decision.report(tmp_path / "report.html")
+    sentence = f"Differences between models have a level of {level}, corrected for {n_sites} sites"
+    for text in (decision.say(), decision.model_card(), report.read_text("utf-8")):
+        assert sentence in " ".join(plain(text).split())
+    pairs = test.compare(
+        [0.05, 0.01], metrics="average_precision", confidence=1 - 0.05 / n_sites, columns="all"
+    )
+    second = decision.table.filter(pl.col("behind") > 0).sort("site", "eta")
+    limits = pairs.sort("site", "eta").select(
+        pl.min_horizontal(pl.col("high").abs(), pl.col("low").abs())
+    )
+    assert second["behind_low"].abs().to_list() == pytest.approx(limits.to_series().to_list())
+    for plain_test in (test(by=None), models.prc(score="a")):
+        assert "Differences between models have a level" not in plain(plain_test.decide(0.05).say())
+    assert "Differences between" not in test(score="a").decide(0.05).say()
 
 
 def test_a_lone_group_of_enough_data_is_compared_with_nothing() -> None:

@@ -44,11 +44,18 @@ def name_interval(findings: Findings, noun: str = "interval") -> str:
 
 
 def describe_levels(findings: Findings) -> str:
-    """Return why intervals have several levels, in a sentence; empty if they have one."""
+    """Return which levels tests of groups have, and why, in a sentence; empty if they have one."""
     levels = _list_levels(findings)
-    tests = f"{len(findings.cases)} {name_unit(findings.cases)}"
-    sentence = f"Confidence levels are {' to '.join(levels)}, corrected for testing {tests} (Holm 1979)"
-    return sentence if len(levels) > 1 else ""
+    if len(levels) > 1:
+        tests = f"{len(findings.cases)} {name_unit(findings.cases)}"
+        return f"Confidence levels are {' to '.join(levels)}, corrected for testing {tests} (Holm 1979)"
+    test_level = findings.evidence.test_level
+    if findings.has_one_model or test_level == findings.confidence:
+        return ""
+    case_of_group = {tuple(case.groups.values()): case for case in findings.cases}
+    groups = f"{len(case_of_group)} {name_unit([*case_of_group.values()])}"
+    level = say_level(test_level)
+    return f"Differences between models have a level of {level}, corrected for {groups} (Bonferroni)"
 
 
 def _list_levels(findings: Findings) -> list[str]:
