@@ -241,7 +241,7 @@ def test_a_guarantee_is_a_demand() -> None:
     one = both.decide(0.02, precision=0.3, guarantee=0.95)
     assert (one.verdict.status, one.verdict.models, one.verdict.met) == ("met", ("new",), True)
     assert any(
-        text.startswith("no threshold of old meets the target with 95% confidence: the highest ")
+        text.startswith("no threshold of old meets the target with 95% confidence: the precision ")
         for text in one.verdict.reasons
     )
 
@@ -293,14 +293,25 @@ def test_a_best_value_without_the_rarest_alerts_is_of_at_least_five() -> None:
     scores = [9.0] * 2 + [5.0] * 6 + [0.0] * 392 + [5.0] * 2 + [0.0] * 19_598
     test = pl.DataFrame({"score": scores, "label": label}).prc
     sentence = test.decide(0.01, precision=0.7, guarantee=0.95).verdict.sentence
-    assert "; with at least 5 flagged examples the highest precision is 66% (" in re.sub(
-        "\u00a0", " ", sentence
-    )
-    plain_test = pl.DataFrame({"score": scores[2:], "label": label[2:]}).prc
-    assert (
-        "; the highest precision"
-        in plain_test.decide(0.01, precision=0.7, guarantee=0.95).verdict.sentence
-    )
+    assert "; the precision with the highest lower limit is 66% (" in sentence.replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize("word", ["precision", "fdr"])
+def test_with_a_guarantee_the_best_candidate_has_the_best_end_of_an_interval(word: str) -> None:
+    """The highest scores alone have a precision of 100%, and an interval that begins near 0."""
+    test = draw_models({"score": 2.5}, 500, 19_500, seed=1).prc
+    value = 0.9 if word == "precision" else 0.1
+    verdict = test.decide(1 / 2_000, **{word: value}, guarantee=0.95).verdict
+    assert verdict.met is not True
+    end = "highest lower" if word == "precision" else "lowest upper"
+    text = verdict.sentence.replace("\u00a0", " ")
+    shown = re.search(rf"with the {end} limit is (\S+)% \((\S+) to (\S+)\)$", text)
+    assert shown is not None, text
+    curve = test.curve(1 / 2_000, metrics="precision", confidence=0.95)
+    curve = curve.filter(pl.col("tp") + pl.col("fp") >= 5)
+    low: float = curve["precision_low"].max()  # type: ignore[assignment]
+    shown_end = float(shown[2]) if word == "precision" else 100 - float(shown[3])
+    assert shown_end == pytest.approx(100 * low, rel=0.1)
 
 
 @pytest.mark.parametrize("seed", range(3))

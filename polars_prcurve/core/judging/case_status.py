@@ -110,7 +110,8 @@ class Candidate:
             best = read_estimate(self.row, f"{EvidenceColumn.BEST}{word}")
             limit = self.goal.scale_limit(word)
             holds_limit = best.span is None or best.low <= limit <= best.high
-            if best.value is not None and (holds_limit or not self.may_meet_targets):
+            is_shown = holds_limit or not self.may_meet_targets or self.goal.guarantee is not None
+            if best.value is not None and is_shown:
                 return word
         return None
 
@@ -551,11 +552,12 @@ def find_open_target(candidates: Sequence[Candidate]) -> tuple[Candidate, str] |
     ]
     if not found:
         return None
-    first_word = found[0][1]
+    first_candidate, first_word = found[0]
     sign = -1 if TARGET_KINDS[first_word].is_at_most else 1
+    column = f"{EvidenceColumn.BEST}{first_word}{first_candidate.goal.find_decisive_end(first_word)}"
     return max(
         (pair for pair in found if pair[1] == first_word),
-        key=lambda pair: sign * pair[0].row[f"{EvidenceColumn.BEST}{first_word}"],
+        key=lambda pair: -math.inf if pair[0].row[column] is None else sign * pair[0].row[column],
     )
 
 

@@ -429,6 +429,7 @@ def _add_open_targets(
     may_meet = [_test_limit(goal, word, ("low", "high"), unknown=True) for word in limits]
     best_values = (
         _find_best(
+            goal,
             word,
             [_test_limit(goal, other, ("", "")) for other in limits if other != word],
             has_alerts,
@@ -479,16 +480,19 @@ def _test_limit(goal: Goal, word: str, ends: tuple[str, str], *, unknown: bool =
     return (value <= share if kind.is_at_most else value >= share).fill_null(unknown)
 
 
-def _find_best(word: str, meets_others: Sequence[pl.Expr], has_alerts: pl.Expr) -> Iterator[pl.Expr]:
+def _find_best(
+    goal: Goal, word: str, meets_others: Sequence[pl.Expr], has_alerts: pl.Expr
+) -> Iterator[pl.Expr]:
     """Yield BEST and HAS_RARER of a target, of rows that meet the others, and have alerts."""
     kind, meets_all_others = TARGET_KINDS[word], pl.all_horizontal(True, *meets_others)
     name, is_counted = kind.metric.name, meets_all_others & has_alerts
-    merits = pl.col(name).filter(is_counted)
+    merit_name = f"{name}{goal.find_decisive_end(word)}"
+    merits = pl.col(merit_name).filter(is_counted)
     for end in ("", "_low", "_high"):
         values = pl.col(f"{name}{end}").filter(is_counted)
         best_values = values.sort_by(merits, descending=not kind.is_at_most, nulls_last=True)
         yield best_values.first().alias(f"{EvidenceColumn.BEST}{word}{end}")
-    all_merits = pl.col(name).filter(meets_all_others)
+    all_merits = pl.col(merit_name).filter(meets_all_others)
     has_rarer = all_merits.min() < merits.min() if kind.is_at_most else all_merits.max() > merits.max()
     yield has_rarer.alias(f"{EvidenceColumn.HAS_RARER}{word}")
 

@@ -132,6 +132,12 @@ class Goal:
             return True if high <= limit else False if low > limit else None
         return True if low >= limit else False if high < limit else None
 
+    def find_decisive_end(self, word: str) -> str:
+        """Return what decides between thresholds that miss a target: with a guarantee, an end."""
+        if self.guarantee is None:
+            return ""
+        return "_high" if TARGET_KINDS[word].is_at_most else "_low"
+
     def build_arguments(self, *words: str) -> dict[str, Any]:
         """Return the arguments that request these targets, or for all; `per` goes with alerts."""
         arguments = {word: self.targets[word] for word in words or self.targets}

@@ -208,14 +208,15 @@ def _say_promise(case: Case) -> str:
         advice = "Pass a threshold" if case.lacks_threshold else "Pass a lower threshold"
         return _say_other_threshold(case) or ("" if case.qualifiers else advice)
     needs = find_promise_needs(case)
-    if not needs:
+    is_large = all(need.is_met for need in needs)
+    if is_large and (case.status == "not_met" or not needs):
         return "Better scores are needed, or lower targets"
     if any(need.number == float("inf") for need in needs):
         return "No test set could give this guarantee"
     short_needs = [need for need in needs if not need.is_met]
     sizes = [f"{say_about(need.number)} {need.class_name}" for need in short_needs or needs]
     examples = f"about {join_words(sizes)}"
-    if not short_needs:
+    if is_large:
         return (
             f"The test set is large enough for a perfect classifier ({examples}): this one needs better "
             "scores, or a larger test set"

@@ -271,22 +271,27 @@ def choose_verbs(words: Iterable[str]) -> dict[str, str]:
 def describe_best(candidates: Sequence[Candidate]) -> str:
     """Return the best value that models reach of a target, among thresholds that meet the others.
 
-    It is such as `with 70% recall the highest precision is 31% (27 to 36) for a`, and empty if unknown.
+    With a guarantee it is the best by the end of its interval, which decides. It is such as `with 70%
+    recall the highest precision is 31% (27 to 36) for a`, and empty if unknown.
     """
     if (open_target := find_open_target(candidates)) is None:
         return ""
     best, word = open_target
     goal, column = best.goal, f"{EvidenceColumn.BEST}{word}"
-    extreme = "lowest" if TARGET_KINDS[word].is_at_most else "highest"
+    kind = TARGET_KINDS[word]
+    extreme = "lowest" if kind.is_at_most else "highest"
     others = {name: limit for name, limit in goal.limits.items() if name != word}
     phrases = [describe_targets(others, goal.per)] if others else []
     if best.row.get(f"{EvidenceColumn.HAS_RARER}{word}"):
         phrases.append(f"at least {LEAST_ALERTS} flagged examples")
     opening = f"with {join_words(phrases)} " if phrases else ""
-    name = "number of alerts" if word == "alerts" else name_metric(TARGET_KINDS[word].metric.name)
+    name = "number of alerts" if word == "alerts" else name_metric(kind.metric.name)
     owner = f" for {name_model(best)}" if len(candidates) > 1 else ""
     value = write_limited(best, word, column, goal.per or 1)
-    return f"{opening}the {extreme} {name} is {value}{owner}"
+    if goal.guarantee is None:
+        return f"{opening}the {extreme} {name} is {value}{owner}"
+    end = "upper" if kind.is_at_most else "lower"
+    return f"{opening}the {name} with the {extreme} {end} limit is {value}{owner}"
 
 
 def write_limited(candidate: Candidate, word: str, column: str, per: float) -> str:
