@@ -1177,6 +1177,30 @@ def test_a_point_that_flags_all_is_no_better_than_chance(n_pos: int, n_neg: int)
         assert verdict.would_settle == "More data will not help: flag fewer examples"
 
 
+@pytest.mark.parametrize("n_alerts", [(600, 400), (400, 600), (500, 500)], ids=str)
+@pytest.mark.parametrize("is_point", [True, False], ids=["point", "weeks"])
+def test_alerts_alone_have_the_verdict_of_their_precision(
+    n_alerts: tuple[int, int], *, is_point: bool
+) -> None:
+    """They rank nothing, which is no news: the headline and the verdict of each week agree."""
+    n_pos, n_neg = n_alerts
+    if is_point:
+        cells = pl.DataFrame({"tp": [n_pos], "fp": [n_neg], "fn": [0], "tn": [0]})
+        decision = prc(cells, cells=("tp", "fp", "fn", "tn")).decide(precision=0.5)
+    else:
+        weeks = pl.DataFrame({"week": [1, 2], "score": 0.7, "n_pos": [n_pos] * 2, "n_neg": [n_neg] * 2})
+        test = weeks.prc(counts=("n_pos", "n_neg"), by="week")
+        decision = test.decide(threshold=0.7, precision=0.5)
+    status, met = {600: ("met", True), 400: ("not_met", False), 500: ("unsure", None)}[n_pos]
+    assert {*decision.verdicts["status"]} == {status}
+    assert {*decision.verdicts["met"]} == {met}
+    assert decision.verdict.reasons[0] == (
+        "all examples are flagged: if others were left out, recall is unknown"
+    )
+    assert "chance" not in decision.say()
+    assert "too narrow" not in decision.say()
+
+
 def test_too_little_data_names_its_cause() -> None:
     """The cause is that of the interval, whichever class, prevalence or weight it is."""
     noise = np.random.default_rng(0).normal(size=3_000)

@@ -131,8 +131,17 @@ class Candidate:
         return self.read("precision")
 
     @property
+    def is_of_alerts(self) -> bool:
+        """Whether what is tested flags all examples, at their own prevalence: none is ranked."""
+        tp, fp = self.row.get("tp") or 0.0, self.row.get("fp") or 0.0
+        flags_all = self.row.get("recall") == self.row.get("fpr") == 1
+        return self.goal.is_gate and flags_all and math.isclose(self.row["eta"], tp / (tp + fp))
+
+    @property
     def may_be_chance(self) -> bool:
         """Whether its scores are not significantly related to the label."""
+        if self.is_of_alerts:
+            return False
         if self.row["above_chance"] is None:  # no test of all scores, as examples do not count alike
             if self.goal.mean_over:
                 return False
@@ -480,6 +489,7 @@ class Case:
     def interval_doubts(self) -> list[str]:
         """Why intervals of the models that may be best may be too narrow: which examples are few."""
         doubtful = [rival for rival in self.rivals if rival.row[DOUBT] and rival.merit.span is not None]
+        doubtful = [rival for rival in doubtful if not rival.is_of_alerts]  # none could be missed
         return sorted({*map(self._describe_doubt, doubtful)})
 
     def _describe_doubt(self, candidate: Candidate) -> str:

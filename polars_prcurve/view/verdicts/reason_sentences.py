@@ -56,7 +56,9 @@ class Reason(NamedTuple):
 def list_reasons(case: Case) -> Iterator[Reason]:
     """Yield the reasons of a case."""
     status, goal = case.status, case.goal
-    if status != "chance" or not case.has_one_score:
+    if case.candidates[0].is_of_alerts and status != "too_little_data":
+        yield Reason("all examples are flagged: if others were left out, recall is unknown")
+    elif status != "chance" or not case.has_one_score:
         yield from map(_describe_few_scores, case.models_of_few_scores)
     if status == "no_winner":
         yield from _compare_rivals(case)
