@@ -690,15 +690,24 @@ def test_targets_and_alerts_that_are_asked_for_are_shown_or_named_as_not_shown()
     narrow = one.say(50).rpartition("Not shown: ")[2].replace("\n", " ")
     assert narrow.startswith("recall, threshold, alerts; decision.table")
     both = bind(pair).decide([0.01, 0.02], npv=0.99, per=1_000).say(200)
-    assert both.endswith("Not shown: NPV, alerts; decision.table has every column")
+    assert both.endswith("Not shown: threshold, NPV, alerts; decision.table has every column")
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_of_several_models_and_prevalences_thresholds_are_named_as_not_shown(goal: str) -> None:
+    """Their table has one value of each model, and none of the columns of one model."""
+    decision = bind(SETTLED).decide([0.02, 0.05], **GOALS[goal])
+    card = re.findall(r"Not shown: threshold", decision.model_card())
+    assert len(card) == decision.say(200).count("Not shown: threshold") == (goal != "curve")
 
 
 def test_models_without_a_row_are_counted() -> None:
     many = draw_models({f"m{k}": 2.0 for k in range(5)}, 200, 800)
     sites = many.with_columns(g=pl.int_range(pl.len()) % 2)
     decision = sites.prc(score=many.columns[1:], by="g").decide(0.1, recall=0.5)
-    assert "Not shown: 3 of 5 models; decision.table" in decision.say(80).replace("\n", " ")
-    assert "Not shown" not in decision.say(200)
+    text = decision.say(80).replace("\n", " ")
+    assert "Not shown: threshold, 3 of 5 models; decision.table" in text
+    assert "3 of 5" not in decision.say(200)
     assert "\nNot shown: 3 of 5 models.\n" in bind(many).decide(0.1, recall=0.5).model_card()
 
 

@@ -131,7 +131,7 @@ def name_columns_of_one(goal: Goal) -> list[str]:
     Recall and precision are left out: they are about as large as their targets.
     """
     names = [name for name in choose_columns(goal)[1:] if name not in ("recall", "precision")]
-    return [*map(name_metric, names)]
+    return [*([] if goal.is_of_curve else ["threshold"]), *map(name_metric, names)]
 
 
 def name_absent_models(cases: Sequence[Case]) -> list[str]:

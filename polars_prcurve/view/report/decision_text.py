@@ -208,7 +208,10 @@ def write_model_card(findings: Findings, date: str | None) -> str:
     candidates = [candidate for case in findings.cases for candidate in case.candidates]
     if any(candidate.meets_targets for candidate in candidates):  # or all cells would be dashes
         lines += [*_write_markdown_table(findings), ""]
-        absent = columns.name_absent_models(findings.cases) if len(findings.cases) == 1 else []
+        absent = columns.name_absent_models(findings.cases)
+        if len(findings.cases) > 1:  # whose columns of models are all there, with one value each
+            heads = [] if findings.has_one_model else columns.name_columns_of_one(findings.goal)
+            absent = [", ".join(heads)] if heads else []
         lines += [f"Not shown: {text}." for text in absent]
     lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
     test_text = describe_test(findings, date and show_on_one_line(date))
