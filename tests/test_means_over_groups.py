@@ -376,6 +376,11 @@ def test_statuses_of_means() -> None:
     few = decide(5, score=["m0", "m1"]).verdict
     assert few.status == "no_winner"
     assert "intervals may be too narrow: few groups" in few.reasons
+    for verdict in (one, few):
+        assert verdict.would_settle == (
+            "At least 10 topics are needed, and usually many more; if there are no others, decide "
+            "without a mean over topics"
+        )
     measured = decide(20, score="m0").verdict
     assert measured.status == "measured"
     assert measured.sentence.startswith("Mean average precision 0.")

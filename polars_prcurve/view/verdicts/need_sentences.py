@@ -96,7 +96,11 @@ def _say_no_size(case: Case) -> str:
         return advice
     if min(case.sizes.values()) < LEAST_OF_CLASS:
         noun = next(iter(case.sizes)) if case.goal.mean_over else "examples of each class"
-        return f"At least {LEAST_OF_CLASS} {noun} are needed, and usually many more"
+        # Folds of one table, or the classes that there are, are no sample of others.
+        rest = (
+            f"; if there are no others, decide without a mean over {noun}" if case.goal.mean_over else ""
+        )
+        return f"At least {LEAST_OF_CLASS} {noun} are needed, and usually many more{rest}"
     if is_out_of_reach(case):
         n_hits = format_count(case.n_hits)
         return f"Only {n_hits} true positives at the targets: too few to estimate the size needed"
