@@ -296,6 +296,38 @@ def test_a_refuted_estimate_warns_once_at_the_line_that_asks() -> None:
         test.prc.summary(estimate.drop("shift_p_value"), columns="all")
 
 
+@pytest.mark.filterwarnings("ignore::polars_prcurve.PrcWarning")
+@pytest.mark.parametrize("columns", ["short", "all"])
+@pytest.mark.parametrize(
+    ("method", "asked"),
+    [
+        ("summary", {"score": "score"}),
+        ("operating_points", {"score": "score", "recall": 0.5}),
+        ("operating_points", {"score": "score", "threshold": 1.0, "long": True}),
+        ("compare", {"score": ["score", "other"]}),
+        ("ranking", {"score": ["score", "other"]}),
+    ],
+)
+def test_all_intervals_at_a_refuted_estimate_are_in_doubt(
+    method: str, asked: dict[str, Any], columns: str
+) -> None:
+    """Those of groups whose estimate holds are not, and no warning has to be read."""
+    test, field = draw_markets()
+    test = test.with_columns(
+        other=pl.col("score") + pl.Series(np.random.default_rng(4).normal(size=len(test)))
+    )
+    odd = field.with_columns(score=pl.when(market="b").then(3 * pl.col("score")).otherwise("score"))
+    unlabelled = odd.prc(score="score", by="market", label=None)
+    estimates = unlabelled.estimate_prevalence(reference=test.prc(by="market"), confidence=LEVEL)
+    assert (estimates["shift_p_value"] < 0.01).to_list() == [False, True]
+    ask = getattr(test.prc(by="market"), method)
+    etas = [estimates, estimates.lazy()] + [unlabelled] * (len(asked["score"]) > 2)
+    for eta in etas:
+        found = ask(eta, confidence=LEVEL, columns=columns, **asked)
+        is_refuted = pl.col("doubt").eq_missing("more than prevalence changed")
+        assert dict(found.select("market", is_refuted).rows()) == {"a": False, "b": True}, found
+
+
 REFUSED: dict[str, tuple[Any, str]] = {
     "labels": (lambda t, f: t.prc.curve(t.prc(label="label")), "takes a table without labels"),
     "lazy": (lambda t, f: t.lazy().prc.curve(f.prc(label=None)), "needs a DataFrame"),

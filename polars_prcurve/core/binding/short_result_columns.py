@@ -12,6 +12,7 @@ from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.argument_checks import read_choice
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.metrics.segment_column_names import CELLS
+from polars_prcurve.core.prevalence.estimated_eta import doubt_refuted_estimates
 
 ResultColumns: TypeAlias = Literal["short", "all"]
 """The argument columns=: those that fit a screen, or all."""
@@ -51,11 +52,12 @@ def choose_columns(
     carried_columns: Sequence[str] = (),
     shown_names: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """Return the result of a method with the columns that are requested.
+    """Return the result of a method with the columns that are requested, and its last doubt.
 
     `key_columns` stand before those of the method, and `carried_columns` of an eta frame after eta;
     `shown_names` are values, shown with what stands beside them.
     """
+    query = doubt_refuted_estimates(query, carried_columns)
     if columns == "all":
         return query
     first_column, *other_columns = SHORT_COLUMNS[method]

@@ -10,6 +10,7 @@ import polars as pl
 DOUBT = "doubt"
 """The last column of results with intervals: null where they can be trusted, else why not."""
 MEANING_OF_DOUBT = {
+    "more than prevalence changed": "`shift_p_value` refutes the estimated prevalence",
     "no sizes": "`sizes` are null",
     "one class": "no positives, or no negatives",
     "eta at 0 or 1": "nothing varies at this prevalence",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import polars as pl
 
+from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.interval_input_columns import (
     ETA_CONFIDENCE,
     ETA_HIGH,
@@ -149,6 +150,14 @@ _SHOWN = 5  # so that a warning stays readable
 _SMALL_P_VALUE = 0.01  # one estimate in a hundred that are right is called worthless
 IS_REFUTED = pl.col("shift_p_value") < _SMALL_P_VALUE
 """Whether no prevalence fits the scores that an estimate is from."""
+
+
+def doubt_refuted_estimates(query: pl.LazyFrame, carried_columns: Sequence[str]) -> pl.LazyFrame:
+    """Return a result, its intervals in doubt at those prevalences that their own test refutes."""
+    if "shift_p_value" not in carried_columns or DOUBT not in query.collect_schema():
+        return query
+    doubt = pl.when(IS_REFUTED).then(pl.lit("more than prevalence changed")).otherwise(DOUBT)
+    return query.with_columns(doubt.alias(DOUBT))
 
 
 def describe_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> Iterator[str]:

@@ -83,12 +83,15 @@ def build_estimated_grid(
         limit_columns = pl.Series(ETA_LOW, estimate.low), pl.Series(ETA_HIGH, estimate.high)
         level = pl.lit(confidence).alias(ETA_CONFIDENCE)
         eta_rows = eta_rows.with_columns(
-            *limit_columns, level, describe_shared_errors(counts, estimate.eta)
+            *limit_columns,
+            level,
+            tested_groups["shift_p_value"],
+            describe_shared_errors(counts, estimate.eta),
         )
     return EtaTable(
         eta_rows.lazy(),
         dict(table.by),
-        carried_columns=() if confidence is None else UNCERTAIN_ETA_COLUMNS,
+        carried_columns=() if confidence is None else (*UNCERTAIN_ETA_COLUMNS, "shift_p_value"),
         etas_per_group=None if table.by else 1,
         is_uncertain=confidence is not None,
     )
