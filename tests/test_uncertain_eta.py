@@ -87,7 +87,7 @@ def test_a_frame_keeps_its_other_columns_and_is_as_lazy_as_it_was() -> None:
 )
 def test_impossible_samples_raise(k: Any, n: Any) -> None:
     frame = pl.DataFrame({"k": [1, k], "n": [2, n]}, schema={"k": pl.Float64, "n": pl.Float64})
-    sentence = r"needs 0 <= k <= n and n > 0, and no nulls; 1 row"
+    sentence = r"needs 0 <= k <= n and n > 0, and no nulls; got others in 1 row"
     with pytest.raises(PrcError, match=sentence):
         eta_from_sample(frame)
     with pytest.raises(pl.exceptions.InvalidOperationError, match=sentence):
