@@ -6,6 +6,7 @@ import math
 import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -27,6 +28,7 @@ from polars_prcurve import (
     eta_from_sample,
     field,
     intervals,
+    metrics,
     prc,
 )
 from polars_prcurve.core.ground.message_text import name_groups
@@ -297,6 +299,26 @@ def test_a_model_is_ruled_out_only_where_it_is_behind_at_each_target_that_may_bi
     }
     found = set(decision.table.filter("may_be_best")["model"])
     assert found in (may_be["alerts"], may_be["precision"], may_be["alerts"] | may_be["precision"])
+
+
+@pytest.mark.parametrize("score", ["new", ["new", "old"]])
+def test_a_cost_of_a_user_is_decided_by_its_interval(score: str | list[str]) -> None:
+    """It is the loss of net benefit, so that all ends are those of net benefit, with another sign."""
+    cost = metrics.point(
+        "cost", lambda tp, fn, fp, tn: 0.25 * fp - tp, direction="minimize", monotone=True
+    )
+    table = SETTLED.prc(score=score)
+    found, mirror = (table.decide(0.1, maximize=metric) for metric in (cost, "net_benefit(0.2)"))
+    assert found.verdict.status == mirror.verdict.status
+    assert found.verdict.models == mirror.verdict.models
+    for end, other_end in (("", ""), ("_low", "_high"), ("_high", "_low")):
+        values = (-mirror.table[f"net_benefit(0.2){other_end}"]).to_list()
+        assert found.table[f"cost{end}"].to_list() == pytest.approx(values)
+    text = str(found)
+    assert "for the lowest cost" in text.replace("\n", " ")
+    assert "cost (95% CI)" in text
+    with pytest.raises(PrcError, match="pass monotone=True"):
+        table.decide(0.1, maximize=replace(cost, falls_with_fpr=False))
 
 
 def test_best_values_are_compared_by_their_intervals() -> None:

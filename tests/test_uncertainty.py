@@ -335,6 +335,43 @@ def test_bands_of_long_and_wide_are_the_same() -> None:
             assert part[column].to_list() == wide[name + end].to_list()
 
 
+MONOTONE: dict[str, tuple[Any, Any]] = {
+    "precision": (lambda tp, fn, fp, tn: tp / (tp + fp), {"range": (0, 1)}),
+    "fdr": (lambda tp, fn, fp, tn: fp / (tp + fp), {"range": (0, 1), "direction": "minimize"}),
+    "net_benefit(0.2)": (lambda tp, fn, fp, tn: tp - 0.25 * fp, {}),
+}
+
+
+@pytest.mark.parametrize("name", MONOTONE)
+def test_a_monotone_metric_of_a_user_has_the_band_of_ours(name: str) -> None:
+    formula, options = MONOTONE[name]
+    own = metrics.point("own", formula, monotone=True, **options)
+    rng = np.random.default_rng(3)
+    label = rng.random(600) < 0.3
+    df = pl.DataFrame({"score": (rng.normal(size=600) + 2 * label).round(1), "label": label})
+    asked: Any = {"confidence": 0.9, "columns": "all"}
+    for words in ({"recall": [0.2, 0.5]}, {"threshold": 1.0}, {"maximize": [name, own]}):
+        targets = {word: value[0] if word == "maximize" else value for word, value in words.items()}
+        ours = df.prc.operating_points(0.05, metrics=name, **targets, **asked)
+        targets = {word: value[1] if word == "maximize" else value for word, value in words.items()}
+        found = df.prc.operating_points(0.05, metrics=own, **targets, **asked)
+        assert found["own_low"].null_count() == 0
+        for end in ("", "_low", "_high"):
+            assert found[f"own{end}"].to_list() == pytest.approx(ours[f"{name}{end}"].to_list())
+
+
+def test_a_metric_that_does_not_move_one_way_is_not_monotone() -> None:
+    refused: list[tuple[Any, dict[str, Any], str]] = [
+        (lambda tp, fn, fp, tn: 5 * fn + fp, {}, "more recall can make own worse"),
+        (lambda tp, fn, fp, tn: tp + fp, {}, "a lower fpr can make own worse"),
+        (lambda tp, fn, fp, tn: (tp - 0.3) ** 2, {}, "at a prevalence of 0.001"),
+        (lambda tp, fn, fp, tn: tp + fp, {"direction": "none"}, "has no direction"),
+    ]
+    for formula, options, hint in refused:
+        with pytest.raises(PrcError, match=hint):
+            metrics.point("own", formula, monotone=True, **options)
+
+
 def test_what_has_no_bands() -> None:
     df = pl.DataFrame({"score": [1, 2], "label": [0, 1], "p": [0.5, 1.0], "q": [1.0, 0.0]})
     own = metrics.point("cost", lambda tp, fn, fp, tn: 5 * fn + fp, direction="minimize")
@@ -346,7 +383,7 @@ def test_what_has_no_bands() -> None:
             for level in (None, 0.9)
         ),
         ({"metrics": metrics.f1.alias("")}, "has no name"),
-        ({"metrics": own}, "a bootstrap"),
+        ({"metrics": own}, r"pass monotone=True .* or pass metrics.best\(cost\) to summary\(\)"),
         (
             {"confidence": intervals(0.95, method="bootstrap")},
             r'curve\(\) has no intervals by method="bootstrap"; pass "analytic" or "rectangle"',

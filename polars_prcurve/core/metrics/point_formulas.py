@@ -12,11 +12,14 @@ import math
 
 from polars_prcurve.core.ground.argument_checks import (
     read_choice,
+    read_flag,
     read_name,
     read_number,
     read_pair,
     refuse_kind,
 )
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.metrics.metric_base import declare_factory, write_parameter
 from polars_prcurve.core.metrics.point_metric import (
     Amount,
@@ -194,14 +197,22 @@ def f_gain(beta: float) -> PointMetric:
 
 @declare_factory(None)
 def point(
-    name: str, formula: Formula, *, range: tuple[float, float] = (-INF, INF), direction: str = "maximize"
+    name: str,
+    formula: Formula,
+    *,
+    range: tuple[float, float] = (-INF, INF),
+    direction: str = "maximize",
+    monotone: bool = False,
 ) -> PointMetric:
     """A custom metric, from the prevalence-weighted cells `tp, fn, fp, tn`.
 
     The cells are shares of all examples and sum to 1, in tables and calls alike. The formula
     may use arithmetic that NumPy arrays and Polars expressions both have.
 
-    >>> cost = point("cost", lambda tp, fn, fp, tn: 5 * fn + fp, direction="minimize")
+    If more recall and a lower fpr never make it worse, pass `monotone=True`: its intervals then have a
+    formula, which `decide` needs.
+
+    >>> cost = point("cost", lambda tp, fn, fp, tn: 5 * fn + fp, direction="minimize", monotone=True)
     >>> round(cost(0.6, 0.001, 0.01), 5)
     0.02099
     """
@@ -216,9 +227,34 @@ def point(
         return formula(tp / total, fn / total, fp / total, tn / total)
 
     # No equation for `ties` is known of a formula that anyone may write.
-    return PointMetric(
-        name, apply_to_shares, range=range_ends, direction=direction, source="user", falls_with_fpr=False
+    metric = PointMetric(
+        name,
+        apply_to_shares,
+        range=range_ends,
+        direction=direction,
+        source="user",
+        falls_with_fpr=read_flag("monotone=", monotone),
     )
+    if metric.falls_with_fpr:
+        _check_monotone(metric)
+    return metric
+
+
+def _check_monotone(metric: PointMetric) -> None:
+    """Raise if a step of a grid shows that more recall, or a lower fpr, makes a metric worse."""
+    sign = 1 if metric.higher_is_better() else -1
+    rates = np.linspace(0, 1, 21)
+    for eta in (0.001, 0.1, 0.5, 0.9):
+        values = sign * np.asarray(metric(rates[:, None], rates, eta))
+        values[~np.isfinite(values)] = math.nan  # which no test holds for
+        tolerance = 1e-9 * np.nanmax(np.abs(values), initial=0)
+        gains = {"more recall": np.diff(values, axis=0), "a lower fpr": -np.diff(values, axis=1)}
+        for change, steps in gains.items():
+            if (steps < -tolerance).any():
+                raise PrcError(
+                    f"leave out monotone=True: {change} can make {metric.name} worse, for example at "
+                    f"a prevalence of {eta:g}"
+                )
 
 
 # Without a parameter, in the order of the reference -------------------------------------------

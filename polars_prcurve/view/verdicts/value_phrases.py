@@ -211,7 +211,8 @@ def describe_thresholds(goal: Goal, *, is_plural: bool) -> str:
     if goal.is_of_point:
         return "the point as given"
     if goal.maximized is not None:
-        return f"{noun} for the highest {name_metric(goal.maximized.name)}"
+        extreme = "highest" if goal.sign > 0 else "lowest"
+        return f"{noun} for the {extreme} {name_metric(goal.maximized.name)}"
     if goal.is_at_threshold:
         threshold = goal.targets["threshold"]
         is_frame = isinstance(threshold, pl.DataFrame | pl.LazyFrame)
