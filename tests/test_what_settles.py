@@ -206,6 +206,19 @@ def test_no_clear_winner_names_a_size_with_and_without_a_target(arguments: dict[
     )
 
 
+@pytest.mark.parametrize(("n_pos", "seed"), [(150, 0), (800, 0), (800, 6), (1_200, 7), (1_600, 4)])
+def test_no_difference_that_is_ruled_out_is_to_be_detected(n_pos: int, seed: int) -> None:
+    random, label = np.random.default_rng(seed), np.arange(5 * n_pos) < n_pos
+    scores = {name: random.normal(size=len(label)) + 2 * label for name in ("a", "b")}
+    decision = prc(pl.DataFrame({"label": label, **scores}), score=["a", "b"]).decide(0.1, recall=0.5)
+    assert decision.verdict.status == "no_winner"
+    second = decision.table.sort("behind").to_dicts()[-1]
+    text = decision.verdict.would_settle
+    [size] = map(float, re.findall(r"difference of ([\d.]+) points", text))
+    most = 100 * max(abs(second["behind_low"]), abs(second["behind_high"]))
+    assert size <= most if text.startswith("To detect") else size == pytest.approx(most, rel=0.05)
+
+
 def test_a_difference_has_the_scale_of_the_values() -> None:
     """No difference of 10 points where values are near 3%."""
     decision = EQUAL.prc(score=["one", "other"]).decide(0.0005, recall=0.5)

@@ -250,6 +250,8 @@ def _plan_difference(case: Case, test_level: float) -> SampleNeed | None:
     plan_error = min(1.0, 2 * error / value)  # that of the value, and that of how errors shrink
     plan_error = max(plan_error, _find_mean_error(case))
     times = ((z + _POWER_MARGIN) * error / difference) ** 2 * math.exp(plan_error)
+    if len(case.rivals) == 2 and max(map(abs, gap.span)) < difference:
+        times = min(times, 1.0)  # so large a difference is ruled out by the examples there are
     return _build_need(case, dict.fromkeys(case.sizes, times), difference)
 
 
