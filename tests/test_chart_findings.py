@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
@@ -333,3 +334,40 @@ def test_models_of_equal_rank_change_no_places_and_stay_within_the_axis():
     assert "same at all prevalences" in heading(test.plot.ranking())
     tied = test.plot.ranking(confidence=0.95)
     assert {row["foot"] for row in records(tied, "zone")} == {1.34}
+
+
+@pytest.mark.parametrize(
+    ("n_pos", "gap", "step"), [(12, 0.3, None), (60, 0.3, None), (400, 2, None), (80, 1, 1)]
+)
+def test_charts_at_a_target_call_a_winner_as_the_verdict_does(n_pos, gap, step):
+    """Intervals of two thresholds may lie apart where the models are not significantly different."""
+    rng = np.random.default_rng(3)
+    label = np.arange(20 * n_pos) < n_pos
+    noise = rng.normal(size=(3, len(label)))
+    scores = {
+        name: noise[0] + noise[i + 1] + label * lift
+        for i, (name, lift) in enumerate([("a", 1.5 + gap), ("b", 1.5)])
+    }
+    frame = pl.DataFrame({"label": label, **scores})
+    if step is not None:
+        frame = frame.with_columns(pl.col("a", "b").round())
+    test = frame.prc(score=["a", "b"])
+    is_open = "NO CLEAR WINNER" in test.decide(0.02, recall=0.5).say()
+    titles = [
+        " ".join(chart.to_dict()["title"]["text"])
+        for chart in (
+            test.plot.alerts(0.02, recall=0.5),
+            test.plot.p3_curve([0.01, 0.02, 0.04], recall=0.5, confidence=0.95),
+        )
+    ]
+    assert ["no clear winner" in title.lower() for title in titles] == [is_open] * 2, titles
+
+
+def test_icons_name_the_recall_of_each_model_if_ties_set_them_apart():
+    frame = pl.DataFrame({"label": [1] * 50 + [0] * 50, "a": [3] * 30 + [1] * 20 + [2] * 10 + [0] * 40})
+    frame = frame.with_columns(b=pl.when(pl.int_range(pl.len()) < 40).then(3).otherwise("a"))
+    text = json.dumps(
+        frame.prc(score=["a", "b"]).plot.alerts(0.1, recall=0.5).to_dict(), ensure_ascii=False
+    )
+    assert "60% recall" in text
+    assert "80% recall" in text

@@ -131,7 +131,12 @@ def test_without_confidence_no_title_names_a_model_as_better(chart, table):
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("chart", ["pr_curve", "p3_curve", "decision_curve"])
 def test_intervals_alone_settle_no_lead(chart, table):
-    said = heading(draw(chart, TABLES[table], confidence=0.95))
+    if chart == "p3_curve":  # the method ranks the models; the table of points holds no test
+        test = prc(TABLES[table], **MODELS)
+        points = test.operating_points(ETAS, recall=0.5, confidence=0.95, columns="all")
+        said = heading(charts.p3_curve(points, confidence=0.95))
+    else:
+        said = heading(draw(chart, TABLES[table], confidence=0.95))
     assert said == NEUTRAL or not CLAIMS.search(said), said
 
 

@@ -6,7 +6,7 @@ Altair is imported at the call of a method, not before.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -150,10 +150,15 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             Targets, as in `operating_points`.
         """
         draw, table_words = self._prepare("alerts", words)
-        target_points = self._methods.operating_points(
-            eta, metrics="precision", confidence=confidence, columns="all", **table_words
+        target_points = _collect(
+            self._methods.operating_points(
+                eta, metrics="precision", confidence=confidence, columns="all", **table_words
+            )
         )
-        return draw(target_points, confidence=confidence)
+        rows_of_models = {}
+        if target_points.n_unique("eta") == 1:
+            rows_of_models = self._rank_at_target(target_points, eta, confidence, table_words)
+        return draw(target_points, **rows_of_models, confidence=confidence)
 
     def pr_curve(
         self,
@@ -536,10 +541,34 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         self, draw: Callable[..., Chart], eta: Any, table_words: Any, **options: Any
     ) -> Chart:
         """Draw operating points by prevalence; without one, down to where the negatives end."""
-        etas = eta_grid() if eta is None else eta
+        etas, confidence = eta_grid() if eta is None else eta, options["confidence"]
         points = _collect(self._methods.operating_points(etas, columns="all", **options, **table_words))
         points = end_at_negatives(points) if eta is None else points
-        return draw(points, confidence=options["confidence"])
+        etas = points["eta"].unique().sort().to_list() if eta is None else etas
+        rows_of_models = {}
+        if [*options["metrics"]] == ["precision"]:
+            rows_of_models = self._rank_at_target(points, etas, confidence, table_words)
+        return draw(points, **rows_of_models, confidence=confidence)
+
+    def _rank_at_target(
+        self, points: pl.DataFrame, etas: Any, confidence: Any, table_words: Any
+    ) -> dict[str, pl.DataFrame]:
+        """Return the ranking of 2 to 8 models by their precision at one target, if it is tested."""
+        # Intervals of single thresholds may lie apart where the models do not differ significantly.
+        all_words = self._methods._merge_words(table_words)
+        name = self._find_model_name(table_words)
+        has_groups = all_words.get("by") is not None or isinstance(all_words.get("score"), Mapping)
+        is_plain = etas is None or isinstance(etas, float | int | str | list | tuple)
+        if name is None or confidence is None or has_groups or not is_plain:
+            return {}
+        targets = {word: value for word, value in table_words.items() if word in TARGET_WORDS}
+        is_one_target = all(isinstance(value, float | int | str) for value in targets.values())
+        is_one_target = is_one_target and points.n_unique(["criterion", "target"]) == 1
+        if "maximize" in targets or not is_one_target or not 2 <= points[name].n_unique() <= _MAX_MODELS:
+            return {}
+        options: dict[str, Any] = {"metric": "precision", "confidence": confidence}
+        ranking = self._methods.ranking(etas, columns="all", **options, **table_words)
+        return {"ranking": _collect(ranking)}
 
     def _choose_point_metrics(self, metrics: Any, table_words: Any) -> Sequence[Any]:
         """Return the point metrics of a chart by prevalence; none if it is of whole curves."""

@@ -18,8 +18,14 @@ from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_lines
-from polars_prcurve.view.charts.parts.chart_titles import say_each_of_100, say_known, say_reached
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, check_table, read_lines
+from polars_prcurve.view.charts.parts.chart_titles import (
+    describe_comparison,
+    say_each_of_100,
+    say_known,
+    say_open,
+    say_reached,
+)
 from polars_prcurve.view.charts.parts.colors_and_panels import (
     Channels,
     read_panels_of_one,
@@ -28,7 +34,7 @@ from polars_prcurve.view.charts.parts.colors_and_panels import (
 from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.label_text import describe_target, format_level
-from polars_prcurve.view.words.number_words import FEW_POSITIVES, are_rarely_right
+from polars_prcurve.view.words.number_words import FEW_POSITIVES, are_rarely_right, say_share
 
 _NAME = "True positives among the alerts"
 """What is drawn."""
@@ -48,6 +54,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 def alerts(
     table: pl.DataFrame,
     *,
+    ranking: pl.DataFrame | None = None,
     confidence: float | None = None,
     color: str | None = None,
     facet: str | None = None,
@@ -67,6 +74,10 @@ def alerts(
     ----------
     table
         What `operating_points` returns, with precision among its metrics: at most 12 rows.
+    ranking
+        What `ranking(metric="precision", confidence=..., columns="all")` returns for the same models,
+        target and prevalence: the title then begins with "No clear winner" if that is so. Intervals of
+        single thresholds may lie apart where the models are not significantly different.
     confidence
         The level of the table's intervals, for the note, since the table does not hold it.
     color, facet
@@ -111,9 +122,17 @@ def alerts(
     say_grids = partial(say_each_of_100, grid_of_curve, canvas.channels)
     are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).fill_null(False).all())
     finding = say_grids(curves) if are_few else say_known(curves, say_grids)
+    if ranking is not None and _is_open(ranking):
+        finding, note = say_open(finding), [*note, describe_comparison(curves)]
     return canvas.finish(
         canvas.write(title, finding, name=_NAME, subtitle=_say_purpose(curves), note=note)
     )
+
+
+def _is_open(ranking: pl.DataFrame) -> bool:
+    """Return whether several models may be the best ones."""
+    rows = check_table("ranking= of alerts", ranking, "ranking", ["model", "may_be_best"])
+    return rows["may_be_best"].count() > 0 and rows["may_be_best"].fill_null(True).sum() > 1
 
 
 def _say_purpose(curves: ChartCurves) -> str:
@@ -149,21 +168,25 @@ def _draw_icons(
         curve: count_icons(*row, *[None] * (3 - len(names)), is_rare=is_rare_of_curve[curve])
         for curve, *row in curves.points.select("curve", *names).rows()
     }
+    recall_texts = _say_recalls(curves)
+    caption_of_curve = {
+        curve: f"{grid.caption}{recall_texts.get(curve, '')}" for curve, grid in grid_of_curve.items()
+    }
     row_shares = (-(-grid.n_icons // grid.columns) / grid.columns for grid in grid_of_curve.values())
     height = max(row_shares, default=1.0)
     x_axis, y_axis = ChartAxis("x", "", 0.0, 1.0, "none"), ChartAxis("y", "", height, 0.0, "none")
     facet = channels.facet
     if facet is not None:
-        captions = {facet.label_of_curve[curve]: grid.caption for curve, grid in grid_of_curve.items()}
+        captions = {facet.label_of_curve[curve]: text for curve, text in caption_of_curve.items()}
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
     spec = ChartSpec(x_axis, y_axis, "linear", names="none", height=height, width=_WIDTH / COMMON_WIDTH)
     canvas = Canvas(curves, channels, spec, given)
     for curve, grid in grid_of_curve.items():
         if facet is None:
-            canvas.words.append(Word(text=grid.caption, py=-9, baseline="bottom"))
+            canvas.words.append(Word(text=caption_of_curve[curve], py=-9, baseline="bottom"))
         n_columns, area = grid.columns, math.pi * (0.37 * canvas.size.width / grid.columns) ** 2
         stroke_width = round(min(1.3, 20 / n_columns), 2)
-        icon_fields = {"size": round(area, 1), "width": stroke_width, "said": grid.caption}
+        icon_fields = {"size": round(area, 1), "width": stroke_width, "said": caption_of_curve[curve]}
         icon_fields |= channels.curve_fields(curve)
         for number, icon_kind in enumerate(grid.kinds):
             row, column = divmod(number, n_columns)
@@ -171,6 +194,17 @@ def _draw_icons(
             canvas.records.append({"part": "icon", **place, **icon_fields})
     canvas.layers += _build_layers(*canvas.place, channels)
     return canvas, grid_of_curve
+
+
+def _say_recalls(curves: ChartCurves) -> dict[int, str]:
+    """Return the recall of each grid, `, 66% recall`, if ties lift some of them above one target."""
+    targets = curves.curve_rows.get_column("target", default=None)
+    is_recall = targets is not None and targets.n_unique() == 1 and targets[0]["criterion"] == "recall"
+    if not is_recall or "recall" not in curves.points.columns:
+        return {}
+    recalls = dict(curves.points.select("curve", "recall").drop_nulls().rows())
+    texts = {curve: f", {say_share(recall)} recall" for curve, recall in recalls.items()}
+    return texts if len(texts) == len(curves.curve_rows) and len({*texts.values()}) > 1 else {}
 
 
 def _find_rare(curves: ChartCurves) -> dict[int, bool]:

@@ -39,6 +39,7 @@ from polars_prcurve.view.charts.parts.chart_curves import (
 )
 from polars_prcurve.view.charts.parts.chart_titles import (
     are_short,
+    describe_comparison,
     go_on,
     list_firsts,
     name_curves,
@@ -46,6 +47,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_by_metric,
     say_each,
     say_firsts,
+    say_open,
     say_trades,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import (
@@ -127,7 +129,7 @@ def metric_by_eta(
     lines = _LineChart(curves, color, facet, confidence, size, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
     few_names = lines.list_few_names()
-    firsts = [] if ranking is None else _read_firsts(ranking, few_names)
+    firsts = [] if ranking is None else _read_firsts("metric_by_eta", ranking, few_names)
     subtitle = f"{lines.name} by prevalence" if trades or firsts else ""
     return lines.draw(title, subtitle, trades, firsts)
 
@@ -136,6 +138,7 @@ def metric_by_eta(
 def p3_curve(
     table: pl.DataFrame,
     *,
+    ranking: pl.DataFrame | None = None,
     confidence: float | None = None,
     color: str | None = None,
     facet: str | None = None,
@@ -153,6 +156,9 @@ def p3_curve(
     table
         What `operating_points` returns for several eta, such as `eta_grid()`, with `recall=`,
         `threshold=` or `fpr=`, and precision among its metrics.
+    ranking
+        What `ranking(metric="precision", confidence=..., columns="all")` returns for the same target,
+        models and prevalences: the title and a strip name the significant leaders.
     confidence, color, facet
         As in `metric_by_eta`.
     title, width, height
@@ -167,7 +173,8 @@ def p3_curve(
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     lines = _LineChart(read_lines("p3_curve", table, "precision"), color, facet, confidence, size)
-    return lines.draw(title, "Precision by prevalence")
+    firsts = [] if ranking is None else _read_firsts("p3_curve", ranking, lines.list_few_names())
+    return lines.draw(title, "Precision by prevalence", firsts=firsts)
 
 
 WIDE = "not known to within a factor of 2"  # why a value is in doubt, as the note of a chart writes it
@@ -205,6 +212,7 @@ class _LineChart:
     ) -> None:
         # With `is_limited` the ends are limits of coarse scores or of points, unless there is a level.
         self.curves, self.rows = curves, curves.points
+        self.is_open = False  # whether models were ranked by their precision, and none is first
         self.confidence, self.is_limited = confidence, is_limited
         self.metrics = curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
@@ -296,6 +304,9 @@ class _LineChart:
             return ""
         if firsts:
             _draw_firsts(self.canvas, firsts)
+            self.is_open = self.rests_on_counts and not any(name for _, name in firsts)
+            if self.is_open and not self.curves.has_few_positives:
+                return ""  # the title goes on with the values
             few_names = self.list_few_names()
             sentence = say_by_metric(self.name, say_firsts(firsts, color.labels, few_names))
             eta, value_of_curve = self._find_values(self.curves)
@@ -361,7 +372,11 @@ class _LineChart:
         start, template = "Precision is at least 50% down to a prevalence of", "between {} and {}"
         if not half_of_curve:
             return ""
-        return say_each(start, "", half_of_curve, names, say_etas, range_template=template)
+        return self._begin(say_each(start, "", half_of_curve, names, say_etas, range_template=template))
+
+    def _begin(self, sentence: str) -> str:
+        """Return a sentence on values, after that none is significantly the highest."""
+        return say_open(sentence) if self.is_open else sentence
 
     def _find_halves(self, curves: ChartCurves) -> dict[int, float]:
         """Return the prevalence at which each line has a precision of 50%; empty if not known well."""
@@ -388,7 +403,7 @@ class _LineChart:
         place_text, names = f"at a prevalence of {say_eta(eta)}", name_curves(curves, self.channels)
         if not value_of_curve:
             return ""
-        sentence = say_each(f"{self.name} is", place_text, value_of_curve, names)
+        sentence = self._begin(say_each(f"{self.name} is", place_text, value_of_curve, names))
         distance = (pl.col("eta").log() - math.log(eta)).abs()
         rows = self.doubt.filter(pl.col("eta") > 0, pl.col("curve").is_in([*value_of_curve]))
         rows = rows.drop_nulls("value").sort("curve", distance, "eta")
@@ -440,6 +455,7 @@ class _LineChart:
             if self.is_limited and self.confidence is None:
                 shade_text = "Shaded: the limits of each value"
             sentences.append(f"{shade_text}{self._say_basis()}")
+            sentences.append(describe_comparison(self.curves) if self.is_open else "")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
             range_text = label_text.say_eta_range(etas)
@@ -472,10 +488,12 @@ class _LineChart:
         return point_thinning.describe_few_positives(lines)
 
 
-def _read_firsts(ranking: pl.DataFrame, few_names: Collection[str]) -> list[tuple[float, str]]:
+def _read_firsts(
+    chart: str, ranking: pl.DataFrame, few_names: Collection[str]
+) -> list[tuple[float, str]]:
     """Return the prevalences of a ranking with the significant leader; none if nothing was tested."""
     columns = ["eta", "model", "rank", "may_be_best"]
-    rows = check_table("ranking= of metric_by_eta", ranking, "ranking", columns)
+    rows = check_table(f"ranking= of {chart}", ranking, "ranking", columns)
     if rows.columns.index("eta") > 0 or not rows["may_be_best"].count():  # groups are ranked apart
         return []
     name_one = partial(label_text.name_with_column, "group", "model")

@@ -17,7 +17,7 @@ from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
-from polars_prcurve.view.words.names_in_sentences import name_metric, name_value
+from polars_prcurve.view.words.names_in_sentences import name_metric, name_target, name_value
 from polars_prcurve.view.words.number_words import (
     add_noun,
     are_rarely_right,
@@ -227,8 +227,7 @@ def describe_comparison(goal: Goal) -> str:
     if goal.is_of_curve or goal.is_joint or goal.is_at_threshold or goal.maximized is not None:
         return ""
     [word] = goal.targets
-    name = "number of alerts" if word == "alerts" else name_metric(TARGET_KINDS[word].metric.name)
-    return f" at the same true {name}"
+    return f" at the same true {name_target(word)}"
 
 
 def list_metrics(goal: Goal) -> list[str]:
@@ -286,9 +285,8 @@ def describe_best(candidates: Sequence[Candidate]) -> str:
     if best.row.get(f"{EvidenceColumn.HAS_RARER}{word}"):
         phrases.append(f"at least {LEAST_ALERTS} flagged examples")
     opening = f"with {join_words(phrases)} " if phrases else ""
-    name = "number of alerts" if word == "alerts" else name_metric(kind.metric.name)
     owner = f" for {name_model(best)}" if len(candidates) > 1 else ""
-    value = write_limited(best, word, column, goal.per or 1)
+    name, value = name_target(word), write_limited(best, word, column, goal.per or 1)
     if goal.guarantee is None:
         return f"{opening}the {extreme} {name} is {value}{owner}"
     end = "upper" if kind.is_at_most else "lower"

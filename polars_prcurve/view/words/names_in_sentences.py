@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from polars_prcurve.core.ground.message_text import make_visible, show_name
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 
 ISOLATES = "\u2068\u2069"
 """What stands around a name that is written from right to left, so that it turns nothing beside it."""
@@ -72,6 +73,11 @@ def name_metric(name: str) -> str:
     name = _RISK.sub(lambda risk: f"net benefit at {100 * float(risk[1]):.6g}% risk", name)
     name = _PARAMETER.sub(r" \1", name)
     return _ABBREVIATIONS.sub(lambda match: match[0].upper(), name.replace("_", " "))
+
+
+def name_target(word: str) -> str:
+    """Return what a target fixes: `recall`, `number of alerts`."""
+    return "number of alerts" if word == "alerts" else name_metric(TARGET_KINDS[word].metric.name)
 
 
 # In rows ------------------------------------------------------------------------------------------

@@ -15,12 +15,14 @@ import polars as pl
 from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_value
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.charts.parts import point_thinning
 from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
 from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.label_text import LOWER, format_range
 from polars_prcurve.view.words import number_words
+from polars_prcurve.view.words.names_in_sentences import name_target
 from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
 
 if TYPE_CHECKING:
@@ -280,6 +282,23 @@ def say_firsts(
     etas, leader_names = [eta for eta, _ in firsts], [name for _, name in firsts]
     verb = "is better" if len(model_names) == 2 else "is best"
     return _say_runs_of_leaders(leader_names, etas, verb, open_sentence)
+
+
+def say_open(sentence: str) -> str:
+    """Return a sentence on values of models, after that none of these is significantly the best."""
+    return f"No clear winner: {go_on(sentence)}" if sentence else ""
+
+
+def describe_comparison(curves: ChartCurves) -> str:
+    """Return why intervals may lie apart although models at a target do not differ significantly."""
+    criteria = {target["criterion"] for target in curves.curve_rows["target"].to_list()}
+    names = [name_target(criterion) for criterion in criteria if criterion in TARGET_KINDS]
+    if len(names) != 1:
+        return ""
+    return (
+        f"Models are compared at the same true {names[0]}, which is less certain than the precision of "
+        "one threshold"
+    )
 
 
 def say_beside_chance(
