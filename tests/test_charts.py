@@ -1039,22 +1039,24 @@ def draw_branches() -> pl.DataFrame:
 
 def test_lines_that_a_title_names_are_coloured_and_those_of_few_positives_are_neither():
     test = prc(draw_branches(), model="branch")
+
+    def list_told(chart):
+        told = set(re.findall(r"\d\d branch", heading(chart)))
+        curves = [row for row in all_records(chart) if row.get("part", "").startswith("curve")]
+        assert told <= {row["color"] for row in curves if "grey" not in row}
+        return told
+
     for chart in (
         test.plot.metric_by_eta(confidence=0.95),
         test.plot.threshold_curve(eta=0.1),
         test.plot.pr_curve(eta=0.1, color="branch"),
-        test.plot.ranking(confidence=0.95),
     ):
-        told = set(re.findall(r"\d\d branch", heading(chart)))
-        curves = [row for row in all_records(chart) if row.get("part", "").startswith("curve")]
-        assert told <= {row["color"] for row in curves if "grey" not in row}
-        assert "04 branch" not in told
-        openings = (
-            "Among branches with 20 positives",
-            "By average precision, with 20 positives or more, ",
-        )
-        assert heading(chart).startswith(openings)
+        assert "04 branch" not in list_told(chart)
+        assert heading(chart).startswith("Among branches with 20 positives")
         assert "positives or more; grey lines: the other " in subtitle(chart)
+    ranking = test.plot.ranking(confidence=0.95)
+    list_told(ranking)
+    assert "; grey lines: the other " in subtitle(ranking)
     chart = test.plot.metric_by_eta(confidence=0.95)
     assert set(re.findall(r"\d\d branch", heading(chart))) == {"00 branch", "08 branch"}
     scale = layer(chart, "line")["encoding"]["color"]["scale"]

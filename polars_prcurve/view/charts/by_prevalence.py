@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -128,8 +128,7 @@ def metric_by_eta(
     is_limited = "low" in table.columns and not {DOUBT, "criterion"} & set(table.columns)
     lines = _LineChart(curves, color, facet, confidence, size, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
-    few_names = lines.list_few_names()
-    firsts = [] if ranking is None else _read_firsts("metric_by_eta", ranking, few_names)
+    firsts = [] if ranking is None else _read_firsts("metric_by_eta", ranking)
     subtitle = f"{lines.name} by prevalence" if trades or firsts else ""
     return lines.draw(title, subtitle, trades, firsts)
 
@@ -173,7 +172,7 @@ def p3_curve(
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     lines = _LineChart(read_lines("p3_curve", table, "precision"), color, facet, confidence, size)
-    firsts = [] if ranking is None else _read_firsts("p3_curve", ranking, lines.list_few_names())
+    firsts = [] if ranking is None else _read_firsts("p3_curve", ranking)
     return lines.draw(title, "Precision by prevalence", firsts=firsts)
 
 
@@ -307,10 +306,9 @@ class _LineChart:
             self.is_open = self.rests_on_counts and not any(name for _, name in firsts)
             if self.is_open and not self.curves.has_few_positives:
                 return ""  # the title goes on with the values
-            few_names = self.list_few_names()
-            sentence = say_by_metric(self.name, say_firsts(firsts, color.labels, few_names))
+            sentence = say_by_metric(self.name, say_firsts(firsts, color.labels))
             eta, value_of_curve = self._find_values(self.curves)
-            if any(name for _, name in firsts) or few_names or not value_of_curve:
+            if any(name for _, name in firsts) or self.curves.few_curves or not value_of_curve:
                 return sentence
             names, place_text = (
                 name_curves(self.curves, self.channels),
@@ -318,11 +316,6 @@ class _LineChart:
             )
             return say_each(f"{sentence}; it is", place_text, value_of_curve, names)
         return "" if self.curves.has_few_positives else say_trades(self.name, trades)
-
-    def list_few_names(self) -> set[str]:
-        """Return the names of lines with fewer than 20 positives beside others of more."""
-        color = self.channels.color
-        return {color.label_of_curve[curve] for curve in self.curves.few_curves} if color else set()
 
     def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
         """Return what the pointer reads at each prevalence of the table."""
@@ -488,16 +481,14 @@ class _LineChart:
         return point_thinning.describe_few_positives(lines)
 
 
-def _read_firsts(
-    chart: str, ranking: pl.DataFrame, few_names: Collection[str]
-) -> list[tuple[float, str]]:
+def _read_firsts(chart: str, ranking: pl.DataFrame) -> list[tuple[float, str]]:
     """Return the prevalences of a ranking with the significant leader; none if nothing was tested."""
     columns = ["eta", "model", "rank", "may_be_best"]
     rows = check_table(f"ranking= of {chart}", ranking, "ranking", columns)
     if rows.columns.index("eta") > 0 or not rows["may_be_best"].count():  # groups are ranked apart
         return []
     name_one = partial(label_text.name_with_column, "group", "model")
-    return list_firsts(rows, pl.col("may_be_best"), "model", name_one, few_names)
+    return list_firsts(rows, pl.col("may_be_best"), "model", name_one)
 
 
 def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import altair as alt
@@ -107,7 +107,7 @@ def ranking(
     )
     # Models with the best, then the best mean rank have colours.
     curve_ranks = curves.points.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
-    value_of_curve = curves.keep_known({curve: -rank for curve, rank in curve_ranks.rows()})
+    value_of_curve = {curve: -rank for curve, rank in curve_ranks.rows()}
     channels = colors_and_panels.pick_out(channels, value_of_curve, colors_and_panels.MAX_COLORS)
     canvas = _open_canvas(curves, channels, size)
     metric_name = "" if metric is None else format_metric(read_name("metric=", metric))
@@ -212,14 +212,13 @@ def _compare_all(
 
 
 def _find_zones(is_sure: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last place of each longest run of neighbours of which no order is sure."""
-    last_foot = 0
-    for top in range(len(is_sure)):
-        sure_places = np.flatnonzero(is_sure[top:, top:].any(axis=0))
-        foot = top + int(sure_places[0]) - 1 if len(sure_places) else len(is_sure) - 1
-        if foot > max(top, last_foot):
-            yield top + 1, foot + 1
-        last_foot = max(foot, last_foot)
+    """Yield the first and last place of each stretch, between which no order is wholly sure."""
+    # Between two stretches, all models above are significantly better than all below.
+    n_models = len(is_sure)
+    cuts = [place for place in range(1, n_models) if is_sure[:place, place:].all()]
+    for start, end in pairwise([0, *cuts, n_models]):
+        if end - start > 1:
+            yield start + 1, end
 
 
 def _say_firsts(curves: ChartCurves, channels: Channels) -> str:
@@ -229,17 +228,15 @@ def _say_firsts(curves: ChartCurves, channels: Channels) -> str:
     if channels.facet is not None or color_channel is None or not is_tested:
         return ""
     label_of_curve = color_channel.label_of_curve
-    few_names = {label_of_curve[curve] for curve in curves.few_curves}
-    firsts = list_firsts(points, pl.col("top") == 1, "curve", label_of_curve.__getitem__, few_names)
-    sentence = say_firsts(firsts, [*label_of_curve.values()], few_names)
-    return sentence if any(name for _, name in firsts) else f"{sentence}{_say_open(points, few_names)}"
+    firsts = list_firsts(points, pl.col("top") == 1, "curve", label_of_curve.__getitem__)
+    sentence = say_firsts(firsts, [*label_of_curve.values()])
+    return sentence if any(name for _, name in firsts) else f"{sentence}{_say_open(points)}"
 
 
-def _say_open(points: pl.DataFrame, few_names: Collection[str]) -> str:
+def _say_open(points: pl.DataFrame) -> str:
     """Return how many models may be first, where none is significantly first anywhere."""
-    # Those of few positives, which a title leaves out, may be first, too.
     numbers_of_first = points.group_by("eta").agg((pl.col("top") == 1).sum())["top"].to_list()
-    if few_names or not numbers_of_first:
+    if not numbers_of_first:
         return ""
     low, high = min(numbers_of_first), max(numbers_of_first)
     if low == points["curve"].n_unique():

@@ -6,7 +6,7 @@ The highest number stands first; without a test behind it a title names no model
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -236,46 +236,24 @@ def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
 
 
 def list_firsts(
-    points: pl.DataFrame,
-    may_be_first: pl.Expr,
-    key: str,
-    name_one: Callable[[Any], str],
-    few_names: Collection[str] = (),
+    points: pl.DataFrame, may_be_first: pl.Expr, key: str, name_one: Callable[[Any], str]
 ) -> list[tuple[float, str]]:
-    """Return who is significantly first at each prevalence, from those that may be first; else empty.
-
-    It is the first of the others where `few_names` have too few positives, and nobody where one of them
-    has the first rank, since it is then not known whether the others are better.
-    """
+    """Return who is significantly first at each prevalence, from those that may be first; else empty."""
     # Without a model that is first anywhere, those are named of which one is, where they are two of
     # many.
-    n_models = points[key].n_unique() - len(few_names)
     names_of_eta: dict[float, list[str]] = {eta: [] for eta in points["eta"].unique().sort()}
     for eta, model in points.filter(may_be_first).sort("rank").select("eta", key).rows():
         names_of_eta[eta].append(name_one(model))
-    for names in names_of_eta.values():
-        is_unknown = names[:1] and names[0] in few_names
-        names[:] = [] if is_unknown else [name for name in names if name not in few_names]
     has_leader = any(len(names) == 1 for names in names_of_eta.values())
-    n_told = 2 if n_models > 3 and not has_leader else 1
+    n_told = 2 if points[key].n_unique() > 3 and not has_leader else 1
     return [
         (eta, " or ".join(names) if len(names) <= n_told else "")
         for eta, names in sorted(names_of_eta.items())
     ]
 
 
-def say_firsts(
-    firsts: Sequence[tuple[float, str]], model_names: Sequence[str], few_names: Collection[str] = ()
-) -> str:
-    """Return where a test settles which model is first, and where it does not; empty without a test.
-
-    Models of `few_names` have fewer than 20 positives beside others of more, and are left out.
-    """
-    if few_names:
-        known_names = [name for name in model_names if name not in few_names]
-        sentence = say_firsts(firsts, known_names) if len(known_names) > 1 else ""
-        sentence = sentence if sentence.startswith((*known_names,)) else go_on(sentence)
-        return f"With {FEW_POSITIVES} positives or more, {sentence}" if sentence else ""
+def say_firsts(firsts: Sequence[tuple[float, str]], model_names: Sequence[str]) -> str:
+    """Return where a test settles which model is first, and where it does not; empty without a test."""
     open_sentence = f"No clear winner among {len(model_names)} models"
     if len(model_names) == 2:
         open_sentence = f"No clear winner between {' and '.join(model_names)}"
@@ -327,7 +305,7 @@ def say_by_metric(metric_name: str, sentence: str) -> str:
     if not (metric_name and sentence):
         return sentence
     # Else it begins with a name.
-    is_own = sentence.startswith(("No clear winner", "Which model ", "With "))
+    is_own = sentence.startswith(("No clear winner", "Which model "))
     return f"By {go_on(metric_name)}, {go_on(sentence) if is_own else sentence}"
 
 

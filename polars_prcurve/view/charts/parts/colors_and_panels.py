@@ -310,7 +310,11 @@ def pick_out(
     if most_colors:
         places = _pick_places(color_channel, ranked_labels, [0] * most_colors)
         is_exact = places == [*range(most_colors)]
-        clause = f"the {most_colors} that come highest" if is_exact else f"{len(places)} that come high"
+        clause = (
+            f"the {most_colors} that come highest"
+            if is_exact
+            else f"{len(places)} with colours of their own"
+        )
     else:
         ends_first = [*dict.fromkeys([0, n_known - 1, n_known // 2])]
         places = _pick_places(color_channel, ranked_labels, ends_first)
