@@ -742,10 +742,11 @@ def test_few_positives_of_equal_recalls_have_intervals_of_their_own() -> None:
         labels = [1] * n_pos + [0] * 400
         return pl.DataFrame({"score": scores, "label": labels, "site": f"{n_hits} hits"})
 
-    chart = pl.concat([find(6, 10), find(9, 15)]).prc(by="site").plot.gain_curve(0.01)
-    for n_pos, name in ((10, "6 hits"), (15, "9 hits")):
-        span = " to ".join(say_shares([*find_limits(0.6, n_pos)]))
-        assert f"{span} for {name}" in heading(chart)
+    test = pl.concat([find(6, 10), find(9, 15)]).prc(by="site")
+    points = test.operating_points(0.01, predicted_positive_rate=0.1, confidence=0.95, columns="all")
+    for name, low, high in points.select("site", "recall_low", "recall_high").rows():
+        span = " to ".join(say_shares([low, high]))
+        assert f"{span} for {name}" in heading(test.plot.gain_curve(0.01))
 
 
 @pytest.mark.parametrize("n_models", [1, 2])
@@ -787,11 +788,14 @@ def test_the_title_of_a_gain_curve_has_the_area_that_is_drawn(slope, eta):
 
 @pytest.mark.parametrize("n_pos", [1, 2, 3, 7, 19])
 @pytest.mark.parametrize("place", range(5))
-def test_what_few_positives_leave_open_is_written_in_whole_percents(n_pos, place):
+def test_what_few_positives_leave_open_has_an_interval_or_none(n_pos, place):
     negatives = pl.DataFrame({"label": False, "score": [float(number) for number in range(100)]})
     positives = pl.DataFrame({"label": [True] * n_pos, "score": [93.0 + 2 * place] * n_pos})
-    said = heading(pl.concat([negatives, positives]).prc.plot.gain_curve(0.1))
-    assert re.search(r" \d+% to \d+%$", said), said
+    test = pl.concat([negatives, positives]).prc
+    said = heading(test.plot.gain_curve(0.1))
+    [point] = test.operating_points(0.1, predicted_positive_rate=0.1, confidence=0.95).to_dicts()
+    ending = r" known only roughly$" if point["recall_low"] is None else r" [\d.]+% to \d+%$"
+    assert re.search(ending, said), said
     for share in (0.0, 1.0):
         assert share in find_limits(share, n_pos)
 
