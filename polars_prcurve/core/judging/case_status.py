@@ -417,6 +417,8 @@ class Case:
     @property
     def met(self) -> bool | None:
         """Whether the models that are named, or all, meet the demand; None if that is open."""
+        if self.status == "too_little_data":
+            return None
         candidates = self.finalists or self.candidates
         if not self.finalists and len({candidate.meets_demand for candidate in candidates}) > 1:
             return None  # some models meet it, and none is named

@@ -19,6 +19,7 @@ from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from polars_prcurve.view.words.names_in_sentences import name_metric, name_target, name_value
 from polars_prcurve.view.words.number_words import (
+    MOST_DECIMALS_OF_ESTIMATE,
     add_noun,
     are_rarely_right,
     find_magnitude,
@@ -71,7 +72,8 @@ def _write_numbers(metric_name: str, estimate: Estimate, *others: float) -> tupl
     numbers = [float(estimate.value), *map(float, estimate.span or ()), *others]
     if metric_name not in _SHARES:
         return write_apart(numbers), ""
-    return write_apart([100 * number for number in numbers], 100.0), "%"
+    percents = [100 * number for number in numbers]
+    return write_apart(percents, 100.0, most_decimals=MOST_DECIMALS_OF_ESTIMATE), "%"
 
 
 def write_value(metric_name: str, estimate: Estimate, *others: float) -> str:

@@ -30,6 +30,7 @@ _ONE_IN_UP_TO = 0.1
 _MOST_TYPED = 10  # digits of a number that somebody may have typed; longer ones were computed
 _DIGITS_OF_LONG = 7  # digits of a target that was computed, such as a third
 _MOST_DECIMALS = 14  # beyond two digits, at most, that keep a value from reading as 100
+MOST_DECIMALS_OF_ESTIMATE = 7  # the same where an interval stands beside it
 
 _INSIDE_NUMBER = re.compile(r"(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)")
 """The blanks in `1 in 80`, at which no line may end."""
@@ -175,7 +176,9 @@ def say_estimate(
     """Return a value, and its interval as `3.3 to 4.3` or empty; a share has its sign at the value."""
     numbers = [value] if low is None or high is None else [value, low, high]
     if is_share:
-        value_text, *end_texts = write_apart([100 * number for number in numbers], 100.0)
+        value_text, *end_texts = write_apart(
+            [100 * number for number in numbers], 100.0, most_decimals=MOST_DECIMALS_OF_ESTIMATE
+        )
         return f"{value_text}%", " to ".join(end_texts)
     value_text, *end_texts = write_apart(numbers)
     return value_text, " to ".join(end_texts)
@@ -186,12 +189,17 @@ def join_value(value_text: str, span_text: str) -> str:
     return f"{value_text} ({span_text})" if span_text else value_text
 
 
-def write_apart(numbers: Sequence[float], whole: float = math.inf, most_digits: int = 6) -> list[str]:
+def write_apart(
+    numbers: Sequence[float],
+    whole: float = math.inf,
+    most_digits: int = 6,
+    most_decimals: int = _MOST_DECIMALS,
+) -> list[str]:
     """Return numbers of one interval in digits: `1.000`, `0.989` and `1.001`, or `12`, `7.1` and `19`.
 
     Each has two digits that count, and all have as few decimals beyond these as distinguish those
     that differ, in so many digits of the largest or of what it lacks to `whole`. None that is below
-    `whole` reads as that.
+    `whole` reads as that: one that is nearer to it than `most_decimals` show is rounded down.
     """
     if not numbers:
         return []
@@ -200,7 +208,7 @@ def write_apart(numbers: Sequence[float], whole: float = math.inf, most_digits: 
     n_different = len({round(number, finest) for number in numbers})
     least_decimals = [1 - find_magnitude(number) for number in numbers]
     texts: list[str] = []
-    for n_decimals in range(min(least_decimals), max(0, *least_decimals) + _MOST_DECIMALS):
+    for n_decimals in range(min(least_decimals), max(0, *least_decimals) + most_decimals):
         texts = [
             _write_decimals(number, max(n_decimals, least), whole)
             for number, least in zip(numbers, least_decimals, strict=True)
@@ -220,6 +228,8 @@ def _write_decimals(number: float, n_decimals: int, whole: float) -> str:
     """Return a number in so many decimals, or rounded to tens, hundreds and so on if below 0."""
     if number in (0, whole) or not math.isfinite(number):
         return f"{number + 0.0:g}"
+    if number < whole <= round(number, n_decimals):
+        number = whole - 10.0**-n_decimals
     return say_signed(round(number, n_decimals), f"{{:,.{max(n_decimals, 0)}f}}".format)
 
 
