@@ -683,7 +683,9 @@ def test_heads_of_long_names_fit_a_narrow_line(how: dict[str, str]) -> None:
 def test_what_is_left_out_of_a_narrow_line_is_told() -> None:
     decision = decide_known("winner", "recall")
     assert "left out" not in decision.say(200)
-    assert decision.say(60).splitlines()[-1].startswith("Not shown: alerts")
+    last_line = decision.say(60).partition("Not shown: ")[2].replace("\n", " ")
+    assert last_line == "alerts per 10,000 cases; decision.table has every column."
+    assert decision.say(60).count("10,000 cases") == 1
 
 
 TWO_BY_TWO = pl.DataFrame({"tp": [45], "fp": [12], "fn": [5], "tn": [138]})
@@ -710,9 +712,12 @@ def test_targets_and_alerts_that_are_asked_for_are_shown_or_named_as_not_shown()
     assert re.search(r"precision \(95% CI\) +recall +alerts$", head)
     assert "; alerts among 300,000 cases; " in one.verdict.conditions
     narrow = one.say(50).rpartition("Not shown: ")[2].replace("\n", " ")
-    assert narrow.startswith("recall, threshold, alerts; decision.table")
+    assert narrow.startswith("recall, threshold, alerts among 300,000 cases; decision.table")
+    assert one.say(50).count("300,000") == 1, "where alerts are"
     both = bind(pair).decide([0.01, 0.02], npv=0.99, per=1_000).say(200)
-    assert both.endswith("Not shown: threshold, NPV, alerts; decision.table has every column")
+    assert both.endswith(
+        "Not shown: threshold, NPV, alerts per 1,000 cases; decision.table has every column."
+    )
 
 
 @pytest.mark.parametrize("goal", GOALS)
@@ -721,6 +726,64 @@ def test_of_several_models_and_prevalences_thresholds_are_named_as_not_shown(goa
     decision = bind(SETTLED).decide([0.02, 0.05], **GOALS[goal])
     card = re.findall(r"Not shown: threshold", decision.model_card())
     assert len(card) == decision.say(200).count("Not shown: threshold") == (goal != "curve")
+
+
+@pytest.mark.parametrize("goal", ["recall", "alerts", "precision", "maximize", "curve"])
+@pytest.mark.parametrize("copy", ["itself", "rising", "other examples", "perfect"])
+def test_models_that_rank_all_examples_alike_are_told(goal: str, copy: str) -> None:
+    """An interval around a difference of 0 would be of models that differ in other samples."""
+    pair = draw_models({"a": 2.0}, 150, 1_350)
+    copies = {
+        "itself": pl.col("a"),
+        "rising": pl.col("a").exp() * 3 - 1,
+        "other examples": draw_models({"a": 1.9}, 150, 1_350, seed=5)["a"],
+        "perfect": pl.col("a") + 100.0 * pl.col("label"),
+    }
+    pair = pair.with_columns(a=copies["perfect"]) if copy == "perfect" else pair
+    verdict = bind(pair.with_columns(b=copies[copy])).decide(0.02, **GOALS[goal]).verdict
+    alike = [reason for reason in verdict.reasons if "rank all examples alike" in reason]
+    assert bool(alike) == (copy in ("itself", "rising"))
+    if alike:
+        assert re.match("the same average precision .*for a and b:", alike[0])
+        assert (verdict.status, verdict.would_settle) == ("no_winner", "")
+        assert not any(reason.startswith("difference in") for reason in verdict.reasons)
+
+
+@pytest.mark.parametrize("goal", TIERED_GOALS)
+def test_numbers_of_one_difference_have_two_digits_each(goal: str) -> None:
+    for seed in range(4):
+        verdict = decide(draw_models({"a": 2.0, "b": 1.8}, 150, 600, seed=seed), **GOALS[goal]).verdict
+        for reason in verdict.reasons:
+            numbers = re.match("difference in .*: (.*?)(, so|$)", reason)
+            for number in re.findall(r"\d[\d.,]*", numbers[1] if numbers else ""):
+                assert number == "0" or len(number.replace(",", "").replace(".", "").lstrip("0")) >= 2
+
+
+LOW_DEMANDS: list[dict[str, Any]] = [
+    {"recall": 0.95, "threshold": 2.0},
+    {"recall": 0.95, "precision": 0.3, "threshold": 2.0},
+    {"fpr": 1e-6, "threshold": 0.0},
+    {"alerts": 1, "per": 1_000, "threshold": 0.0},
+    {"npv": 0.2, "threshold": 1.0},
+    {"precision": 0.99, "guarantee": 0.9},
+]
+
+
+@pytest.mark.parametrize("demand", LOW_DEMANDS, ids=str)
+def test_too_little_data_meet_and_miss_no_demand(demand: dict[str, Any]) -> None:
+    """A group may have too few of a class, and yet a rate that misses its limit."""
+    sizes = {"a": (8, 400), "b": (400, 8), "c": (60, 400), "d": (400, 400)}
+    groups = [
+        draw_models({"score": 1.5}, *size, seed=seed).with_columns(site=pl.lit(name))
+        for seed, (name, size) in enumerate(sizes.items())
+    ]
+    decision = pl.concat(groups).prc(by="site").decide(0.05, **demand)
+    is_vague = pl.col("status") == "too_little_data"
+    vague = decision.verdicts.filter(is_vague)
+    assert vague["site"].to_list()[:2] == ["a", "b"]
+    assert vague["met"].is_null().all()
+    assert decision.verdicts.filter(~is_vague, status="not_met")["met"].not_().all()
+    assert not re.search(r"\b[ab]\b[^;:]* (miss|meet|overrun|stay)", decision.verdict.sentence)
 
 
 def test_models_without_a_row_are_counted() -> None:
@@ -1378,13 +1441,14 @@ def test_what_is_not_shown_is_where_the_line_names_it(width: int) -> None:
     decision = long_names.prc(by="g").decide(0.01, precision=0.5, guarantee=0.95)
     for hint in ("; decision.table has every column", "; -o FILE writes every column"):
         _, found, rest = " ".join(decision.say(width, hint=hint).split()).partition("Not shown: ")
-        for clause in rest.split(". ") if found else []:
+        assert rest.endswith(".") or not found
+        for clause in rest.removesuffix(".").split(". ") if found else []:
             names, _, place = clause.partition("; ")
             if "verdict" in names:
                 assert (names, place) in (("verdict", "decision.verdicts has it"), ("verdict", ""))
                 assert bool(place) is hint.startswith("; decision")
             else:
-                assert {*names.split(", ")} <= {*decision.table.columns, "alerts"}
+                assert {*names.replace(" per 10,000 cases", "").split(", ")} <= {*decision.table.columns}
                 assert f"; {place}" == hint
 
 

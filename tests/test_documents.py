@@ -268,6 +268,18 @@ def test_a_doubt_names_the_examples_that_are_few(cells: tuple[int, ...], doubt: 
         assert expected in reasons
 
 
+@pytest.mark.parametrize("weight", [1e6, 1e9, 1e12, 1e15])
+def test_a_value_next_to_1_has_six_decimals_at_most(weight: float) -> None:
+    df = draw_models({"score": 2.0}, 150, 450)
+    df = df.with_columns(
+        w=pl.when(pl.int_range(pl.len()) == df["label"].arg_max()).then(weight).otherwise(1.0)
+    )
+    _, _, text = df.prc(weight="w").decide(0.05, recall=0.7).say(200).partition("\n\n")
+    assert not re.search(r"\.\d{7}", text)
+    assert "99.9" in text
+    assert "100%" not in text
+
+
 TYPED = {
     0.925: "92.5%",
     0.914: "91.4%",
@@ -870,7 +882,7 @@ def test_without_a_target_the_document_draws_what_it_judges(
     circles = [attrs for tag, attrs in seen.tags if tag == "circle"]
     on_axis = [attrs for attrs in circles if attrs["r"] == "5.0" and "stroke" not in attrs["style"]]
     assert len(on_axis) == 2 * len(models), "a point of each, wide and small"
-    assert "precision at 50% recall" in seen.read("table")
+    assert "precision at 50% true recall" in seen.read("table")
 
 
 # Icons ----------------------------------------------------------------------------------------
@@ -1218,7 +1230,7 @@ def test_a_model_card_has_the_level_of_its_intervals_and_no_table_of_dashes() ->
     assert "|" not in none
     two = decide("whole curves")
     assert "| value (95% CI) | new | old |" in two.model_card()
-    assert "precision at 50% recall" in two.say(100)
+    assert "precision at 50% true recall" in two.say(100)
 
 
 @pytest.mark.parametrize("name", ["rare", "one model"])

@@ -200,7 +200,7 @@ def test_no_clear_winner_names_a_size_with_and_without_a_target(arguments: dict[
     verdict = EQUAL.prc(score=["one", "other"]).decide(0.02, **arguments).verdict
     assert verdict.status == "no_winner"
     assert re.match(
-        r"To detect a difference of (10 points|0.1 in average precision) with 80% power you need about "
+        r"To detect a difference of (10 points|0.10 in average precision) with 80% power you need about "
         r"[\d,]+ positives \([\d,]+ more\) and [\d,]+ negatives \([\d,]+ more\)$",
         verdict.would_settle,
     )

@@ -21,6 +21,7 @@ from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import Evidence, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import GroupStanding, Outcome, Status, combine_met
+from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
 
@@ -316,6 +317,18 @@ class Case:
     def rivals(self) -> list[Candidate]:
         """The models that keep all targets and may be best: all, if at each target another one is."""
         return [candidate for candidate in self.qualifiers if candidate.may_be_best] or self.qualifiers
+
+    @property
+    def has_equal_rivals(self) -> bool:
+        """Whether the first two models that may be best have the same numbers, so rank alike, it seems.
+
+        Models that separate both classes have them, too, in whatever order.
+        """
+        if self.goal.mean_over or len(self.rivals) < 2:
+            return False
+        area, *other_areas = (rival.row[EvidenceColumn.AREA] for rival in self.rivals[:2])
+        numbers = {tuple(rival.row.get(name) for name in CELLS) for rival in self.rivals[:2]}
+        return area is not None and area < 1 and other_areas == [area] and len(numbers) == 1
 
     @property
     def leaders(self) -> list[Candidate]:

@@ -39,7 +39,7 @@ def list_model_columns(
     columns.append(list_values(candidates, first_name, level=_head_level(findings)))
     columns += [list_values(candidates, name) for name in names]
     if goal.is_of_curve and not goal.mean_over:  # how many alerts are true is no area
-        half_text = f"precision at {number_words.say_share(0.5)} recall"
+        half_text = f"precision at {number_words.say_share(0.5)} true recall"
         columns.append(list_values(candidates, "precision", half_text))
     return columns
 

@@ -65,12 +65,12 @@ class Decision(HintingAttributes):
     def table(self) -> pl.DataFrame:
         """One row per group, prevalence and model: what each model does at the targets.
 
-        Columns as in `operating_points` with `confidence`, without `criterion` and `target`, or the area
-        without a target; `precision_at_half`, at 50% recall; for several models `behind` and
-        `may_be_best`, as in `ranking`; and for a tested threshold `level`, the level of its intervals,
-        and `certainty`, the one-sided confidence that it meets the targets. A model for which no
-        threshold meets the targets has nulls. With `mean_over`, `n_groups` and `mean_average_precision`
-        instead of areas.
+        Columns as in `operating_points` with `confidence`, without `criterion` and `target`, or the
+        area without a target; `precision_at_half`, the metric `precision_at_recall(0.5)`, whose
+        interval is at a true recall of 50%; for several models `behind` and `may_be_best`, as in
+        `ranking`; and for a tested threshold `level`, the level of its intervals, and `certainty`, the
+        one-sided confidence that it meets the targets. A model for which no threshold meets the targets
+        has nulls. With `mean_over`, `n_groups` and `mean_average_precision` instead of areas.
         """
         return build_table(self._findings)
 

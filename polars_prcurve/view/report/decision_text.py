@@ -81,7 +81,11 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
     dropped_rows = findings.dropped_rows
     note = "" if dropped_rows is None else say_dropped_rows(dropped_rows)
     levels_text = describe_levels(findings)
-    sentences = [verdict.conditions, levels_text, note, *verdict.reasons, verdict.would_settle]
+    conditions, alerts_text = verdict.conditions, f"alerts {say_cases(findings.evidence.per)}"
+    if "alerts" in hidden_heads:  # among how many cases these are counted is written once
+        conditions = conditions.replace(f"; {alerts_text}", "")
+        hidden_heads[hidden_heads.index("alerts")] = alerts_text
+    sentences = [conditions, levels_text, note, *verdict.reasons, verdict.would_settle]
     foot_lines = _wrap(" ".join(f"{start_sentence(text)}." for text in sentences if text), width)
     if hidden_heads:
         foot_lines += _wrap(_name_hidden(hidden_heads, hint), width)
@@ -99,7 +103,7 @@ def _name_hidden(heads: Sequence[str], hint: str) -> str:
     places = [f"{', '.join(column_heads)}{hint}"] if column_heads else []
     if len(column_heads) < len(heads):
         places.append(f"verdict{VERDICTS_HINT if hint == TABLE_HINT else ''}")
-    return f"Not shown: {'. '.join(places)}"
+    return f"Not shown: {'. '.join(places)}."
 
 
 def _continue_sentence(findings: Findings, sentence: str) -> str:

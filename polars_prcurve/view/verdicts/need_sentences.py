@@ -43,15 +43,22 @@ _POWER_TEXT = say_share(POWER)  # of the sizes that are named
 def say_need(case: Case, test_level: float) -> str:
     """Return what more data would show, and how many examples that takes."""
     need = count_examples_needed(case, test_level)
-    if case.status in ("winner", "met", "measured"):
-        return _say_narrower(case, need)
     lacks_test = case.goal.guarantee is not None or case.lacks_threshold
-    if case.status == "not_met" or (case.status == "unsure" and lacks_test):
-        return _say_promise(case)
-    if case.status == "chance":
-        return _say_hopeless(case)
-    if need is None:
-        return _say_no_size(case)
+    if case.status in ("winner", "met", "measured"):
+        text = _say_narrower(case, need)
+    elif case.status == "not_met" or (case.status == "unsure" and lacks_test):
+        text = _say_promise(case)
+    elif case.status == "chance":
+        text = _say_hopeless(case)
+    elif case.has_equal_rivals and len(case.rivals) == 2:  # more examples show no difference either
+        text = ""
+    else:
+        text = _say_no_size(case) if need is None else _say_sizes(case, need)
+    return text
+
+
+def _say_sizes(case: Case, need: SampleNeed) -> str:
+    """Return how many examples it takes, and what they would show."""
     if need.is_met:
         return _say_enough(case)
     aim = f"For ±{_format_difference(case, need.size)}"

@@ -7,7 +7,6 @@ judged case -> reasons     what each states, and of which models, doubts or valu
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
@@ -21,7 +20,6 @@ from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
     describe_best,
     describe_comparison,
-    format_size,
     list_names,
     list_texts,
     name_merit,
@@ -30,11 +28,13 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_value,
 )
 from polars_prcurve.view.words.number_words import (
+    MINUS,
+    add_noun,
     format_level,
     glue_numbers,
     say_share,
-    say_signed,
     say_threshold,
+    write_apart,
 )
 
 _Details: TypeAlias = Literal["models", "doubts", "number", "values", "comparison"]
@@ -157,7 +157,13 @@ def _describe_few_scores(candidate: Candidate) -> Reason:
 
 def _compare_rivals(case: Case) -> Iterator[Reason]:
     """Yield what is known of the first two models beside their intervals, if none is the winner."""
-    if difference := describe_difference(case):
+    if case.has_equal_rivals:
+        counts = "" if case.goal.is_of_curve else " and the same counts at the target"
+        yield Reason(
+            f"the same average precision{counts} for {list_names(case.rivals[:2])}: if they rank all "
+            "examples alike, there is no difference"
+        )
+    elif difference := describe_difference(case):
         yield Reason(f"difference in {name_merit(case)}", [difference], "comparison")
     yield from _compare_areas(case)
     if not _explains_difference(case.rivals[:2], case.lead) and (
@@ -233,15 +239,19 @@ def describe_difference(case: Case) -> str:
     lead = case.lead
     if lead.value is None or lead.span is None:
         return ""
-    (low, high), format_gap = lead.span, partial(format_size, is_rate=case.goal.is_of_rate)
-    low_text, high_text = (say_signed(end, partial(format_gap, has_unit=False)) for end in lead.span)
+    (low, high), is_rate = lead.span, case.goal.is_of_rate
+    numbers = [100 * number if is_rate else number for number in (lead.value, low, high)]
+    lead_text, low_text, high_text = write_apart(numbers)
+    lead_text, gain_text = (
+        add_noun(text, "point") if is_rate else text for text in (lead_text, high_text)
+    )
     first = name_model(models[0])
     pair = f"between {first} and the best of the others " if len(case.candidates) > 2 else ""
-    text = f"{say_signed(lead.value, format_gap)} {pair}({low_text} to {high_text})"
+    text = f"{lead_text} {pair}({low_text} to {high_text})"
     if low > 0 and any(model.may_be_best for model in models[1:]):
         doubts = [model.row.get(EvidenceColumn.LEAD_DOUBT) for model in models]
         return next((f"{text}, which is in doubt: {doubt}" for doubt in doubts if doubt), text)
     if low >= 0 or high <= 0:
         return text
-    gain, loss = f"up to {format_gap(high)} better", f"{format_gap(-low, has_unit=False)} worse"
+    gain, loss = f"up to {gain_text} better", f"{low_text.removeprefix(MINUS)} worse"
     return f"{text}, so {first} may be {gain}, or {loss}"

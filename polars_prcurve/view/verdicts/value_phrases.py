@@ -105,7 +105,7 @@ def format_metric(candidate: Candidate, name: str) -> tuple[str, str]:
 def format_size(size: float, *, is_rate: bool, has_unit: bool = True) -> str:
     """Return a difference, or half a width, in two digits: of rates in points."""
     if not is_rate:
-        return f"{size:.2g}"
+        return write_apart([size])[0]
     text = f"{float(f'{100 * size:.2g}'):.10g}"
     return add_noun(text, "point") if has_unit else text
 

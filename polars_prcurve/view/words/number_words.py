@@ -30,7 +30,7 @@ _ONE_IN_UP_TO = 0.1
 _MOST_TYPED = 10  # digits of a number that somebody may have typed; longer ones were computed
 _DIGITS_OF_LONG = 7  # digits of a target that was computed, such as a third
 _MOST_DECIMALS = 14  # beyond two digits, at most, that keep a value from reading as 100
-MOST_DECIMALS_OF_ESTIMATE = 7  # the same where an interval stands beside it
+MOST_DECIMALS_OF_ESTIMATE = 6  # the same where an interval stands beside it
 
 _INSIDE_NUMBER = re.compile(r"(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)")
 """The blanks in `1 in 80`, at which no line may end."""
@@ -193,7 +193,7 @@ def write_apart(
     numbers: Sequence[float],
     whole: float = math.inf,
     most_digits: int = 6,
-    most_decimals: int = _MOST_DECIMALS,
+    most_decimals: float = math.inf,
 ) -> list[str]:
     """Return numbers of one interval in digits: `1.000`, `0.989` and `1.001`, or `12`, `7.1` and `19`.
 
@@ -205,16 +205,18 @@ def write_apart(
         return []
     largest = max(map(abs, numbers))
     finest = most_digits - 1 - find_magnitude(min(largest, (whole - largest) or largest))
+    finest = int(min(finest, max(most_decimals, most_digits - 1 - find_magnitude(largest))))
     n_different = len({round(number, finest) for number in numbers})
     least_decimals = [1 - find_magnitude(number) for number in numbers]
     texts: list[str] = []
-    for n_decimals in range(min(least_decimals), max(0, *least_decimals) + most_decimals):
+    for n_decimals in range(min(least_decimals), max(0, *least_decimals) + _MOST_DECIMALS):
         texts = [
             _write_decimals(number, max(n_decimals, least), whole)
             for number, least in zip(numbers, least_decimals, strict=True)
         ]
         is_apart = n_decimals > finest or len(set(texts)) >= n_different
-        if is_apart and not any(number < whole <= round(number, n_decimals) for number in numbers):
+        is_near = any(number < whole <= round(number, n_decimals) for number in numbers)
+        if is_apart and (n_decimals >= most_decimals or not is_near):
             break
     return texts
 
