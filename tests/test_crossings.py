@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, crossing, metrics
+from polars_prcurve.core.prevalence.eta_values import read_share
 from tests.support import oracle
 from tests.support.all_metrics import ALL_CURVE_METRICS, ALL_POINT_METRICS
 from tests.support.comparing import assert_same
@@ -294,8 +295,8 @@ def test_ranges(low: float, high: float) -> None:
         (*r[:2], *(pytest.approx(x, rel=1e-9) for x in r[2:])) for r in usual.rows()
     ]
     leaders = df.prc.crossings(eta_range=(low, high), leaders=True)
-    assert leaders["eta_low"][0] == pytest.approx(low)
-    assert leaders["eta_high"][-1] == pytest.approx(high)
+    assert leaders["eta_low"][0] == low
+    assert leaders["eta_high"][-1] == high
     assert leaders["eta_low"].to_list()[1:] == leaders["eta_high"].to_list()[:-1]
 
 
@@ -452,3 +453,15 @@ def test_crossings_of_roc_curves_know_no_metric_and_no_prevalence(more: dict[str
             door.crossings(of="roc", **RATES, **more)
     with pytest.raises(PrcError, match='of= is "pr" or "roc"'):
         THREE.prc.crossings(of="prg", **RATES)
+
+
+@pytest.mark.parametrize("metric", ["average_precision", "precision"])
+@pytest.mark.parametrize("eta_range", [None, (1e-6, 0.3), (0.001, 0.5), ("1%", "7%"), (1 / 3, 0.9)])
+def test_ends_of_leaders_are_the_prevalences_that_were_passed(metric: str, eta_range: Any) -> None:
+    target = {} if metric == "average_precision" else {"fpr": 0.1}
+    words = {"metric": metric, **target, **({} if eta_range is None else {"eta_range": eta_range})}
+    low, high = (1e-6, 0.5) if eta_range is None else (read_share("", eta, "") for eta in eta_range)
+    for seed in range(3):
+        df = draw_examples(seed, 60, a=(1, 1), b=(1.5, 2), c=(2, 4))
+        leaders = df.prc.crossings(**words, leaders=True)
+        assert (leaders["eta_low"][0], leaders["eta_high"][-1]) == (low, high)

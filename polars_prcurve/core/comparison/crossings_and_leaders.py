@@ -95,11 +95,25 @@ class ModelScores:
     model_index: ModelIndex
     score_at: Evaluate  # from numbers of models, and a place for each, to scores: greater is better
     sign: float  # a score is the metric times this sign
-    low_logit: float  # the lower end of the search, as a logit of prevalence
-    high_logit: float
+    eta_ends: tuple[float, float]  # the lowest and the highest prevalence of the search
     term_size: float  # if scores are differences of terms that may cancel, their size; otherwise 0
     point_metric: PointMetric | None = None  # if operating points, which stay where they are, are scored
     points: Sequence[tuple[float, float]] = ()  # the recall and fpr of each model's operating point
+
+    @property
+    def low_logit(self) -> float:
+        """The place of the lowest prevalence."""
+        return to_logit(self.eta_ends[0])
+
+    @property
+    def high_logit(self) -> float:
+        """The place of the highest prevalence."""
+        return to_logit(self.eta_ends[1])
+
+    def to_etas(self, places: Floats) -> Floats:
+        """Return the prevalences of places; both ends as they were passed, without rounding."""
+        is_end = [places == self.low_logit, places == self.high_logit]
+        return np.select(is_end, self.eta_ends, from_logit(places))
 
     def find_order_changes(self) -> pl.DataFrame:
         """Return a row per change of order, by rising place, with both models, and whether they part.
@@ -166,7 +180,6 @@ def _collect_model_scores(
     eta_ends = read_pair("eta_range=", eta_range, expected, read_share)
     if not 0 < eta_ends[0] < eta_ends[1] < 1:
         raise PrcError(f"eta_range= is {expected}; got {eta_range!r} (at 1 all models meet)")
-    low_logit, high_logit = map(to_logit, eta_ends)
     if not metric.depends_on_eta:
         raise PrcError(f"{metric.name} does not depend on prevalence, so no models change places on it")
     # A metric that can be negative is a difference: its value near 0 has the rounding of larger terms.
@@ -188,7 +201,7 @@ def _collect_model_scores(
             return (values[name].fill_null(math.nan).to_numpy() * sign)[np.argsort(order)]
 
         model_index = ModelIndex(model_rows.select(*table.by))
-        return ModelScores(model_index, score_curves, sign, low_logit, high_logit, term_size)
+        return ModelScores(model_index, score_curves, sign, eta_ends, term_size)
     collected_points = table.collect(build_counted_points(table, targets), "", n_etas=1)
     point_rates = collected_points.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
 
@@ -200,7 +213,7 @@ def _collect_model_scores(
 
     model_index = ModelIndex(collected_points.select(*table.by))
     points = [*map(tuple, point_rates.tolist())]
-    return ModelScores(model_index, score_points, sign, low_logit, high_logit, term_size, metric, points)
+    return ModelScores(model_index, score_points, sign, eta_ends, term_size, metric, points)
 
 
 def build_crossings_table(
@@ -254,7 +267,7 @@ def build_leaders_table(
         np.array([stretch[column_number] for stretch in leader_stretches]) for column_number in range(3)
     )
     models = models.astype(np.intp)
-    eta_columns = {"eta_low": from_logit(low_places), "eta_high": from_logit(high_places)}
+    eta_columns = {"eta_low": scores.to_etas(low_places), "eta_high": scores.to_etas(high_places)}
     return scores.model_index.build_table(
         models, **eta_columns, model=scores.model_index.model_names(models)
     )
