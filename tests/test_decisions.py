@@ -26,6 +26,7 @@ from polars_prcurve import (
     Verdict,
     class_mix,
     eta_from_sample,
+    eta_grid,
     field,
     intervals,
     metrics,
@@ -784,6 +785,20 @@ def test_too_little_data_meet_and_miss_no_demand(demand: dict[str, Any]) -> None
     assert vague["met"].is_null().all()
     assert decision.verdicts.filter(~is_vague, status="not_met")["met"].not_().all()
     assert not re.search(r"\b[ab]\b[^;:]* (miss|meet|overrun|stay)", decision.verdict.sentence)
+
+
+@pytest.mark.parametrize("words", [{}, {"recall": 0.5}], ids=str)
+def test_no_table_is_shown_of_rows_without_a_score(words: dict[str, float]) -> None:
+    df = pl.DataFrame({"score": pl.Series([None] * 400, dtype=pl.Float64), "label": [True, False] * 200})
+    decision = df.prc(missing="below").decide(0.05, **words)
+    assert decision.verdict.sentence == "No row has a score"
+    assert not re.search(r"recall|average|\(95% CI\)", decision.say() + decision.model_card())
+
+
+@pytest.mark.parametrize("etas", [[float(eta) for eta in eta_grid()], [0.1, 0.1003, 0.5], [0.3, 0.304]])
+def test_prevalences_of_one_table_read_apart(etas: list[float]) -> None:
+    decision = SETTLED.prc(score="new").decide(etas, recall=0.5)
+    assert len({case.eta_text for case in decision._findings.cases}) == len(etas)
 
 
 def test_models_without_a_row_are_counted() -> None:

@@ -73,7 +73,7 @@ def write_plain(findings: Findings, width: int, hint: str = "") -> str:
         text_columns = columns.list_model_columns(findings, case, case.candidates[:_MOST_ROWS])
         while measure_columns(text_columns) > width and text_columns[-2].spans:
             hidden_heads.append(text_columns.pop().head)
-        if any(candidate.meets_targets for candidate in case.candidates):
+        if any(candidate.meets_targets for candidate in case.candidates) and not case.lacks_scores:
             line_blocks.append(_lay_out(text_columns, width))
     elif findings.cases:
         case_lines, hidden_heads = _write_cases(findings, width)
@@ -210,7 +210,10 @@ def write_model_card(findings: Findings, date: str | None) -> str:
     verdict, status = findings.verdict, say_status(findings)
     lines = [f"**{_escape(verdict.sentence)}**{f' ({status})' if status else ''}", ""]
     candidates = [candidate for case in findings.cases for candidate in case.candidates]
-    if any(candidate.meets_targets for candidate in candidates):  # or all cells would be dashes
+    lacks_scores = all(case.lacks_scores for case in findings.cases)
+    if (
+        any(candidate.meets_targets for candidate in candidates) and not lacks_scores
+    ):  # or all are dashes
         lines += [*_write_markdown_table(findings), ""]
         absent = columns.name_absent_models(findings.cases)
         if len(findings.cases) > 1:  # whose columns of models are all there, with one value each

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, TypeAlias
@@ -250,7 +251,15 @@ def say_etas(etas: Sequence[float], *, most_digits: int = 2) -> list[str]:
         if None not in whole_numbers and len({*whole_numbers}) < len({*etas}):
             whole_numbers = [count_one_in(eta, n_digits) for eta in etas]
     if min(etas, default=1) > _ONE_IN_UP_TO or None in whole_numbers:
-        return [f"{Decimal(write_apart([100 * eta], 100.0)[0]).normalize():f}%" for eta in etas]
+        percents = [write_apart([100 * eta], 100.0)[0] for eta in etas]
+        for n_digits in range(3, most_digits + 1):  # of those that read alike
+            longer = (f"{100 * eta:.{n_digits}g}" for eta in etas)
+            n_etas_of_text = Counter(text for text, _ in {*zip(percents, etas, strict=True)})
+            percents = [
+                long if n_etas_of_text[text] > 1 and float(long) < 100 else text
+                for text, long in zip(percents, longer, strict=True)
+            ]
+        return [f"{Decimal(percent).normalize():f}%" for percent in percents]
     return [_say_one_in(whole_number) for whole_number in whole_numbers if whole_number is not None]
 
 
