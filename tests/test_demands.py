@@ -143,10 +143,11 @@ def test_a_group_without_a_threshold_is_not_tested() -> None:
     assert of_b["would_settle"].startswith("On this test set, threshold ")
 
 
-def test_too_little_data_and_chance_leave_met_as_the_demand_gives_it() -> None:
+def test_chance_leaves_met_as_the_demand_gives_it_and_too_little_data_do_not() -> None:
     few = draw_models({"score": 6.0}, 9, 5_000)
-    verdict = few.prc.decide(0.02, threshold=2.0, fpr=0.5).verdict
-    assert (verdict.status, verdict.met) == ("too_little_data", True)
+    for limit in (0.5, 1e-6):
+        verdict = few.prc.decide(0.02, threshold=2.0, fpr=limit).verdict
+        assert (verdict.status, verdict.met) == ("too_little_data", None)
     by_chance = COINS.prc(score="heads").decide(0.02, threshold=0.0, precision=0.5).verdict
     assert (by_chance.status, by_chance.met) == ("chance", False)
 
