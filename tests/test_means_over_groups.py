@@ -337,7 +337,7 @@ def test_the_verdict_says_what_the_mean_is_over() -> None:
     assert decision.table["n_groups"].to_list() == [23] * 3
     card = decision.model_card()
     assert "intervals for means over topics, by Student's t distribution" in card
-    assert "at 50% recall" not in card + decision.say() + decision.verdict.sentence
+    assert "at 50%" not in card + decision.say() + decision.verdict.sentence
     by_site = prc(TOPICS, score=MODELS).decide([0.01, 0.1], mean_over="topic", by="site")
     assert by_site.verdicts.height == 4
     assert "the mean of 11 to 12 topics" in by_site.verdict.conditions

@@ -491,7 +491,7 @@ def write_shares(case: Case) -> str:
         text_columns.append(TextColumn(head, cells, spans=spans))
     place = "the thresholds of this decision"
     if case.goal.is_of_curve:
-        place = f"{number_words.say_share(0.5)} recall"
+        place = f"{number_words.say_share(0.5)} true recall"
     elif candidates[0].row.get("threshold") is None:
         place = "the point as given"
     return write_columns(text_columns) + f'<p class="note">Precision at {place}.</p>'
