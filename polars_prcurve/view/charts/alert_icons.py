@@ -146,10 +146,8 @@ def _say_purpose(curves: ChartCurves) -> str:
     return describe_target(targets) or _NAME
 
 
-def _draw_icons(
-    curves: ChartCurves, channels: Channels, given: GivenSize
-) -> tuple[Canvas, dict[int, IconGrid]]:
-    """Return the canvas with a grid per curve, a single point each, and the grids by curve."""
+def _check_number(curves: ChartCurves) -> None:
+    """Raise if there are more grids than one looks at."""
     if len(curves.curve_rows) > _MOST_GRIDS:
         group_column = curves.column_of_field.get("group_0")
         remedy = "pass fewer prevalences or targets"
@@ -162,6 +160,13 @@ def _draw_icons(
             f"alerts draws up to {_MOST_GRIDS} grids, one per row, and this table has "
             f"{len(curves.curve_rows)}; {remedy}"
         )
+
+
+def _draw_icons(
+    curves: ChartCurves, channels: Channels, given: GivenSize
+) -> tuple[Canvas, dict[int, IconGrid]]:
+    """Return the canvas with a grid per curve, a single point each, and the grids by curve."""
+    _check_number(curves)
     names = [name for name in ("value", "low", "high") if name in curves.points.columns]
     is_rare_of_curve = _find_rare(curves)
     grid_of_curve = {
