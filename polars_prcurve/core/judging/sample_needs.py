@@ -2,7 +2,8 @@
 
 An interval that is too wide is planned anew: its half-widths from either class shrink with the root of
 the number of examples, on the scale of log odds. The estimate of the test set is uncertain itself. So
-the value is moved towards a half, where intervals are widest, and the size is raised by an error.
+the value is moved towards a half, where intervals are widest, and the size is raised by an error; of
+a precision above a half only the size is.
 """
 
 from __future__ import annotations
@@ -176,7 +177,10 @@ def _plan_classes(
     """Return how many examples of each class narrow precision, whose half-widths from both are these."""
     pos_width, neg_width = widths
     estimate = candidate.precision
-    room = _find_room(estimate, math.hypot(pos_width, neg_width) / 2, half_width)
+    # With fewer false positives than seen, a precision above a half has a narrower interval: moving it
+    # towards a half, and the size as well, would allow for the same chance twice.
+    error = math.hypot(pos_width, neg_width) / 2 if float(estimate.value) < 0.5 else 0.0
+    room = _find_room(estimate, error, half_width)
     if room is None:
         return None
     factor = math.exp(_find_plan_error(case, candidate, pos_width, neg_width))
