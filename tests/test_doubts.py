@@ -208,6 +208,30 @@ def test_a_doubt_names_the_true_cause() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("tp", "fn", "fp", "doubt"),
+    [
+        (8, 8, 5, None),
+        (7, 8, 5, "few positives"),
+        (8, 7, 5, "few positives"),
+        (8, 8, 4, "few false positives"),
+    ],
+)
+def test_a_sought_precision_takes_fewer_examples_than_a_budget(
+    tp: int, fn: int, fp: int, doubt: str | None
+) -> None:
+    label = [*[False, True] * fp, *[True] * (tp - fp), *[False] * 200, *[True] * fn]
+    test = pl.DataFrame({"label": label, "score": range(len(label), 0, -1)}).prc()
+    recall, fpr = tp / (tp + fn), fp / (fp + 200)
+    asked = [
+        metrics.recall_at_precision(recall / (recall + fpr)),
+        metrics.recall_at_alerts((recall + fpr) / 2, 1),
+    ]
+    found = test.summary(0.5, metrics=asked, confidence=0.95)
+    assert found["value"].to_list() == [recall] * 2
+    assert found["doubt"].to_list() == [doubt, "few positives"]
+
+
 def test_few_patients_are_few_clusters_however_many_positives_they_have() -> None:
     n = 250  # about 190 positives
     patient = np.repeat(np.arange(n), 5)

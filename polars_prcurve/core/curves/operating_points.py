@@ -104,10 +104,14 @@ _ALERTS = {
 # From 10 examples in each cell on, intervals and those of differences covered 94 to 96%, and those of a
 # threshold that moves covered 94% or more up to this COARSENESS (docs/uncertainty.md).
 _FEW = 10  # fewer examples in a cell make an interval unreliable
-_FEW_AT_TARGET = {"recall": {"tp": 3, "fn": 3, "fp": 5}, "fpr": {"tp": 5, "fn": 3, "fp": 5}}
+_FEW_AT_TARGET = {
+    "recall": {"tp": 3, "fn": 3, "fp": 5},
+    "fpr": {"tp": 5, "fn": 3, "fp": 5},
+    "precision": {"tp": 8, "fn": 8, "fp": 5},
+}
 """Where fewer do, of a metric at a target of examples drawn one by one, by the word of the target: from
-there on it covered 92% or more. Where a precision or a budget is sought, chance chooses test sets in
-which it is met with few examples, and the limit is that of other intervals."""
+there on it covered 92% or more. Chance chooses test sets in which a precision is met with few examples.
+Where positives are most of a budget, recall at it covered as little as 81%, and more with ten of each."""
 _FEW_HITS = 5  # fewer positives reached a precision by luck in every tenth test set (docs/coverage.md)
 _FEW_FALSE = 4  # fewer left out the precision of a budget in every tenth test set (docs/coverage.md)
 _FEW_CLUSTERS = 30  # fewer do, too: the degrees of freedom of Student's distribution are an estimate
