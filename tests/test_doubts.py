@@ -230,6 +230,9 @@ def test_a_sought_precision_takes_fewer_examples_than_a_budget(
     found = test.summary(0.5, metrics=asked, confidence=0.95)
     assert found["value"].to_list() == [recall] * 2
     assert found["doubt"].to_list() == [doubt, "few positives"]
+    # The count of a prevalence moves the target, too.
+    counted = test.summary(metrics=metrics.recall_at_precision(tp / (tp + fp)), confidence=0.95)
+    assert counted.select("value", "doubt").row(0) == (recall, "few positives")
 
 
 def test_few_patients_are_few_clusters_however_many_positives_they_have() -> None:
