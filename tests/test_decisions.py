@@ -28,6 +28,7 @@ from polars_prcurve import (
     eta_from_sample,
     eta_grid,
     field,
+    from_rates,
     intervals,
     metrics,
     prc,
@@ -1105,14 +1106,14 @@ def test_a_threshold_above_all_scores_and_a_table_without_rows() -> None:
 
 @pytest.mark.parametrize("eta", [0.01, 0.3, 0.4, 0.5, 0.6, 0.9])
 def test_scores_by_chance_rule_out_a_precision_that_there_could_be(eta: float) -> None:
-    """At half of all cases or more, no precision is twice the prevalence, and 100% rules out nothing."""
+    """It has twice the odds of the prevalence: 100% rules out nothing."""
     rng = np.random.default_rng(1)
     frame = pl.DataFrame({"score": rng.random(2_000), "label": np.arange(2_000) < 600})
     verdict = frame.prc.decide(eta).verdict
     assert verdict.status == "chance"
     bound = re.search(r"rule out a precision above (\S+)% at 50% recall", plain(verdict.would_settle))
     assert bound is not None
-    assert float(bound[1]) == pytest.approx(100 * min(2 * eta, (1 + eta) / 2))
+    assert float(bound[1]) == pytest.approx(100 * 2 * eta / (1 + eta), rel=0.02)
     few = frame.filter(pl.int_range(pl.len()).is_in([*range(12), *range(600, 612)]))
     assert few.prc.decide(eta).verdict.status == "too_little_data"
 
@@ -1161,6 +1162,22 @@ def test_ends_of_an_interval_have_the_unit_of_its_value() -> None:
     for sentence in decision.verdicts["sentence"]:
         said = sentence.replace("\u00a0", " ")
         assert re.match(r"Precision [\d.]+% \([\d.]+ to [\d.]+\) and recall", said), said
+
+
+@pytest.mark.parametrize("eta", [0.001, 0.1, 0.5, 0.6, 0.9, 0.999])
+def test_chance_rules_out_twice_the_odds_at_any_prevalence(eta: float) -> None:
+    """A test of ten positives rules out nothing, and no limit that is ruled out is 100%."""
+    rng = np.random.default_rng(0)
+    statuses = []
+    for n in (20, 2_000):
+        label = np.arange(2 * n) < n
+        test = pl.DataFrame({"score": rng.normal(size=2 * n), "label": label}).prc()
+        decision = test.decide(eta, recall=0.5)
+        statuses.append(decision.verdict.status)
+    assert statuses == ["too_little_data", "chance"]
+    assert decision.table["precision_at_half_high"].item() < 2 * eta / (1 + eta) < 1
+    points = [from_rates(recall=0.3, fpr=0.3, n_pos=n, n_neg=n).decide(eta) for n in (20, 2_000)]
+    assert [point.verdict.status for point in points] == ["too_little_data", "chance"]
 
 
 def test_little_is_never_called_chance_nor_the_reverse() -> None:

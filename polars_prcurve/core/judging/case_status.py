@@ -26,7 +26,7 @@ from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
 
 LEAST_OF_CLASS = 10  # examples of a class below which nothing is decided
-_USEFUL_LIFT = 2.0  # how many times as often as by chance alerts of a useful model are right, at least
+_USEFUL_ODDS = 2.0  # how many times the odds of chance those of useful alerts are, at least
 _LEAST_GROUPS = 2  # groups of a mean, below which it has no error
 _SURELY = 1.7
 """A 95% interval so many times as wide misses the true value in fewer than 1 of 1,000 tests."""
@@ -272,8 +272,9 @@ class Case:
 
     @property
     def useful_precision(self) -> float:
-        """The precision of a useful model, at least: twice that by chance, or halfway from it to 1."""
-        return min(_USEFUL_LIFT * self.chance_precision, (1 + self.chance_precision) / 2)
+        """The least precision of a useful model: at it a positive is flagged twice as often."""
+        chance = self.chance_precision
+        return _USEFUL_ODDS * chance / (1 + (_USEFUL_ODDS - 1) * chance)
 
     @property
     def is_reversed(self) -> bool:

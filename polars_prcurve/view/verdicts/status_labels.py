@@ -28,8 +28,7 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
     "chance": StatusRow(
         "no better than chance",
         "no model ranks significantly better than chance, and at 50% recall, or at the only point, "
-        "every interval rules out a precision of twice the prevalence, or above 33% prevalence one "
-        "halfway from it to 100%",
+        "every interval rules out that positives are flagged twice as often as negatives",
     ),
     "not_met": StatusRow(
         "target not met",
