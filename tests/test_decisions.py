@@ -8,7 +8,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -855,6 +855,30 @@ def test_differences_of_several_groups_have_their_level(
     for plain_test in (test(by=None), models.prc(score="a")):
         assert "Differences between models have a level" not in plain(plain_test.decide(0.05).say())
     assert "Differences between" not in test(score="a").decide(0.05).say()
+
+
+@pytest.mark.parametrize("asked", [{}, {"recall": 0.5}, {"precision": 0.9}, {"fpr": 0.01}], ids=str)
+@pytest.mark.parametrize("n_models", [1, 2])
+def test_a_status_that_holds_in_some_groups_is_counted(n_models: int, asked: dict[str, Any]) -> None:
+    """Each group stands at its own prevalence, where no group is tested against the others."""
+    names = ["a", "b"][:n_models]
+    groups = {
+        "good": draw_models({"a": 3.0, "b": 1.0}, 300, 3_000, seed=3),
+        "alike": draw_models({"a": 2.0, "b": 2.0}, 300, 2_000, seed=4),
+        "coin": draw_models({"a": 0.0, "b": 0.0}, 300, 2_500, seed=5),
+        "few": draw_models({"a": 2.0, "b": 2.0}, 5, 50, seed=6),
+    }
+    label_of_status = {status: row.label.upper() for status, row in STATUS_TABLE.items()}
+    for group_names in combinations(groups, 2):
+        df = pl.concat([groups[name].with_columns(g=pl.lit(name)) for name in group_names])
+        decision = df.prc(score=names, by="g").decide(**asked)
+        statuses = decision.verdicts["status"].to_list()
+        headline = " ".join(decision.say().split()).partition(":")[0]
+        if len(set(statuses)) == 2:
+            shown = "winner" if "winner" in statuses else decision.verdict.status
+            assert headline == f"{label_of_status[shown]} IN 1 OF 2", (group_names, statuses)
+        else:
+            assert " OF " not in headline
 
 
 def test_a_lone_group_of_enough_data_is_compared_with_nothing() -> None:

@@ -144,9 +144,11 @@ def say_status(judged_table: JudgedTable) -> str:
         return f"clear winner in {n_won} of {n_cases}"
     if judged_table.status == "no_winner" and n_won == n_cases:
         return f"no single winner in {n_cases} {name_unit(cases)}"
-    if judged_table.status == "too_little_data":
-        return f"{unknown_label} in {n_unknown} of {n_cases}"
-    return STATUS_TABLE[judged_table.status].label
+    label = STATUS_TABLE[judged_table.status].label
+    n_alike = sum(case.status == judged_table.status for case in cases)
+    if 0 < n_alike < n_cases and not judged_table.goal.demand:
+        return f"{label} in {n_alike} of {n_cases}"
+    return label
 
 
 # Headlines ----------------------------------------------------------------------------------------
