@@ -159,6 +159,12 @@ def test_a_table_of_answers_is_a_point() -> None:
     assert_frame_equal(found, df.prc.compare(0.1, other=bind(point(40, 25)), columns="all", **asked))
 
 
+def test_a_point_that_is_passed_by_place_is_sent_to_its_argument() -> None:
+    for other in (bind(point(40, 25)), draw(60, 200, 7).prc()):
+        with pytest.raises(PrcError, match=r"as other=, by name: other=\.\.\., match='recall'"):
+            draw(60, 200, 7).prc.compare(other, match="recall")
+
+
 def test_few_examples_settle_nothing() -> None:
     df = draw(8, 300, 8)
     found = df.prc.compare(

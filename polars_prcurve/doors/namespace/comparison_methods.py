@@ -173,7 +173,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         from polars_prcurve.core.comparison.differences_of_group_means import build_mean_compare_table
 
         columns, margin = read_columns(columns), read_margin(margin)
-        self._refuse_models(eta)
+        self._refuse_as_eta(eta, match)
         if not (other is None or isinstance(other, BoundTable)):
             raise refuse_kind("other=", "a bound table, such as prc(frame, cells=...)", other)
         question = self._ask(
@@ -238,8 +238,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         keys = [name for name in query.collect_schema().names() if name not in COMPARE_COLUMNS]
         return self._finish(choose_columns(query, columns, "compare", keys))
 
-    def _refuse_models(self, eta: Eta) -> None:
-        """Raise if eta= names columns of the table, as scores of models."""
+    def _refuse_as_eta(self, eta: Eta, match: Matched | None) -> None:
+        """Raise if eta= names columns of the table, as scores of models, or is the point of `match`."""
+        if match is not None and isinstance(eta, BoundTable):
+            raise PrcError(f"pass the table of one point as other=, by name: other=..., match={match!r}")
         if (
             (isinstance(eta, list | tuple) and eta)
             and all(isinstance(name, str) for name in eta)
