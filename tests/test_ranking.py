@@ -146,6 +146,12 @@ def test_models_of_any_dtype(kind: str, data: st.DataObject) -> None:
 DF = draw_examples(2, 120, a=(1, 1), b=(1.2, 2), c=(2, 1)).with_columns(g=pl.col("id") % 2)
 
 
+@pytest.mark.parametrize("target", [{"recall": 0.5}, {"fpr": 0.1}, {"threshold": 0.5}], ids=str)
+def test_at_a_target_precision_is_ranked_as_it_is_compared(target: dict[str, Any]) -> None:
+    found = DF.prc.ranking(0.1, confidence=0.9, **target)
+    assert_same(found, DF.prc.ranking(0.1, metric="precision", confidence=0.9, **target))
+
+
 def test_own_prevalence_is_that_of_all() -> None:
     own = DF["label"].mean()
     assert_same(DF.prc.ranking(columns="all"), DF.prc.ranking(own, columns="all"))
@@ -504,7 +510,7 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
     [
         ({"metric": "random_average_precision"}, "has no direction"),
         ({"metric": "lift", "fpr": 0.1, "recall": 0.1}, "at most one target .*; got 2"),
-        ({"fpr": 0.1}, "average_precision describes a whole curve; leave out fpr="),
+        ({"metric": "roc_auc", "fpr": 0.1}, "roc_auc describes a whole curve; leave out fpr="),
         (
             {"metric": "f1", "fpr": 0.1, "confidence": intervals(0.9, method="bootstrap")},
             "f1 at a target has no bootstrap",

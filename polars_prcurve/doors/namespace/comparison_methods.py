@@ -272,8 +272,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             A curve metric: `average_precision` if left out, or `pr_auc` with `rates=` (see `summary`).
             Or a point metric, at your target, or without one at its best, `metrics.best(...)`.
         targets
-            One target, as in `compare`, for a point metric. Published points reach a recall at different
-            points: for them, pass `metrics.precision_at_recall(...)` and `coarse` instead of `recall`.
+            One target, as in `compare`, for a point metric: `precision` if `metric` is left out.
+            Published points reach a recall at different points: for them, pass
+            `metrics.precision_at_recall(...)` and `coarse` instead of `recall`.
         confidence
             As in `summary`: adds the difference of each model to the best other one. With `id`, or
             `score` as a list, differences are paired, as in `compare`. Without, each model is treated as
@@ -323,7 +324,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         )
         table = question.read()
         question, table, grid = question.hide_names(table, question.build_model_grid(table))
-        chosen_metric = default_curve_metric(question.columns.points) if metric is None else metric
+        has_target = any(value is not None for value in question.targets.values())
+        default_name = "precision" if has_target else default_curve_metric(question.columns.points)
+        chosen_metric = default_name if metric is None else metric
         ranking_metric = read_ranking_metric(chosen_metric, table, **question.targets)
         if not table.counts_negatives:
             check_negatives([ranking_metric.metric])
