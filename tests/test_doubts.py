@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from polars_prcurve import PrcError, eta_from_sample, field, intervals, metrics, prc
+from polars_prcurve import PrcError, eta_from_sample, field, from_rates, intervals, metrics, prc
 from polars_prcurve.core.confidence.doubts import MEANING_OF_DOUBT
 from polars_prcurve.core.judging.case_status import _CURED_BY_EXAMPLES
 from tests.support.all_metrics import ALL_CURVE_METRICS, ALL_POINT_METRICS
@@ -264,3 +264,26 @@ def test_the_list_is_that_of_the_docs() -> None:
     rows = [tuple(line.strip("| ").split(" | ")) for line in table.strip().splitlines()[1:]]
     assert rows == [*MEANING_OF_DOUBT.items()]
     assert set(MEANING_OF_DOUBT) >= _CURED_BY_EXAMPLES
+
+
+def test_a_single_point_below_the_diagonal_is_in_doubt() -> None:
+    """Only where that is no accident, and not of the points of a curve."""
+    words = ("tp", "fp", "fn", "tn")
+    for cells, doubt in (
+        ((20, 300, 190, 54), "recall below fpr"),
+        ((900, 950, 100, 50), "recall below fpr"),
+        ((48, 52, 52, 48), None),
+        ((300, 20, 54, 190), None),
+    ):
+        table = prc(pl.DataFrame([cells], schema=list(words), orient="row"), cells=words)
+        found = table.operating_points([0.004, 0.5], metrics=["precision", "f1"], confidence=0.95)
+        assert found["doubt"].to_list() == [doubt] * 2
+        text = f"{table.decide(0.004)}".replace("\n", " ")
+        assert ("Recall is below fpr" in text) == (doubt is not None)
+        assert "Check the features" not in text or doubt is None
+        assert "too narrow" not in text
+    table = from_rates(recall=0.9, fpr=0.95, n_pos=1000, n_neg=1000)
+    assert table.operating_points(0.1, confidence=0.95)["doubt"].item() == "recall below fpr"
+    scores = pl.DataFrame({"score": [1, 0] * 200, "label": [0, 1] * 200})
+    points = scores.prc.operating_points(0.1, threshold=1, confidence=0.95)
+    assert points["doubt"].item() != "recall below fpr"

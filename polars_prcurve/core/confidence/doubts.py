@@ -18,6 +18,7 @@ MEANING_OF_DOUBT = {
     "no value": "undefined, or nothing to compare with",
     "no formula: method='bootstrap'": "resample: `intervals(method='bootstrap')`",
     "few points": "what lies between the published points matters more than sampling error",
+    "recall below fpr": "at a single point: cells may be swapped, or specificity passed as fpr",
     "few positives": "few are flagged, or few are missed",
     "few false positives": "few negatives are flagged",
     "few negatives": "in all, or that are not flagged",

@@ -35,6 +35,7 @@ from polars_prcurve.core.curves.row_search_in_sorted_classes import find_few_row
 from polars_prcurve.core.curves.targets import (
     END,
     END_ROW,
+    ONLY_POINT,
     ROW_NUMBER,
     TARGET_NUMBER,
     THRESHOLD_ROW,
@@ -649,11 +650,22 @@ def _add_doubts(
         condition_of_reason["equal scores"] = pl.col(row_search.COARSENESS) > _COARSE
     if targets[0].is_joined and targets[0].promise is None:
         condition_of_reason["several targets"] = pl.lit(True)
+    if ONLY_POINT in targets:
+        condition_of_reason["recall below fpr"] = _is_below_diagonal(_list_cells(table, design))
     doubt = find_first_doubt(condition_of_reason, pl.lit(True))
     eta_deviation = pl.lit(0.0)
     if bands.counts_eta:
         eta_deviation = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)
     return points.with_columns(eta_deviation.alias(EtaError.STANDARD_ERROR), doubt.alias(DOUBT))
+
+
+def _is_below_diagonal(cells: Sequence[pl.Expr]) -> pl.Expr:
+    """Return whether recall is below fpr by more than two standard errors of two equal shares."""
+    tp, fp, fn, tn = cells
+    n_pos, n_neg = tp + fn, fp + tn
+    share = (tp + fp) / (n_pos + n_neg)
+    error = (share * (1 - share) * (1 / n_pos + 1 / n_neg)).sqrt()
+    return (fp / n_neg - tp / n_pos > 2 * error).fill_null(False)
 
 
 def _may_lack_weights(bands: FixedBands) -> bool:

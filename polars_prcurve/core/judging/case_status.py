@@ -506,7 +506,7 @@ class Case:
         """Why intervals of the models that may be best may be too narrow: which examples are few."""
         doubtful = [rival for rival in self.rivals if rival.row[DOUBT] and rival.merit.span is not None]
         doubtful = [rival for rival in doubtful if not rival.is_of_alerts]  # none could be missed
-        return sorted({*map(self._describe_doubt, doubtful)})
+        return sorted({*map(self._describe_doubt, doubtful)} - {"recall below fpr"})
 
     def _describe_doubt(self, candidate: Candidate) -> str:
         """Return the doubt of a model; of a large class, the side of the threshold that has few."""

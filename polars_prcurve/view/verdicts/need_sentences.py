@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
@@ -144,6 +145,8 @@ def _say_hopeless(case: Case) -> str:
     """Return why more data will not help scores that are no better than chance."""
     if case.flags_all:
         return "More data will not help: flag fewer examples"
+    if case.candidates[0].row[DOUBT] == "recall below fpr":
+        return "Recall is below fpr: check which cell is which, or whether specificity was passed as fpr"
     if case.is_reversed and not case.goal.is_of_point:
         return "Pass the scores with a minus sign"
     useful, [(noun, number), *_] = case.useful_precision, case.sizes.items()
