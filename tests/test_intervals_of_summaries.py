@@ -11,6 +11,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -749,3 +750,34 @@ def test_what_is_computed_by_default_has_an_interval() -> None:
     [row] = points.prc.summary(0.1, confidence=0.9, columns="all", **of_points).to_dicts()
     assert row["metric"] == "roc_auc"
     assert row["low"] is not None
+
+
+@pytest.mark.parametrize("cuts", [[1.0], [2.0], [1.0, 2.0]], ids=str)
+@pytest.mark.parametrize("eta", [0.01, 0.2])
+def test_areas_of_two_or_three_scores_are_covered_and_in_no_doubt(cuts: list[float], eta: float) -> None:
+    rng, n_sets = np.random.default_rng(5), 400
+    edges = [math.inf, *reversed(cuts), -math.inf]
+    neg_shares, pos_shares = (
+        np.diff([1 - NormalDist(mean).cdf(edge) for edge in edges]) for mean in (0.0, 2.0)
+    )
+    scores = range(len(cuts), -1, -1)
+
+    def ask(n_pos: Any, n_neg: Any, **words: Any) -> pl.DataFrame:
+        sets = np.repeat(np.arange(n_pos.size // len(scores)), len(scores))
+        counts = {"n_pos": n_pos.ravel(), "n_neg": n_neg.ravel()}
+        df = pl.DataFrame({"set": sets, "score": np.resize(scores, sets.size), **counts})
+        names = ["average_precision", "roc_auc"]
+        found = df.prc.summary(eta, metrics=names, by="set", counts=("n_pos", "n_neg"), **words)
+        return found.select("metric", pl.exclude("metric"))
+
+    n = 10**9
+    true = ask(*((shares * n).round().astype(int) for shares in (pos_shares, neg_shares)))
+    found = ask(
+        rng.multinomial(50, pos_shares, n_sets),
+        rng.multinomial(500, neg_shares, n_sets),
+        confidence=0.95,
+    )
+    assert found["doubt"].null_count() == found.height == 2 * n_sets
+    found = found.join(true.select("metric", true="value"), on="metric")
+    covered = found.group_by("metric").agg(pl.col("true").is_between("low", "high").mean())
+    assert covered["true"].min() >= 0.93, covered
