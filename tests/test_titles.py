@@ -692,7 +692,7 @@ def test_what_monitor_cannot_test_is_named():
     none = watch(50, 50, name="none").with_columns(score=pl.lit(0.0))
     both = pl.concat([watch(50, 50, name="calm"), none]).prc(by="site", **counts)
     assert heading(both.plot.monitor("week", reference=0.5, threshold=1.0)) == (
-        "Precision has not fallen significantly; no value to test in 1 of 2 series"
+        "Precision is not significantly below the reference of 50%; no value to test in 1 of 2 series"
     )
 
 

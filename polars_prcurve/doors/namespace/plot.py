@@ -513,7 +513,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         >>> weeks = pl.DataFrame({"week": [1, 2], "score": 1, "n_pos": [80, 79], "n_neg": [20, 21]})
         >>> chart = weeks.prc(counts=("n_pos", "n_neg")).plot.monitor("week", reference=0.8, threshold=1)
         >>> chart.to_dict()["title"]["text"]
-        ['Precision has not fallen significantly']
+        ['Precision is not significantly below the reference of 80%']
         """
         draw, table_words = self._prepare("monitor", words)
         options: dict[str, Any] = {"reference": reference, "threshold": threshold, "eta": eta}
