@@ -294,7 +294,7 @@ def test_overlapping_intervals_are_in_the_title():
     assert heading(alike.plot.pr_curve(0.1, confidence=0.95)).endswith("; the intervals overlap")
     apart = prc(draw_models({"a": 3.0, "b": 1.0}), score=["a", "b"])
     assert "overlap" not in heading(apart.plot.pr_curve(0.1, confidence=0.95))
-    for spans, ending in (([(0.2, 0.4), (0.4, 0.5)], "; the intervals overlap"), ([(0.2, 0.3)], "")):
+    for spans, ending in (([(0.2, 0.4), (0.4, 0.5)], "; the intervals overlap"), ([(0.2, 0.3)] * 2, "")):
         assert say_beside_chance("It is", spans, 0.1, ["a", "b"]) == f"It is{ending}"
     assert say_beside_chance("It is", [(None, 0.4), (0.3, 0.5)], 0.1, ["a", "b"]) == "It is"
     assert say_beside_chance("", [(0.2, 0.4), (0.3, 0.5)], 0.1, ["a", "b"]) == ""

@@ -295,7 +295,9 @@ def say_beside_chance(
         return f"{subject} no better than chance: intervals of precision include the prevalence"
     lows, highs = zip(*known_spans, strict=True)
     return (
-        f"{sentence}; the intervals overlap" if len(lows) > 1 and max(lows) <= min(highs) else sentence
+        f"{sentence}; the intervals overlap"
+        if len({*known_spans}) > 1 and max(lows) <= min(highs)  # and not of lines that are one
+        else sentence
     )
 
 
@@ -564,7 +566,8 @@ def _say_scores_of_groups(clause_of_curve: Mapping[int, str], name_of_curve: Map
     n_groups = len(clause_of_curve)
     if not are_short([*clause_of_curve], name_of_curve):
         if not calibrated:
-            return f"Scores are significantly off in all {n_groups} groups"
+            all_text = "both" if n_groups == 2 else f"all {n_groups}"
+            return f"Scores are significantly off in {all_text} groups"
         if len(calibrated) <= _MOST_NAMES and sum(map(len, calibrated)) <= _MOST_LETTERS:
             return f"Scores are significantly off in all groups but {join_words(calibrated)}"
         return f"Scores are significantly off in {n_groups - len(calibrated)} of {n_groups} groups"
