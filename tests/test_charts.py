@@ -1248,6 +1248,8 @@ def test_titles_of_gains_tell_the_area():
     said = " and ".join(f"{say_share(row['value'])} for {row['model']}" for row in areas.to_dicts())
     chart = charts.prg_curve(frame.prc.curve(0.1, by="model"))
     assert heading(chart) == plain(f"Mean precision gain is {said}")
+    assert "Precision gain: how much less often negatives are flagged than positives" in subtitle(chart)
+    assert "Recall gain: 100% if no positive is missed, 0% where recall equals" in subtitle(chart)
     assert "at a prevalence of 1 in 10" in plain(subtitle(chart))
     few = frame.filter(pl.int_range(pl.len()) % 20 == 0)
     assert "is known only roughly" in heading(charts.prg_curve(few.prc.curve(0.1, by="model")))

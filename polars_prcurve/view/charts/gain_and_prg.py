@@ -25,6 +25,7 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_text import add_threshold
 from polars_prcurve.view.charts.parts.marked_points import read_points
+from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,
     join_value,
@@ -40,6 +41,11 @@ _MOST_LABELS = 4
 _CORNER_BELOW = 0.01
 _STARTS_AT = 0.1  # the recall near which logarithmic axes begin
 _LOST_BELOW = 1e-9  # where no more are positive, all gains read as 100%
+_MEANINGS = (  # sentences on what each gain is
+    "Precision gain: how much less often negatives are flagged than positives; 0% is no better than "
+    "flagging every case",
+    "Recall gain: 100% if no positive is missed, 0% where recall equals the prevalence",
+)
 _FIELDS = ("recall_gain", "precision_gain")  # the fields of both gains, of x and of y
 # What is left of both gains to 100%, which logarithmic axes show.
 _RESTS = ("recall_rest", "precision_rest")
@@ -260,7 +266,7 @@ def prg_curve(
     if is_log and top_eta < 1:  # log axes have the last 90% of recall, of the most common positives
         low = max(0.0, 1 - top_eta * (1 / _STARTS_AT - 1) / (1 - top_eta))
     points, n_left, n_worse = _build_gains(curves, low, is_log=is_log)
-    x, y = _build_axes(points, 1 - low, is_log=is_log)
+    x, y = _build_axes(points, 1 - low, is_log=is_log, has_hints=channels.facet is None)
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88), size)
     scale_text = "axes are logarithmic in the distance to 100%"
     scale_text = scale_text if is_log else "points may be joined by straight lines and areas averaged"
@@ -271,12 +277,13 @@ def prg_curve(
         height=pl.col("precision_gain"),
         reads="backward" if is_log else "forward",
         say_row=partial(_say_row, is_log=is_log),
-        subtitle="Precision and recall on the precision-recall-gain scale",
+        subtitle="Precision and recall as gains over flagging every case",
         title="Precision gain and recall gain",
         say=partial(_say_all, f"{name} is", area_of_curve, channels),
         few="precision gain is known only roughly",
         note=[
-            f"0% is no better than flagging every case; {scale_text}",
+            *_MEANINGS,
+            start_sentence(scale_text),
             *_describe_start(etas, low),
             _describe_outside(n_left, n_worse, low),
         ],
@@ -292,10 +299,13 @@ def _say_row(point: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
 
 
 def _build_axes(
-    points: pl.DataFrame, widest_rest: float, *, is_log: bool
+    points: pl.DataFrame, widest_rest: float, *, is_log: bool, has_hints: bool
 ) -> tuple[ChartAxis, ChartAxis]:
     """Return the axes of recall gain and precision gain; logarithmic ones end at half the least rest."""
-    axis_titles = ("Recall gain", "Precision gain")
+    axis_titles = ["Recall gain", "Precision gain"]
+    if has_hints:  # which would be wider than panels
+        axis_titles[0] += " (100%: no positive is missed)"
+        axis_titles[1] += " (100%: no false positives)"
     axes = [ChartAxis(*names, 0.0, 1.0) for names in zip(_FIELDS, axis_titles, strict=True)]
     if is_log:
         look: dict[str, Any] = {"words": "rest", "is_log": True, "is_reversed": True}
