@@ -766,7 +766,7 @@ def say_alarms(curves: ChartCurves, channels: Channels, rate_name: str, time_nam
     label_channel = channels.color or channels.facet
     if not change_of_curve:
         side_text = "above" if change_word == "risen" else "below"
-        references = pl.concat([rows["reference"] for rows in rows_of_curve.values()]).unique().to_list()
+        references = curves.points["reference"].drop_nulls().unique().to_list()
         value_text = f" of {number_words.say_share(references[0])}" if len(references) == 1 else ""
         sentence = f"{rate_name} is not significantly {side_text} the reference{value_text}"
     elif n_series == 1 or label_channel is None:
