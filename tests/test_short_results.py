@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str, ...]]] = [
         ONE,
         {"recall": 0.5, "metrics": ("fpr", "missed"), "per": 9, "confidence": 0.95},
         (
-            *(*POINTS, "missed", "missed_low", "missed_high", "fpr", "fpr_low", "fpr_high"),
+            *(*POINTS, "fpr", "fpr_low", "fpr_high", "missed", "missed_low", "missed_high"),
             *("alerts", "alerts_low", "alerts_high", "doubt"),
         ),
     ),
@@ -105,7 +106,18 @@ def test_other_words_are_refused() -> None:
 
 def test_a_metric_keeps_its_name_among_counts() -> None:
     found = DF.prc(**ONE).operating_points(recall=0.5, metrics=[metrics.f1, "tn"])
-    assert found.columns == [*POINTS, "tn", "f1"]
+    assert found.columns == [*POINTS, "f1", "tn"]
+
+
+@pytest.mark.parametrize("confidence", [None, 0.95])
+def test_metrics_and_counts_stand_in_the_order_of_the_call(confidence: float | None) -> None:
+    names = ["missed", "precision", "tp", "f1", "alerts", "fn"]
+    for listed in permutations(names, 3):
+        found = DF.prc(**ONE).operating_points(
+            recall=0.5, metrics=list(listed), per=100, confidence=confidence
+        )
+        shown = [name for name in found.columns if name in names]
+        assert shown == [*dict.fromkeys([*listed, "alerts"])]
 
 
 @pytest.mark.parametrize("method", ["summary", "operating_points"])

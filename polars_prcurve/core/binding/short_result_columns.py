@@ -11,6 +11,7 @@ import polars.selectors as cs
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.argument_checks import read_choice
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.prevalence.estimated_eta import doubt_refuted_estimates
 
@@ -71,7 +72,7 @@ def choose_columns(
 
 def read_count_names(metrics: object, *, has_per: bool) -> tuple[list[str], list[object]]:
     """Return the counts that `metrics=` of operating points names, and the metrics."""
-    listed_metrics = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
+    listed_metrics = _list_metrics(metrics)
     count_names = [name for name in listed_metrics if isinstance(name, str) and name in COUNT_NAMES]
     alert_names = [name for name in count_names if name in ALERT_NAMES]
     if alert_names and not has_per:
@@ -79,3 +80,16 @@ def read_count_names(metrics: object, *, has_per: bool) -> tuple[list[str], list
             f"metrics= names {', '.join(alert_names)}, which needs per=, the number of events"
         )
     return count_names, [metric for metric in listed_metrics if metric not in count_names]
+
+
+def list_in_order(metrics: object, chosen_metrics: Sequence[PointMetric]) -> list[str]:
+    """Return the columns of what `metrics=` names, in its order: counts, and the metrics chosen."""
+    metric_names = iter([metric.name for metric in chosen_metrics])
+    return [
+        name if isinstance(name, str) and name in COUNT_NAMES else next(metric_names)
+        for name in _list_metrics(metrics)
+    ]
+
+
+def _list_metrics(metrics: object) -> list[object]:
+    return list(metrics) if isinstance(metrics, list | tuple) else [metrics]

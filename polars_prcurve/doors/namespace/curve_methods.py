@@ -20,6 +20,7 @@ from polars_prcurve.core.binding.shared_arguments import (
 from polars_prcurve.core.binding.short_result_columns import (
     ResultColumns,
     choose_columns,
+    list_in_order,
     read_columns,
     read_count_names,
 )
@@ -251,6 +252,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         metrics
             Columns to show for each threshold: point metrics, `recall` and `precision` if left out;
             counts, `tp`, `fp`, `fn` and `tn`; and with `per` also `alerts`, `true_alerts` and `missed`.
+            They stand in your order; with `columns="all"`, or `long`, counts stand apart.
         columns
             As in `summary`. With `"all"`, `metrics` are `precision` and `f1` if left out.
         guarantee
@@ -371,14 +373,14 @@ class CurveMethods(BoundTable[F], path="prc"):
             table, grid, targets, chosen_metrics, per=per, bands=bands, long=long, optimism=optimism
         )
         alert_names = [] if per is None else ["alerts"]
-        value_names = ([] if long else [metric.name for metric in chosen_metrics]) + alert_names
+        value_names = count_names if long else list_in_order(metrics, chosen_metrics)
         query = choose_columns(
             query,
             columns,
             "operating_points",
             list(table.by),
             carried_columns=grid.carried_columns,
-            shown_names=count_names + value_names,
+            shown_names=value_names + alert_names,
         )
         return self._finish(query, table, grid)
 
