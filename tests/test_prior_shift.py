@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, prc, shift_prior
-from polars_prcurve.core.prevalence import posteriors as estimate
+from polars_prcurve.core.prevalence import prevalence_by_em as estimate
 from tests.support.profiles import examples
 from tests.support.strategies import GROUP_KEYS, Table, tables
 
