@@ -93,6 +93,18 @@ def test_short_results_keep_groups_and_what_an_eta_frame_carries() -> None:
     assert found.columns[6:] == [*list_short("summary")[1:]]
 
 
+@pytest.mark.parametrize("is_frame", [True, False])
+def test_short_results_show_an_estimate_and_its_test(is_frame: bool) -> None:
+    month = prc(DF.drop("label"), label=None, **ONE)
+    estimate = month.estimate_prevalence(reference=prc(DF, **ONE), confidence=0.95)
+    eta = estimate if is_frame else month
+    shown = ["eta", "eta_low", "eta_high", "eta_confidence", "shift_p_value"]
+    found = DF.prc(**ONE).summary(eta, confidence=0.95)
+    assert found.columns == [*shown, *list_short("summary")[1:]]
+    found = DF.prc(**ONE).operating_points(eta, recall=0.5, confidence=0.95, columns="all")
+    assert ({*estimate.columns} if is_frame else {*shown}) <= {*found.columns}
+
+
 def test_monitor_shows_what_decides() -> None:
     found = DF.prc(**ONE).monitor("week", metrics="recall", reference=0.5, threshold=0.0)
     assert found.columns == ["week", *SHORT_COLUMNS["monitor"]]

@@ -18,6 +18,7 @@ from polars_prcurve.core.prevalence.estimated_eta import doubt_refuted_estimates
 ResultColumns: TypeAlias = Literal["short", "all"]
 """The argument columns=: those that fit a screen, or all."""
 _ENDS = ("", "_corrected", "_low", "_high")  # what follows the name of a metric in its columns
+_HOW_ESTIMATED = ("n", "iterations", "converged")  # columns of `estimate_prevalence`
 ALERT_NAMES = ("alerts", "true_alerts", "missed")  # counts of events, which `per=` scales
 COUNT_NAMES = (*CELLS, *ALERT_NAMES)
 """What `metrics=` of operating points takes beside metrics: the counts of a row."""
@@ -36,7 +37,7 @@ SHORT_COLUMNS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The columns of a method that `columns="short"` shows, after those of groups and of an eta frame. Of
 operating points it also shows what `metrics=` names. Columns that some arguments alone add are in the
-list, too, such as `p_adjusted`."""
+list, too, such as `p_adjusted`; of estimated prevalences it does not show _HOW_ESTIMATED."""
 
 
 def read_columns(columns: ResultColumns) -> ResultColumns:
@@ -61,6 +62,8 @@ def choose_columns(
     query = doubt_refuted_estimates(query, carried_columns)
     if columns == "all":
         return query
+    if "shift_p_value" in carried_columns:
+        carried_columns = [name for name in carried_columns if name not in _HOW_ESTIMATED]
     first_column, *other_columns = SHORT_COLUMNS[method]
     *value_columns, last_column = other_columns
     shown_columns = [f"{name}{end}" for name in shown_names for end in _ENDS]
