@@ -14,12 +14,15 @@ a point metric comes first: `metrics.precision_at_threshold(0.8)`, `metrics.f1_a
 from collections.abc import Callable
 from functools import partial
 
+from polars_prcurve.core.ground.argument_checks import METRIC_OF_SYNONYM
+from polars_prcurve.core.ground.errors import suggest_names
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric as PointMetric
 from polars_prcurve.core.metrics.curve_metric import CurveMetric as CurveMetric
 from polars_prcurve.core.metrics.point_formulas import *
 from polars_prcurve.core.metrics.areas import *
 from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import *
+from polars_prcurve.core.metrics.metric_lookup import describe_unknown
 # isort: on
 
 __all__ = ["CurveMetric", "PointMetric", *sorted(DECLARED_BY_NAME)]  # pyright: ignore[reportUnsupportedDunderAll]
@@ -29,7 +32,9 @@ def __getattr__(name: str) -> Callable[[float], CurveMetric]:
     """Return the function of a threshold that makes `at_threshold` of a point metric."""
     metric_name = name.removesuffix("_at_threshold")
     if metric_name == name or metric_name not in POINT_METRICS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        is_synonym = name.lower() in METRIC_OF_SYNONYM
+        hint_text = describe_unknown(name) if is_synonym else suggest_names(name, __all__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {hint_text}")
     return partial(at_threshold, metric_name)
 
 

@@ -946,3 +946,26 @@ def test_a_target_leads_to_the_method_that_takes_it(name: str) -> None:
     for word in {*TARGET_WORDS} - parameters.keys() - {"per"}:
         with pytest.raises(TypeError, match=r"method operating_points|precision_at_recall"):
             method(**{word: 0.5})
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("auprc", "is used for two metrics: pass 'average_precision'"),
+        ("sensitivity", "did you mean 'recall'"),
+        ("precison", "did you mean 'precision'"),
+        ("average_precission", "did you mean 'average_precision'"),
+        ("nope", "choose from: CurveMetric, PointMetric, accuracy"),
+    ],
+)
+def test_an_attribute_that_no_metric_has_is_met_with_a_hint(name: str, hint: str) -> None:
+    with pytest.raises(AttributeError, match=hint):
+        getattr(metrics, name)
+
+
+@pytest.mark.parametrize("method", ["curve", "operating_points"])
+def test_a_misspelt_area_is_sent_to_summary(method: str) -> None:
+    words = {} if method == "curve" else {"recall": 0.5}
+    df = pl.DataFrame({"score": [1, 2], "label": [0, 1]})
+    with pytest.raises(PrcError, match=r"did you mean 'average_precision'\? .* use \.prc\.summary\(\)"):
+        getattr(df.prc, method)(metrics="average_precission", **words)

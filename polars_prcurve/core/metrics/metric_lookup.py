@@ -154,24 +154,31 @@ def _parse_name(name: str, metric_class: type[Metric]) -> Metric:
     """Return the metric of a name with parameters; raise with a hint at what may be meant."""
     if (metric := parse_metric(name)) is not None:
         return metric
+    raise PrcError(describe_unknown(name, metric_class))
+
+
+def describe_unknown(name: str, metric_class: type[Metric] = CurveMetric) -> str:
+    """Return that no metric has a name, or which two have it, with a hint at what may be meant."""
     our_name, name = METRIC_OF_SYNONYM.get(name.lower()), shorten_name(name)
     if our_name == "pr_auc":
-        raise PrcError(
+        return (
             f"{name!r} is used for two metrics: pass 'average_precision', a sum of steps as in "
             "scikit-learn, or 'pr_auc', interpolated between thresholds"
         )
     if our_name is not None:
-        raise PrcError(f"no metric is named {name!r}; did you mean {our_name!r}?")
+        return f"no metric is named {name!r}; did you mean {our_name!r}?"
     factory_name = "at_threshold" if name.endswith(_AT_THRESHOLD) else name
     if factory_name in EXAMPLE_OF_FACTORY:
-        raise PrcError(f"{name!r} takes parameters, such as metrics.{_example(factory_name)}")
-    raise PrcError(f"no metric is named {name!r}; {_suggest_metrics(name, metric_class)}")
+        return f"{name!r} takes parameters, such as metrics.{_example(factory_name)}"
+    return f"no metric is named {name!r}; {_suggest_metrics(name, metric_class)}"
 
 
 def _suggest_metrics(wrong_name: str, metric_class: type[Metric]) -> str:
     """Return a hint at the metrics that a wrong name may mean; of both kinds at those of curves."""
     function_name = wrong_name.partition("(")[0]
     if metric_class is PointMetric:
+        if alike := get_close_matches(function_name, CURVE_METRICS, n=1, cutoff=0.85):
+            return f"did you mean {alike[0]!r}? It has one value for a whole curve; use .prc.summary()"
         names, factory_names = [*POINT_METRICS], list_factories(PointMetric)
     else:
         names, factory_names = [*CURVE_METRICS], list_factories(CurveMetric)
