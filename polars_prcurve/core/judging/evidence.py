@@ -487,12 +487,13 @@ def _find_best(
     kind, meets_all_others = TARGET_KINDS[word], pl.all_horizontal(True, *meets_others)
     name, is_counted = kind.metric.name, meets_all_others & has_alerts
     merit_name = f"{name}{goal.find_decisive_end(word)}"
-    merits = pl.col(merit_name).filter(is_counted)
+    # Not by `filter`, which with a literal would leave `sort_by` to read what is no row's.
+    merits = pl.when(is_counted).then(merit_name)
     for end in ("", "_low", "_high"):
-        values = pl.col(f"{name}{end}").filter(is_counted)
+        values = pl.when(is_counted).then(f"{name}{end}")
         best_values = values.sort_by(merits, descending=not kind.is_at_most, nulls_last=True)
         yield best_values.first().alias(f"{EvidenceColumn.BEST}{word}{end}")
-    all_merits = pl.col(merit_name).filter(meets_all_others)
+    all_merits = pl.when(meets_all_others).then(merit_name)
     has_rarer = all_merits.min() < merits.min() if kind.is_at_most else all_merits.max() > merits.max()
     yield has_rarer.alias(f"{EvidenceColumn.HAS_RARER}{word}")
 
