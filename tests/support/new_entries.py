@@ -183,6 +183,11 @@ def show(result: Any) -> Any:
     if isinstance(result, charts.Chart):
         spec = result.to_dict()
         spec["datasets"] = sorted(json.dumps(data) for data in spec["datasets"].values())
+        title = spec.get("title")
+        if isinstance(title, dict):  # longer names break its lines elsewhere
+            spec["title"] = title | {
+                part: " ".join(title[part]) for part in ("text", "subtitle") if part in title
+            }
         return re.sub(
             r"data-[0-9a-f]{32}|_k[0-9a-f]{8}", "", json.dumps(spec, sort_keys=True, ensure_ascii=False)
         )
