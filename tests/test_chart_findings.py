@@ -371,3 +371,25 @@ def test_icons_name_the_recall_of_each_model_if_ties_set_them_apart():
     )
     assert "60% recall" in text
     assert "80% recall" in text
+
+
+def test_a_title_on_marked_points_in_doubt_is_on_these_points():
+    test = prc(draw_models({"a": 4.0, "b": 3.5}), score=["a", "b"])
+    points = test.operating_points(0.01, precision=0.95)
+    for chart in (
+        test.plot.pr_curve(0.01, points=points),
+        test.plot.threshold_curve(0.01, points=points),
+    ):
+        assert re.match(r"At 9\d%|At 100%", heading(chart)), heading(chart)
+        assert heading(chart).endswith("rests on fewer than 5 false positives")
+
+
+def test_alerts_at_random_are_noted_only_where_they_are_drawn():
+    runs = draw_models({"a": 2.0}).with_columns(topic=pl.int_range(pl.len()) % 3).rename({"a": "score"})
+    for eta, is_drawn in ((0.1, True), (None, True)):
+        chart = prc(runs, by="topic").plot.pr_curve(eta, facet="topic")
+        assert ("Grey line: alerts at random" in subtitle(chart)) == is_drawn
+    curve = prc(runs, by="topic").curve(None).with_columns(eta=pl.lit(None, dtype=pl.Float64))
+    chart = charts.pr_curve(curve, facet="topic")
+    assert not records(chart, "reference")
+    assert "Grey line" not in subtitle(chart)

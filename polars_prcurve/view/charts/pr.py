@@ -192,12 +192,13 @@ def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, cur
 
 def _write_note(canvas: Canvas, level_clause: str) -> list[str]:
     """Return the sentences that this chart alone has at its foot; `level_clause` is on the shade."""
+    has_level = any(record["part"] == "reference" for record in canvas.records)
     y_axis, is_published = canvas.spec.y, point_thinning.has_points_alone(canvas.curves.points)
     chosen_text = "at each threshold; at one that was chosen on this test set they are wider"
     place_text = "of these points" if is_published else chosen_text
     return [
         "The axis is logarithmic in the distance to 100%" if y_axis.is_reversed else "",
         "Each panel has its own axis" if y_axis.is_free else "",
-        "Grey line: alerts at random" if canvas.channels.facet is not None else "",
+        "Grey line: alerts at random" if has_level and canvas.channels.facet is not None else "",
         f"{level_clause} {place_text}" if level_clause else "",
     ]

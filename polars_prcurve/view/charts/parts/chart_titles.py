@@ -92,17 +92,23 @@ def _find_half_limits(n_positives: float) -> tuple[float, float]:
 def say_few_false_alerts(curves: ChartCurves, channels: Channels) -> str:
     """Return of which lines precision at half recall rests on few false positives, if that is why."""
     half_points = find_half(curves).filter(pl.col("doubt").fill_null(False))
-    curves_in_doubt = half_points["curve"].unique().sort().to_list()
-    if not curves_in_doubt:
+    if half_points.is_empty():
         return ""
+    place_text = say_reached(half_points["recall"])
+    return say_resting(place_text, half_points["curve"].unique().sort().to_list(), curves, channels)
+
+
+def say_resting(
+    place_text: str, curves_in_doubt: Sequence[int], curves: ChartCurves, channels: Channels
+) -> str:
+    """Return that precision of these lines rests on few false positives at a place."""
     names, n_lines = name_curves(curves, channels), len(curves.curve_rows)
     subject = "precision"
     if len(curves_in_doubt) < n_lines:
         subject = f"precision of {len(curves_in_doubt)} of {n_lines} lines"
         if are_short(curves_in_doubt, names):
             subject = f"precision for {join_words([names[curve] for curve in curves_in_doubt])}"
-    recall_text = say_reached(half_points["recall"])
-    return f"At {recall_text}, {subject} rests on fewer than {FEW_FALSE_POSITIVES} false positives"
+    return f"At {place_text}, {subject} rests on fewer than {FEW_FALSE_POSITIVES} false positives"
 
 
 def find_known_half(curves: ChartCurves) -> pl.DataFrame:

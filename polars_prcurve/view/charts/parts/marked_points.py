@@ -24,6 +24,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_each,
     say_point,
     say_reached,
+    say_resting,
     say_values,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
@@ -104,7 +105,6 @@ class MarkedPoints:
         if (
             not (is_one_each and is_one_goal)
             or (is_of_roc and (criterion != "recall" or any(row["fpr"] is None for row in records)))
-            or min(_count_false_positives(records, curve_rows)) < FEW_FALSE_POSITIVES - 0.5
             or curves.has_few_positives
             or has_points_alone(curves.points)
         ):
@@ -114,6 +114,10 @@ class MarkedPoints:
             place_text = f"threshold {say_threshold(target)}"
         else:
             place_text = say_reached([record[criterion] for record in records], target, criterion)
+        counts = zip(records, _count_false_positives(records, curve_rows), strict=True)
+        few_curves = [record["curve"] for record, n in counts if n < FEW_FALSE_POSITIVES - 0.5]
+        if few_curves:
+            return "" if is_of_roc else say_resting(place_text, few_curves, curves, channels)
         if is_of_roc:
             fprs = {record["curve"]: record["fpr"] for record in records}
             start = f"At {place_text}, the false positive rate is"
