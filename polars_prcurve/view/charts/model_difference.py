@@ -245,10 +245,11 @@ def _draw_table(
     # Pairs are corrected for each other where they share a group, a metric and a prevalence.
     has_pairs = len(rows) > rows.n_unique([*fields, "eta"])
     has_open = any(row["part"] == "interval" and "settled" not in row for row in canvas.records)
+    open_reason = ", or in doubt" if rows["significant"].null_count() else ""
     note = (
         f"Lines: {label_text.say_level(confidence)}",
         f"Significance: {scope}" if has_pairs else "",
-        "Dotted and hollow: not significant, or in doubt" if has_open else "",
+        f"Dotted and hollow: not significant{open_reason}" if has_open else "",
     )
     metric = label_text.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
     etas_text = label_text.describe_etas(etas)
