@@ -136,11 +136,9 @@ def _say_pair(canvas: Canvas) -> tuple[str, str]:
         return subtitle, ""
     canvas.words += _name_sides(names, canvas)
     finding = say_by_metric(metric, say_better(curves.points, names))
-    intervals = curves.points.drop_nulls("difference").select("low", "high")
-    if (
-        len(intervals)
-        and intervals.select((pl.col("low") <= 0) & (pl.col("high") >= 0)).to_series().all()
-    ):
+    rows = curves.points.drop_nulls("difference")
+    includes_0 = rows.select((pl.col("low") <= 0) & (pl.col("high") >= 0)).to_series()
+    if len(rows) and includes_0.all() and not rows["significant"].any():
         finding += "; the interval of their difference includes 0 at all prevalences shown"
     return subtitle, finding
 
