@@ -1379,3 +1379,21 @@ def test_lines_of_steps_are_near_only_where_both_are():
     assert not are_near(low, high, 60), "one has ended"
     assert not are_near(low, high, 90), "both have ended"
     assert not are_near(low, [(0.0, 90.0), (80.0, 90.0)], 40)
+
+
+@pytest.mark.parametrize("words", [{"recall": 0.5}, {}, {"recall": 0.5, "by": "half"}])
+def test_a_page_says_why_and_what_next_as_the_report_does(tmp_path: Path, words: dict[str, Any]) -> None:
+    rng, label = np.random.default_rng(7), np.arange(1_500) < 60
+    scores = {name: rng.normal(size=len(label)) + 2 * label for name in ("a", "b")}
+    table = pl.DataFrame({"label": label, "half": np.arange(1_500) % 2, **scores})
+    decision = prc(table, score=["a", "b"]).decide(0.05, **words)
+    texts = [
+        " ".join(re.sub(r"<[^>]*>", " ", write(tmp_path / name).read_text(encoding="utf-8")).split())
+        for name, write in (("page.html", decision.page), ("report.html", decision.report))
+    ]
+    assert decision.verdict.would_settle
+    for sentence in (decision.verdict.would_settle, *decision.verdict.reasons):
+        plain_text = " ".join(sentence.split()).lower()
+        assert [
+            plain_text in text.lower().replace("\u2068", "").replace("\u2069", "") for text in texts
+        ] == [True] * 2

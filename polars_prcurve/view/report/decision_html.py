@@ -89,7 +89,7 @@ def _write_body(
             yield from _draw_cases(findings)
         if notes is not None:
             yield f"<h2>Notes</h2><p>{escape(notes)}</p>"
-        yield from _write_need(findings)
+        yield from write_need(findings)
         yield '<h2 class="screen">More</h2>'
         if not is_drawn:
             yield from _fold_differences(findings)
@@ -395,7 +395,8 @@ def _write_names(color_number_by_name: Mapping[str, int | None], css_class: str 
     return list_items and f'<ul class="names {css_class}">{list_items}</ul>'
 
 
-def _write_need(findings: Findings) -> Iterator[str]:
+def write_need(findings: Findings) -> Iterator[str]:
+    """Yield what more data would show, with a bar, and the reasons of the verdict."""
     test_level, would_settle = findings.evidence.test_level, findings.verdict.would_settle
     if would_settle:
         need = None

@@ -107,6 +107,7 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
         f'<p class="place" id="cheaper"></p><div{choice}>',
         '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="cost of each threshold"></svg>',
         '<p><button id="go">Go to the cheapest threshold on the test set</button></p></div>',
+        *document.write_need(findings),
         "<noscript><p>This page moves by scripts; the report shows one threshold.</p></noscript>",
         f"<footer>{escape(describe_test(findings, date))}. The address holds what you see.</footer>",
     ]
