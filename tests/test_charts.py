@@ -1095,7 +1095,7 @@ def test_of_many_models_the_highest_are_coloured():
     assert color["scale"]["range"].count(OTHERS) == 192
     first = {row["color"] for row in records(chart) if row["rank"] == 1}
     assert first <= {row["color"] for row in records(chart) if "grey" not in row}
-    assert "Coloured lines: 8 that come high; grey lines: the other 192" in subtitle(chart)
+    assert "Coloured lines: 8 with colours of their own; grey lines: the other 192" in subtitle(chart)
     by_site = charts.ranking(frame.prc.ranking(GRID, by="site", columns="all"))
     assert channels(by_site) == ("model", "site")
     assert labels(by_site, "facet") == ["site 0", "site 1"]
