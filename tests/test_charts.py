@@ -43,7 +43,7 @@ from polars_prcurve.view.charts.parts.label_placement import (
     settle_words,
     spread_at_ends,
 )
-from polars_prcurve.view.charts.parts.label_text import say_eta_range
+from polars_prcurve.view.charts.parts.names_and_numbers import say_eta_range
 from polars_prcurve.view.report.html_and_svg import DARK_COLORS
 from polars_prcurve.view.words.number_words import (
     join_value,
@@ -2020,7 +2020,7 @@ def test_threshold_curve_counts_alerts_as_its_points_do():
 
 
 def test_prevalences_that_read_alike_are_said_once():
-    from polars_prcurve.view.charts.parts.label_text import say_eta_range
+    from polars_prcurve.view.charts.parts.names_and_numbers import say_eta_range
 
     assert say_eta_range([1 / 273.2, 1 / 272.9]) == "1\xa0in\xa0270"
     assert say_eta_range([0.1, 0.2]) == "1\xa0in\xa010 to 1\xa0in\xa05"

@@ -1,8 +1,8 @@
 """Charts: each function takes a table of this package and returns a plain Altair chart.
 
-    table -> chart_curves        checked and sorted, under fixed field names
+    table -> chart_input         checked and sorted, under fixed field names
           -> colors_and_panels   which columns are colour and which are panels
-          -> point_thinning      fewer points for the same picture, and a record for each line
+          -> points_to_draw      fewer points for the same picture, and a record for each line
           -> canvas              lines, dots, lines to compare with, and what the pointer reads
           -> marked_points       filled points of a table such as `operating_points`
           -> chart_titles        titles

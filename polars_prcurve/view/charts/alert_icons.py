@@ -18,7 +18,7 @@ from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, check_table, read_lines
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves, check_table, read_lines
 from polars_prcurve.view.charts.parts.chart_titles import (
     describe_comparison,
     say_each_of_100,
@@ -33,7 +33,7 @@ from polars_prcurve.view.charts.parts.colors_and_panels import (
 )
 from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.label_text import describe_target, format_level
+from polars_prcurve.view.charts.parts.names_and_numbers import describe_target, format_level
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, are_rarely_right, say_share
 
 _NAME = "True positives among the alerts"

@@ -17,7 +17,7 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
-from polars_prcurve.view.charts.parts import label_text, point_thinning
+from polars_prcurve.view.charts.parts import names_and_numbers, points_to_draw
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_sizes
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
@@ -30,7 +30,7 @@ from polars_prcurve.view.charts.parts.chart_axes import (
     fix_y,
     list_stretches,
 )
-from polars_prcurve.view.charts.parts.chart_curves import (
+from polars_prcurve.view.charts.parts.chart_input import (
     REASON,
     ChartCurves,
     check_table,
@@ -215,7 +215,7 @@ class _LineChart:
         self.confidence, self.is_limited = confidence, is_limited
         self.metrics = curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
-        self.name = label_text.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
+        self.name = names_and_numbers.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
         self.few = f"{f'{self.name} is' if is_one_metric else 'The metrics are'} known only roughly"
         means = curves.find_means("value")
         self.channels = choose_channels(curves, color, facet, means)
@@ -235,9 +235,9 @@ class _LineChart:
         self.own_etas = own_etas.round_sig_figs(12).to_list()
         # Whether the values are the precision of thresholds, with the counts behind it.
         self.rests_on_counts = self.metrics == ["precision"] and "fp" in self.rows.columns
-        self.doubt = point_thinning.find_few_positives(self.rows, curves)
+        self.doubt = points_to_draw.find_few_positives(self.rows, curves)
         if self.rests_on_counts:
-            self.doubt = point_thinning.find_few_false_alerts(self.rows)
+            self.doubt = points_to_draw.find_few_false_alerts(self.rows)
         if REASON in self.doubt.columns:
             self.doubt = self.doubt.with_columns(pl.col("doubt") | self.is_unsure)
         # Of many lines those at both ends of what the title compares have a colour.
@@ -276,7 +276,9 @@ class _LineChart:
             looks = (place | {"dy": dy} | side for dy in (-12, 12) for side in sides)
             text = f"equal at {trades[0]['place']}"
             canvas.words.append(choose_way(Word(text=text, **look) for look in looks))
-        if target_text := label_text.describe_target(curve_rows.get_column("target", default=None)):
+        if target_text := names_and_numbers.describe_target(
+            curve_rows.get_column("target", default=None)
+        ):
             joint = ", at " if target_text.startswith("Threshold") else "; "
             subtitle = f"{subtitle}{joint}{go_on(target_text)}" if subtitle else target_text
         chart = CurveChart(
@@ -286,7 +288,7 @@ class _LineChart:
             height=pl.col("value"),
             reads="nearest",
             say_row=self._say_row,
-            subtitle=subtitle or f"Prevalences from {label_text.say_eta_range([x.low, x.high])}",
+            subtitle=subtitle or f"Prevalences from {names_and_numbers.say_eta_range([x.low, x.high])}",
             title=f"{self.name} by prevalence",
             finding=self._say_order(trades, firsts),
             say=self._say_values,
@@ -324,7 +326,7 @@ class _LineChart:
             *say_estimate(row["value"], row.get("low"), row.get("high"), is_share=is_share)
         )
         value += f", {row[REASON]}" if row.get(REASON) else ""
-        return say_eta(row["eta"]), f"{value}{label_text.add_threshold(row)}"
+        return say_eta(row["eta"]), f"{value}{names_and_numbers.add_threshold(row)}"
 
     def _say_values(self, curves: ChartCurves) -> str:
         """Return where precision is 50%, or the height of lines at a prevalence."""
@@ -379,7 +381,7 @@ class _LineChart:
         if not (is_alone and is_fixed):
             return {}
         counts = [rows[name] for name in ("tp", "fp") if name in rows.columns]
-        are_few = point_thinning.find_few_false_alerts(rows)["doubt"].any()
+        are_few = points_to_draw.find_few_false_alerts(rows)["doubt"].any()
         if are_few or any((count < FEW_FALSE_POSITIVES).any() for count in counts):
             return {}
         # Precision is 1/2 where eta recall = (1 - eta) fpr.
@@ -444,14 +446,14 @@ class _LineChart:
         rows = self.rows
         sentences = []
         if "low" in rows.columns and rows["low"].count():
-            shade_text = label_text.describe_level(True, self.confidence)
+            shade_text = names_and_numbers.describe_level(True, self.confidence)
             if self.is_limited and self.confidence is None:
                 shade_text = "Shaded: the limits of each value"
             sentences.append(f"{shade_text}{self._say_basis()}")
             sentences.append(describe_comparison(self.curves) if self.is_open else "")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
-            range_text = label_text.say_eta_range(etas)
+            range_text = names_and_numbers.say_eta_range(etas)
             range_text = f", {range_text}" if " to " in range_text else f" (all {range_text})"
             own_shares = f"the prevalence of each test set{range_text}"
             sentences.append(f"Grey rules: {own_shares}" if has_own else f"Not marked: {own_shares}")
@@ -477,8 +479,8 @@ class _LineChart:
             is_in_doubt = few if reasons == [WIDE] else "the interval is in doubt: "
             return [f"Dotted: {is_in_doubt}{', '.join(reasons)}"]
         if self.rests_on_counts:
-            return point_thinning.describe_doubt(lines)
-        return point_thinning.describe_few_positives(lines)
+            return points_to_draw.describe_doubt(lines)
+        return points_to_draw.describe_few_positives(lines)
 
 
 def _read_firsts(chart: str, ranking: pl.DataFrame) -> list[tuple[float, str]]:
@@ -487,7 +489,7 @@ def _read_firsts(chart: str, ranking: pl.DataFrame) -> list[tuple[float, str]]:
     rows = check_table(f"ranking= of {chart}", ranking, "ranking", columns)
     if rows.columns.index("eta") > 0 or not rows["may_be_best"].count():  # groups are ranked apart
         return []
-    name_one = partial(label_text.name_with_column, "group", "model")
+    name_one = partial(names_and_numbers.name_with_column, "group", "model")
     return list_firsts(rows, pl.col("may_be_best"), "model", name_one)
 
 
@@ -497,7 +499,7 @@ def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:
     is_pair = canvas.channels.color is not None and len(canvas.channels.color.labels) == 2
     for name, stretch in list_stretches(x, etas, names):
         low, high = stretch.values()
-        fields = {end: label_text.round_digits(eta) for end, eta in stretch.items()}
+        fields = {end: names_and_numbers.round_digits(eta) for end, eta in stretch.items()}
         has_color = canvas.channels.color is not None and name in canvas.channels.color.labels
         canvas.records.append({"part": "first", **fields} | ({"color": name} if has_color else {}))
         room = (x.place(high) - x.place(low)) * canvas.size.width - 8
@@ -544,13 +546,13 @@ def _read_trades(
     # Both models of a trade may share a panel, which then shows one circle.
     record_of_place: dict[tuple[int, str], dict[str, Any]] = {}
     model_of_side = {"below": "model_a", "above": "model_b"}
-    say_name = partial(label_text.name_with_column, model, curves.column_of_field[model])
+    say_name = partial(names_and_numbers.name_with_column, model, curves.column_of_field[model])
     for side in model_of_side.values():
         join_options: dict[str, Any] = {"left_on": [*by_fields, model], "right_on": [*by_fields, side]}
         trade_rows = lines.join(trades, **join_options, nulls_equal=True, coalesce=False)
         for row in trade_rows.iter_rows(named=True):
             panel = facet.label_of_curve[row["curve"]] if facet else None
-            place = {name: label_text.round_digits(row[name]) for name in ("eta", "value")}
+            place = {name: names_and_numbers.round_digits(row[name]) for name in ("eta", "value")}
             names = {where: say_name(row[name]) for where, name in model_of_side.items()}
             record = {"part": "ring", **place, "place": say_eta(row["eta"]), **names}
             record_of_place[row["trade"], panel or ""] = record | tell_panel(panel)

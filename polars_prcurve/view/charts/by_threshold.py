@@ -19,18 +19,18 @@ from polars_prcurve.view.charts.parts import (
     chart_axes,
     colors_and_panels,
     marked_points,
-    point_thinning,
+    points_to_draw,
 )
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import find_known_half, lie_at_foot, say_thresholds
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
-from polars_prcurve.view.charts.parts.label_text import LOWER, round_digits
-from polars_prcurve.view.charts.parts.point_thinning import ALERT_RATE
+from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, round_digits
+from polars_prcurve.view.charts.parts.points_to_draw import ALERT_RATE
 from polars_prcurve.view.words.number_words import say_count, say_share, say_threshold
 
 _MOST_COLUMNS = 4  # columns of charts in a row, at most: more would be too narrow to read
@@ -124,7 +124,7 @@ def threshold_curve(
     panel_size = chart_axes.PanelSize(n, width, size[1] or round(0.3 * max(width, 300)))
     columns = [_Column(chart, label, panel_size, points) for label in labels]
     lines = pl.concat(column.lines for column in columns)
-    chart.canvas.spoken = point_thinning.describe_thinning(curves.points, lines)
+    chart.canvas.spoken = points_to_draw.describe_thinning(curves.points, lines)
     # Right of the last column in the first row there is room for names. A legend needs the first one,
     # since Vega draws the legend of that one alone, over all.
     named_column = n - 1 if columns[n - 1].has_room_for_names() else 0
@@ -141,7 +141,7 @@ def _read_scores(table: pl.DataFrame) -> ChartCurves:
             "draw pr_curve or roc_curve from it"
         )
     score = pl.col("threshold").cast(pl.Float64)
-    rows = point_thinning.find_few_false_alerts(curves.points).with_columns(score=score, made=False)
+    rows = points_to_draw.find_few_false_alerts(curves.points).with_columns(score=score, made=False)
     etas = curves.curve_rows.select("curve", "eta")
     rows = rows.filter(score.is_finite()).join(etas, on="curve", maintain_order="left")
     return replace(curves, points=rows)

@@ -10,11 +10,11 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.message_text import format_count
-from polars_prcurve.view.charts.parts import point_thinning
+from polars_prcurve.view.charts.parts import points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
     are_short,
     name_curves,
@@ -23,8 +23,8 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.label_text import add_threshold
 from polars_prcurve.view.charts.parts.marked_points import read_points
+from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold
 from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,
@@ -90,9 +90,9 @@ def gain_curve(
     etas = curves.curve_rows.select("curve", "eta")
     table_points, curve_points = (
         kind_rows.join(etas, on="curve", maintain_order="left").with_columns(
-            alerted=point_thinning.ALERT_RATE
+            alerted=points_to_draw.ALERT_RATE
         )
-        for kind_rows in (curves.points, point_thinning.start_at_origin(curves.points))
+        for kind_rows in (curves.points, points_to_draw.start_at_origin(curves.points))
     )
     tenth_of_curve = _read_tenths(curve_points, curves)
     tenth_of_curve |= _read_intervals(points, curves)
@@ -101,13 +101,13 @@ def gain_curve(
     order_text = "" if channels.facet else ", highest scores first"
     x = ChartAxis("alerted", f"Share of cases flagged{order_text}", 0.0, 1.0)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88), size)
-    curve_points = point_thinning.find_few_positives(curve_points, curves)
+    curve_points = points_to_draw.find_few_positives(curve_points, curves)
     canvas.draw_diagonal("in random order")
     has_marks = _mark_tenths(canvas, tenth_of_curve)
-    points_text = "Large points" if point_thinning.has_points_alone(table_points) else "Points"
+    points_text = "Large points" if points_to_draw.has_points_alone(table_points) else "Points"
     chart = CurveChart(
         canvas,
-        lines=point_thinning.drop_straight_points(curve_points),
+        lines=points_to_draw.drop_straight_points(curve_points),
         rows=table_points,
         height=pl.col("recall"),
         reads="backward",
@@ -122,7 +122,7 @@ def gain_curve(
             if any(tenth.span for tenth in tenth_of_curve.values())
             else "",
         ],
-        describe_doubt=point_thinning.describe_few_positives,
+        describe_doubt=points_to_draw.describe_few_positives,
     )
     return chart.draw(title)
 
@@ -257,7 +257,7 @@ def prg_curve(
     etas = curves.curve_rows["eta"]
     is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
     gain_points = _build_gains(curves, 0.0, is_log=False)[0]
-    area_of_curve = point_thinning.measure_areas(gain_points, *_FIELDS)
+    area_of_curve = points_to_draw.measure_areas(gain_points, *_FIELDS)
     area_of_curve = {curve: round(area, 4) for curve, area in area_of_curve.items()}  # not 1 in 750,000
     is_cut = gain_points["precision_gain"].null_count() > 0
     name = "Mean precision gain, negative ones as 0," if is_cut else "Mean precision gain"
@@ -349,7 +349,7 @@ def _build_gains(curves: ChartCurves, low_gain: float, *, is_log: bool) -> tuple
     # 1 - fpr / recall at every eta. For logarithmic axes there are points between, since lines bend
     # there.
     eta, recall, fpr = (pl.col(name) for name in ("eta", "recall", "fpr"))
-    points = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.points))
+    points = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.points))
     etas = curves.curve_rows.select("curve", "eta").filter((eta > 0) & (eta < 1))
     points = points.join(etas, on="curve", maintain_order="left")
     recall_before, fpr_before = (rate_expr.shift(1).over("curve") for rate_expr in (recall, fpr))
@@ -362,14 +362,14 @@ def _build_gains(curves: ChartCurves, low_gain: float, *, is_log: bool) -> tuple
     entry_points = entry_points.filter(is_entry).select("curve", "eta", recall="start", fpr="on_axis")
     inside_points = points.filter(~pl.col("made") & (recall >= start_recall)).drop("start")
     n_left = points.filter(~pl.col("made") & (recall < start_recall)).height
-    corner_points = point_thinning.prepend_made(entry_points, inside_points.drop("made"))
+    corner_points = points_to_draw.prepend_made(entry_points, inside_points.drop("made"))
     if is_log:
         least_fpr: Any = corner_points.filter(fpr > 0)["fpr"].min() or 1.0
         added_fprs = [grid_fpr for power in range(241) if (grid_fpr := 10 ** (-power / 20)) > least_fpr]
-        corner_points = point_thinning.bend_for_log_axis(corner_points, added_fprs)
+        corner_points = points_to_draw.bend_for_log_axis(corner_points, added_fprs)
         corner_points = corner_points.with_columns(eta.forward_fill().over("curve"))
     else:
-        corner_points = point_thinning.drop_straight_points(corner_points)
+        corner_points = points_to_draw.drop_straight_points(corner_points)
     recall_rest = eta / (1 - eta) * (1 - recall) / recall
     rest_points = corner_points.with_columns(recall_rest=recall_rest, precision_rest=fpr / recall)
     if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100% would be
@@ -381,7 +381,7 @@ def _build_gains(curves: ChartCurves, low_gain: float, *, is_log: bool) -> tuple
     ]
     x_field, y_field = (fields[is_log] for fields in zip(_FIELDS, _RESTS, strict=True))
     y_foot = pl.lit(1.0 if is_log else 0.0)
-    cut_points = point_thinning.cut_below(
+    cut_points = points_to_draw.cut_below(
         rest_points.with_columns(gain_exprs), x_field, y_field, pl.col("precision_gain"), y_foot
     )
     cut_points = cut_points.with_columns(pl.col("doubt").backward_fill().over("curve"))

@@ -10,13 +10,13 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.message_text import format_count, join_words, shorten_names
-from polars_prcurve.view.charts.parts import chart_curves, label_text
+from polars_prcurve.view.charts.parts import chart_input, names_and_numbers
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import (
     go_on,
     is_higher_better,
@@ -26,7 +26,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
-from polars_prcurve.view.words.name_numbers import number_names
+from polars_prcurve.view.words.name_order import number_names
 from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta
 
 _HOLDS_0 = 2  # the place of the colour of a band that holds 0, after those above and below it
@@ -89,13 +89,13 @@ def difference(
     ['a minus b: average precision, in percentage points, by prevalence']
     """
     size = read_words(title, (width, height))
-    frame = chart_curves.check_table("difference", table, "compare", ["eta", *_COLUMNS])
+    frame = chart_input.check_table("difference", table, "compare", ["eta", *_COLUMNS])
     group_columns = frame.columns[: frame.columns.index("eta")]
-    column_of_field = chart_curves.name_group_fields(group_columns) | {"metric": "metric"}
-    pair_frame = chart_curves.pick_columns(frame, column_of_field, ["eta", *_COLUMNS])
+    column_of_field = chart_input.name_group_fields(group_columns) | {"metric": "metric"}
+    pair_frame = chart_input.pick_columns(frame, column_of_field, ["eta", *_COLUMNS])
     pair_frame = pair_frame.with_columns(pair=pl.struct("model_a", "model_b"))
     column_of_field |= {"pair": "two models"}
-    curves = chart_curves.build_lines(pair_frame, column_of_field, "difference")
+    curves = chart_input.build_lines(pair_frame, column_of_field, "difference")
     if curves.count_distinct(["pair"]) >= _FEWEST_ROWS or curves.points["eta"].n_unique() == 1:
         return _draw_table(table, curves, confidence, title, size)
     rows, is_one = curves.points, len(curves.curve_rows) == 1
@@ -107,7 +107,7 @@ def difference(
     subtitle, finding = _say_pair(canvas) if is_one else ("The first model minus the second", "")
     lines = _add_sides(rows.with_columns(doubt=pl.col("significant").not_().fill_null(True)))
     grey_note = ", grey where they cover 0" if _HOLDS_0 in lines["side"] else ""
-    level_note = f"{label_text.describe_level(True, confidence)}{grey_note}"
+    level_note = f"{names_and_numbers.describe_level(True, confidence)}{grey_note}"
     chart = CurveChart(
         canvas,
         lines=lines,
@@ -130,7 +130,7 @@ def _say_pair(canvas: Canvas) -> tuple[str, str]:
     # Which model is better above 0 stands in the chart.
     curves = canvas.curves
     pair = curves.curve_rows.row(0, named=True)
-    metric, names = label_text.format_metric(pair["metric"]), _name_models(pair["pair"])
+    metric, names = names_and_numbers.format_metric(pair["metric"]), _name_models(pair["pair"])
     subtitle = f"{' minus '.join(names)}: {go_on(metric)}"
     if not is_higher_better(pair["metric"]):
         return subtitle, ""
@@ -161,7 +161,9 @@ def _build_axis(values: Iterable[float | None]) -> ChartAxis:
 
 def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
     """Return the names of both models of a pair."""
-    name_a, name_b = (label_text.name_with_column("group", "model", name) for name in pair.values())
+    name_a, name_b = (
+        names_and_numbers.name_with_column("group", "model", name) for name in pair.values()
+    )
     return name_a, name_b
 
 
@@ -245,12 +247,12 @@ def _draw_table(
     has_open = any(row["part"] == "interval" and "settled" not in row for row in canvas.records)
     open_reason = ", or in doubt" if rows["significant"].null_count() else ""
     note = (
-        f"Lines: {label_text.say_level(confidence)}",
+        f"Lines: {names_and_numbers.say_level(confidence)}",
         f"Significance: {scope}" if has_pairs else "",
         f"Dotted and hollow: not significant{open_reason}" if has_open else "",
     )
-    metric = label_text.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
-    etas_text = label_text.describe_etas(etas)
+    metric = names_and_numbers.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
+    etas_text = names_and_numbers.describe_etas(etas)
     subtitle = f"Differences in {go_on(metric)}, in percentage points, {etas_text}"
     finding = _say_settled(
         lines, metric, _count_rows(given), is_better=is_better, is_varied=bool(varied)
@@ -311,7 +313,7 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
     groups = (
         f"prevalence {say_eta(row[name])}"
         if name == "eta"
-        else label_text.name_with_column(name, column, row[name])
+        else names_and_numbers.name_with_column(name, column, row[name])
         for name, column in varied.items()
     )
     name = " \u00b7 ".join([f" {joint} ".join(names), *groups])
@@ -352,7 +354,7 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: Giv
         record = {"part": "interval", "row": place, "said": row.say()}
         record |= {"settled": 1} if row.is_settled else {}
         for name, value in ((x.field, row.value), ("low", row.low), ("high", row.high)):
-            record |= {} if value is None else {name: label_text.round_digits(value)}
+            record |= {} if value is None else {name: names_and_numbers.round_digits(value)}
         canvas.records.append(record)
     quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}
     canvas.words += [Word(text=_OPEN_HEAD, y=float(n_settled), **quiet)] if has_open else []

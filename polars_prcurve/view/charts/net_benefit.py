@@ -12,15 +12,15 @@ import polars as pl
 from polars_prcurve.core.confidence.estimate_columns import name_estimate
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_flag
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
-from polars_prcurve.view.charts.parts import chart_curves, point_thinning
+from polars_prcurve.view.charts.parts import chart_input, points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import say_net_benefit
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.label_text import add_threshold, describe_level
+from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, describe_level
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,
     NO_BREAK,
@@ -129,20 +129,20 @@ def decision_curve(
 def _read_decisions(table: object) -> ChartCurves:
     """Return a line per group and prevalence; raise if one has two rows at a risk."""
     chart_name, made_by = "the chart decision_curve", "the method decision_curve"
-    result = chart_curves.check_table(chart_name, table, made_by, _NEEDED)
+    result = chart_input.check_table(chart_name, table, made_by, _NEEDED)
     group_columns = result.columns[: result.columns.index("eta")]
-    column_of_field = chart_curves.name_group_fields(group_columns) | {"eta": "eta"}
+    column_of_field = chart_input.name_group_fields(group_columns) | {"eta": "eta"}
     band_columns = _BAND_COLUMNS if set(_BAND_COLUMNS) <= set(result.columns) else ()
     value_columns = [_RISK, _VALUE, "treat_all", *band_columns]
     field_columns = [name for name in FIELD_COLUMNS if name in result.columns]
-    points = chart_curves.pick_columns(
+    points = chart_input.pick_columns(
         result, column_of_field, [*SWEEP_COLUMNS, *value_columns, *field_columns]
     )
-    points = points.with_columns(chart_curves.empty_infinite(pl.col(value_columns)))
-    points = chart_curves.number_lines(points, column_of_field, _RISK, _VALUE, "risk")
+    points = points.with_columns(chart_input.empty_infinite(pl.col(value_columns)))
+    points = chart_input.number_lines(points, column_of_field, _RISK, _VALUE, "risk")
     is_known = pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
-    curves = chart_curves.build_chart_curves(points, column_of_field, is_known)
-    return replace(curves, points=point_thinning.find_few_false_alerts(curves.points))
+    curves = chart_input.build_chart_curves(points, column_of_field, is_known)
+    return replace(curves, points=points_to_draw.find_few_false_alerts(curves.points))
 
 
 def _build_axes(
@@ -217,7 +217,7 @@ def _cut_below(
     # A shade where nothing is known would hide the others, and shows no more than the dots do.
     is_shaded = ~pl.col("doubt").fill_null(False) | (pl.col("tp") + pl.col("fn") < FEW_POSITIVES)
     points = points.with_columns(pl.when(is_shaded).then(column) for column in band_columns)
-    points = point_thinning.cut_below(points, _RISK, _VALUE, rise, foot)
+    points = points_to_draw.cut_below(points, _RISK, _VALUE, rise, foot)
     # A line that comes back to no more than 0, where nobody is flagged, would look like a benefit.
     value = pl.col(_VALUE)
     points = points.with_columns(stretch=pl.struct("curve", value.is_null()).rle_id())

@@ -13,17 +13,17 @@ from polars_prcurve.core.comparison.monitoring import SINCE_COLUMNS
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import join_words, name_groups
-from polars_prcurve.view.charts.parts import chart_curves
+from polars_prcurve.view.charts.parts import chart_input
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_colors
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import say_alarms
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.label_text import (
+from polars_prcurve.view.charts.parts.names_and_numbers import (
     escape_text,
     format_level,
     format_metric,
@@ -150,24 +150,24 @@ def _say_period(row: dict[str, Any]) -> tuple[str, str]:
 def _read_periods(table: object) -> tuple[ChartCurves, str]:
     """Return a line for each group of a table, and what users call the time."""
     # `period` is the time itself if it is a whole number, and the number of the period otherwise.
-    result = chart_curves.check_table("monitor", table, "monitor", ["metric", *_VALUES])
+    result = chart_input.check_table("monitor", table, "monitor", ["metric", *_VALUES])
     key_columns = result.columns[: result.columns.index("metric")]
     if not key_columns:
         raise PrcError(
             "monitor takes the table that monitor returns, whose first columns are its periods"
         )
     *group_columns, time_column = key_columns
-    column_of_field = chart_curves.name_group_fields(group_columns)
+    column_of_field = chart_input.name_group_fields(group_columns)
     value_columns = ["metric", *(["eta"] if "eta" in result.columns else []), *_VALUES]
-    periods = chart_curves.pick_columns(result, {**column_of_field, "time": time_column}, value_columns)
+    periods = chart_input.pick_columns(result, {**column_of_field, "time": time_column}, value_columns)
     period_number = (
         pl.col("time") if result.schema[time_column].is_integer() else pl.col("time").rank("dense")
     )
     periods = periods.with_columns(period=period_number.cast(pl.Float64))
-    numbered_periods = chart_curves.number_curves(
+    numbered_periods = chart_input.number_curves(
         periods.sort(*column_of_field, "period"), column_of_field
     )
-    return chart_curves.build_chart_curves(
+    return chart_input.build_chart_curves(
         numbered_periods, column_of_field, pl.col("period").is_not_null()
     ), time_column
 

@@ -11,14 +11,14 @@ import polars as pl
 
 from polars_prcurve.core.confidence.estimate_columns import find_estimate
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_choice, read_flag
-from polars_prcurve.view.charts.parts import chart_axes, chart_titles, marked_points, point_thinning
+from polars_prcurve.view.charts.parts import chart_axes, chart_titles, marked_points, points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.label_text import add_threshold, describe_level
+from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, describe_level
 from polars_prcurve.view.words.number_words import (
     join_value,
     say_estimate,
@@ -104,9 +104,9 @@ def pr_curve(
     field_of = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
     heights = [axis.measure(pl.col(name)).alias(field) for name, field in field_of.items()]
     curves = replace(curves, points=curves.points.with_columns(heights))
-    rows = point_thinning.find_few_false_alerts(curves.points)
-    steps = point_thinning.build_steps(rows, *dict.fromkeys([y, *field_of.values()]), "doubt")
-    area_of_curve = point_thinning.measure_steps(steps, y)
+    rows = points_to_draw.find_few_false_alerts(curves.points)
+    steps = points_to_draw.build_steps(rows, *dict.fromkeys([y, *field_of.values()]), "doubt")
+    area_of_curve = points_to_draw.measure_steps(steps, y)
     channels = choose_channels(curves, color, facet, area_of_curve, has_heads=True)
     axis = _free_panels(axis, channels, curves)
     bands = ((field_of[band[0]], field_of[band[1]]),) if band else ()
@@ -116,7 +116,7 @@ def pr_curve(
     chart = CurveChart(
         canvas,
         lines=steps,
-        rows=point_thinning.keep_rises(curves.points),
+        rows=points_to_draw.keep_rises(curves.points),
         height=pl.col("fpr") / pl.col("recall"),
         reads="forward",
         say_row=partial(_say_row, (y, *band)),
@@ -193,7 +193,7 @@ def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, cur
 def _write_note(canvas: Canvas, level_clause: str) -> list[str]:
     """Return the sentences that this chart alone has at its foot; `level_clause` is on the shade."""
     has_level = any(record["part"] == "reference" for record in canvas.records)
-    y_axis, is_published = canvas.spec.y, point_thinning.has_points_alone(canvas.curves.points)
+    y_axis, is_published = canvas.spec.y, points_to_draw.has_points_alone(canvas.curves.points)
     chosen_text = "at each threshold; at one that was chosen on this test set they are wider"
     place_text = "of these points" if is_published else chosen_text
     return [

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_name
-from polars_prcurve.view.charts.parts import chart_curves, colors_and_panels
+from polars_prcurve.view.charts.parts import chart_input, colors_and_panels
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
@@ -26,7 +26,7 @@ from polars_prcurve.view.charts.parts.chart_axes import (
     build_eta_axis,
     list_stretches,
 )
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import (
     go_on,
     list_firsts,
@@ -37,7 +37,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.label_text import format_level, format_metric, round_digits
+from polars_prcurve.view.charts.parts.names_and_numbers import format_level, format_metric, round_digits
 from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name, wrap_words
 from polars_prcurve.view.words.number_words import say_eta
 
@@ -157,16 +157,16 @@ def _open_canvas(curves: ChartCurves, channels: Channels, size: GivenSize) -> Ca
 def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartCurves, pl.DataFrame]:
     """Return a line per model from the table of `ranking`, with models as the first group, and zones."""
     # `top` and `foot` are the first and the last place that a model may have at a prevalence.
-    table = chart_curves.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
+    table = chart_input.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     n_keys = table.columns.index("eta")
-    column_of_field = chart_curves.name_group_fields(["model", *table.columns[:n_keys]])
+    column_of_field = chart_input.name_group_fields(["model", *table.columns[:n_keys]])
     further_columns = [name for name in _FURTHER_COLUMNS if name in table.columns[n_keys + 1 :]]
     columns = ["value", "rank", *further_columns]
-    points = chart_curves.pick_columns(table, column_of_field, ["eta", *columns])
+    points = chart_input.pick_columns(table, column_of_field, ["eta", *columns])
     settled_pairs: set[Any] | None = None
     if pairs is not None:
         pair_columns = [*table.columns[:n_keys], "eta", "model_a", "model_b", "significant"]
-        pairs = chart_curves.check_table("pairs= of ranking", pairs, "compare", pair_columns)
+        pairs = chart_input.check_table("pairs= of ranking", pairs, "compare", pair_columns)
         settled_rows = pairs.select(pair_columns).filter("significant").iter_rows()
         settled_pairs = {(*row[:-3], frozenset(row[-3:-1])) for row in settled_rows}
     group_keys = [*(field for field in column_of_field if field != "group_0"), "eta"]
@@ -183,7 +183,7 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartC
     zone_schema = {key: points.schema[key] for key in group_keys} | schema
     zone_frame = pl.DataFrame(zones, zone_schema, orient="row")
     points = pl.concat([ranked_frame, points.filter(pl.col("rank").is_null())], how="diagonal")
-    return chart_curves.build_lines(points, column_of_field, "rank"), zone_frame
+    return chart_input.build_lines(points, column_of_field, "rank"), zone_frame
 
 
 def _compare_all(

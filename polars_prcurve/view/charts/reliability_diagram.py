@@ -20,11 +20,11 @@ from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, fit_shares
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import say_reliability
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
-from polars_prcurve.view.charts.parts.label_text import format_level, round_digits
-from polars_prcurve.view.charts.parts.point_thinning import has_counts
+from polars_prcurve.view.charts.parts.names_and_numbers import format_level, round_digits
+from polars_prcurve.view.charts.parts.points_to_draw import has_counts
 from polars_prcurve.view.words.number_words import (
     join_value,
     say_count,

@@ -18,12 +18,12 @@ from polars_prcurve.core.ground.argument_checks import (
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
 from polars_prcurve.core.prevalence.eta_values import read_share
-from polars_prcurve.view.charts.parts import marked_points, point_thinning
+from polars_prcurve.view.charts.parts import marked_points, points_to_draw
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
     find_known_half,
     name_curves,
@@ -34,7 +34,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.label_text import add_threshold
+from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold
 from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share, say_target
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
@@ -96,9 +96,9 @@ def roc_curve(
     curves = read_sweep("roc_curve", table, is_by_eta=False, made_by="sweep or curve")
     x_axis = _build_fpr_axis(curves.points, log_x)
     left_edge = x_axis.low  # where fpr 0 is drawn
-    full_points = point_thinning.start_at_origin(point_thinning.find_few_false_alerts(curves.points))
+    full_points = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.points))
     full_points = full_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    area_of_curve = point_thinning.measure_areas(full_points)
+    area_of_curve = points_to_draw.measure_areas(full_points)
     channels = choose_channels(curves, color, facet, area_of_curve, has_heads=True)
     spec = ChartSpec(x_axis, RECALL_AXIS, "linear", width=0.8, height=0.88)
     canvas = Canvas(curves, channels, spec, size)
@@ -107,9 +107,9 @@ def roc_curve(
     marks = marked_points.choose_points("roc_curve", points, curves, channels, ["recall", "fpr"])
     chart = CurveChart(
         canvas,
-        lines=_bend(point_thinning.drop_straight_points(full_points), left_edge, line_fprs),
+        lines=_bend(points_to_draw.drop_straight_points(full_points), left_edge, line_fprs),
         rows=curves.points,
-        pointed=point_thinning.keep_rises(curves.points),
+        pointed=points_to_draw.keep_rises(curves.points),
         height=pl.col("recall"),
         reads="backward",
         say_row=_say_row,
@@ -133,7 +133,7 @@ def _say_curves(channels: Channels, area_of_curve: dict[int, float], curves: Cha
     half_points = find_known_half(curves)
     fpr_of_curve = dict(half_points.select("curve", "fpr").rows())
     if channels.facet is not None or not fpr_of_curve or (len(fpr_of_curve) > 1 and not name_of_curve):
-        has_published_points = point_thinning.has_points_alone(curves.points)
+        has_published_points = points_to_draw.has_points_alone(curves.points)
         return "" if has_published_points else say_areas("ROC AUC", area_of_curve, curves, channels)
     start = f"At {say_reached(half_points['recall'])}, the false positive rate is"
     return say_each(start, "", fpr_of_curve, name_of_curve)
@@ -171,8 +171,8 @@ def _bend(points: pl.DataFrame, left_edge: float, line_fprs: list[float]) -> pl.
     """Return the points, and more of them where lines bend on a log axis."""
     if not left_edge:
         return points
-    points = point_thinning.bend_for_log_axis(points, line_fprs)
-    points = point_thinning.drop_straight_points(points)
+    points = points_to_draw.bend_for_log_axis(points, line_fprs)
+    points = points_to_draw.drop_straight_points(points)
     return points.with_columns(pl.col("doubt").backward_fill().over("curve"))
 
 

@@ -19,11 +19,11 @@ from polars_prcurve.view.charts.parts.active_theme import measure_text, read_siz
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, arrange_panels, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis, fix_y
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import find_half, say_each, say_known, say_reached
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.label_text import LOWER, round_digits
+from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, round_digits
 from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import say_share, say_shares, say_threshold
 

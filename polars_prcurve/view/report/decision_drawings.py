@@ -37,7 +37,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_merit,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
-from polars_prcurve.view.words.name_numbers import keep_call_order, number_names
+from polars_prcurve.view.words.name_order import keep_call_order, number_names
 from polars_prcurve.view.words.names_in_sentences import count_letters, wrap_words
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,

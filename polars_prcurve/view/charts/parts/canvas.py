@@ -10,13 +10,13 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, check_texts, check_title
-from polars_prcurve.view.charts.parts import chart_assembly, point_thinning
+from polars_prcurve.view.charts.parts import chart_assembly, points_to_draw
 from polars_prcurve.view.charts.parts.active_theme import quiet_look
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, read_size
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, choose_way
-from polars_prcurve.view.charts.parts.label_text import round_digits
+from polars_prcurve.view.charts.parts.names_and_numbers import round_digits
 from polars_prcurve.view.words.names_in_sentences import start_sentence
 
 _MAX_GHOST_PANELS = 24  # panels, at most, in which all other curves stand behind in grey
@@ -89,17 +89,17 @@ class Canvas:
         x, size, spec = self.spec.x, self.size, self.spec
         points = points if "made" in points.columns else points.with_columns(made=False)
         x_pixels = x.find_pixels(pl.col(x.field), size.width)
-        drawn_points = point_thinning.find_marks(points, marks)
-        drawn_points = point_thinning.thin_points(drawn_points, x_pixels, order, size.width)
-        drawn_points = point_thinning.split_by_doubt(drawn_points, spec.interpolate)
+        drawn_points = points_to_draw.find_marks(points, marks)
+        drawn_points = points_to_draw.thin_points(drawn_points, x_pixels, order, size.width)
+        drawn_points = points_to_draw.split_by_doubt(drawn_points, spec.interpolate)
         axis_of_field = {axis.field: axis for axis in spec.y_axes}
         axis_of_field |= {end: spec.y for band in spec.bands for end in band}
         heights = [axis.find_pixels(pl.col(field), size.height) for field, axis in axis_of_field.items()]
-        drawn_points = point_thinning.drop_hidden_points(
+        drawn_points = points_to_draw.drop_hidden_points(
             drawn_points, x_pixels, heights, spec.interpolate
         )
-        self.spoken = point_thinning.describe_thinning(points, drawn_points)
-        line_records = point_thinning.build_records(
+        self.spoken = points_to_draw.describe_thinning(points, drawn_points)
+        line_records = points_to_draw.build_records(
             self.channels, drawn_points, [x.field, *axis_of_field, "side"]
         )
         self.records += line_records
@@ -142,7 +142,7 @@ class Canvas:
             return
         self.records += [
             dot | {"part": "dot"}
-            for dot in point_thinning.build_records(self.channels, points.drop_nulls(fields), fields)
+            for dot in points_to_draw.build_records(self.channels, points.drop_nulls(fields), fields)
             # Those of grey lines would hide the others.
             if color_channel is None or dot["color"] in color_channel.shown_labels
         ]

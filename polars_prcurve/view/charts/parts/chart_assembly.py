@@ -33,8 +33,8 @@ from polars_prcurve.view.charts.parts.label_placement import (
     place_names,
     settle_words,
 )
-from polars_prcurve.view.charts.parts.label_text import escape_text, round_digits
-from polars_prcurve.view.charts.parts.point_thinning import pack_lines
+from polars_prcurve.view.charts.parts.names_and_numbers import escape_text, round_digits
+from polars_prcurve.view.charts.parts.points_to_draw import pack_lines
 from polars_prcurve.view.words.names_in_sentences import start_sentence, wrap_words
 from polars_prcurve.view.words.number_words import NO_BREAK, glue_numbers
 

@@ -16,11 +16,11 @@ from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_va
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
-from polars_prcurve.view.charts.parts import point_thinning
+from polars_prcurve.view.charts.parts import points_to_draw
 from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.view.charts.parts.label_text import LOWER, format_range
+from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, format_range
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.names_in_sentences import name_target
 from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
@@ -119,7 +119,7 @@ def find_known_half(curves: ChartCurves) -> pl.DataFrame:
         return curves.points.clear()
     half_points = find_half(curves).filter(pl.col("curve").is_in(known_rows["curve"].to_list()))
     is_far = (
-        point_thinning.has_points_alone(curves.points) and (half_points["recall"] > _NEAR_HALF).any()
+        points_to_draw.has_points_alone(curves.points) and (half_points["recall"] > _NEAR_HALF).any()
     )
     is_unknown = (
         is_far or len(half_points) < len(known_rows) or half_points["doubt"].fill_null(True).any()
@@ -129,7 +129,7 @@ def find_known_half(curves: ChartCurves) -> pl.DataFrame:
 
 def find_half(curves: ChartCurves) -> pl.DataFrame:
     """Return the row of each curve at the highest threshold that finds half of the positives."""
-    half_points = point_thinning.find_few_false_alerts(point_thinning.keep_rises(curves.points)).filter(
+    half_points = points_to_draw.find_few_false_alerts(points_to_draw.keep_rises(curves.points)).filter(
         pl.col("recall") >= 0.5
     )
     return half_points.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)

@@ -13,8 +13,8 @@ import polars as pl
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
-from polars_prcurve.view.charts.parts.chart_curves import NUMBER, ChartCurves
-from polars_prcurve.view.charts.parts.label_text import build_labels, escape_name
+from polars_prcurve.view.charts.parts.chart_input import NUMBER, ChartCurves
+from polars_prcurve.view.charts.parts.names_and_numbers import build_labels, escape_name
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, map_etas, say_areas
 
 MAX_COLORS = 8  # as many as `colors_and_sizes.COLORS` has

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title
-from polars_prcurve.view.charts.parts import point_thinning
+from polars_prcurve.view.charts.parts import points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, ChartText
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import say_known
 from polars_prcurve.view.charts.parts.marked_points import NO_MARKS, MarkedPoints, mark_points
 from polars_prcurve.view.words.number_words import SayShares
@@ -46,7 +46,7 @@ class CurveChart:
     pointed: pl.DataFrame | None = None  # the rows that the pointer reads, if these are not all
     marks: MarkedPoints = NO_MARKS  # points with a name, which lines run through
     label_marks: Callable[[list[float], SayShares], list[str]] | None = None  # if not by their height
-    describe_doubt: Callable[[pl.DataFrame], list[str]] = point_thinning.describe_doubt
+    describe_doubt: Callable[[pl.DataFrame], list[str]] = points_to_draw.describe_doubt
     has_ghosts: bool = True  # whether the lines of other panels stand behind in grey
 
     def draw(self, user_title: Title) -> Chart:
@@ -76,7 +76,7 @@ class CurveChart:
     @property
     def is_published(self) -> bool:
         """Whether the rows are published points, whose thresholds are not known."""
-        return self.reads != "nearest" and point_thinning.has_points_alone(self.rows)
+        return self.reads != "nearest" and points_to_draw.has_points_alone(self.rows)
 
     def draw_lines(self) -> pl.DataFrame:
         """Draw lines, dots, marks and what the pointer reads; return the points that lines join."""

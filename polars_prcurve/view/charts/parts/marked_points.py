@@ -12,7 +12,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.view.charts.parts.canvas import Canvas
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
-from polars_prcurve.view.charts.parts.chart_curves import (
+from polars_prcurve.view.charts.parts.chart_input import (
     ChartCurves,
     check_table,
     pick_columns,
@@ -28,8 +28,8 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_values,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
-from polars_prcurve.view.charts.parts.label_text import LOWER, name_target, round_digits
-from polars_prcurve.view.charts.parts.point_thinning import has_points_alone
+from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, name_target, round_digits
+from polars_prcurve.view.charts.parts.points_to_draw import has_points_alone
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     SayShares,

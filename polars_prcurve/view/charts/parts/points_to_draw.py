@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
-from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
-from polars_prcurve.view.charts.parts.label_text import round_digits
+from polars_prcurve.view.charts.parts.names_and_numbers import round_digits
 from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
 
 _FEWEST_COLUMNS = 60  # columns of pixels, at the least, so that a reduced curve keeps its shape

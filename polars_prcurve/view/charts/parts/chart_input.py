@@ -19,8 +19,8 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import shorten_names
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
-from polars_prcurve.view.charts.parts import label_text
-from polars_prcurve.view.words.name_numbers import number_names
+from polars_prcurve.view.charts.parts import names_and_numbers
+from polars_prcurve.view.words.name_order import number_names
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_sizes
 
 SPAN = "interval of the prevalence"  # the column of intervals in words, as users see it
@@ -102,10 +102,10 @@ class ChartCurves:
             "group_0" in self.column_of_field and len(etas) > 1 and self.count_distinct(["group_0"]) > 1
         )
         if has_several_etas and self.count_distinct(self.group_fields) == len(self.curve_rows):
-            etas_text = label_text.say_eta_range(etas)
+            etas_text = names_and_numbers.say_eta_range(etas)
             range_text = f"{'from ' if ' to ' in etas_text else ''}{etas_text}"
             return f"{text.rstrip(',')}, each group at its own prevalence, {range_text}"
-        return f"{text} {label_text.describe_etas(etas) if etas else ''}".rstrip(" ,")
+        return f"{text} {names_and_numbers.describe_etas(etas) if etas else ''}".rstrip(" ,")
 
     def describe_sizes(self) -> list[str]:
         """Return sentences on the test set, and on what is left out."""
@@ -118,7 +118,7 @@ class ChartCurves:
         subject = "Test set" if self.count_distinct(size_names) == 1 else "Test sets"
         if "fp_effective" in self.points.columns:
             sizes_text = say_sizes(
-                *(label_text.format_range(size_column.round()) for size_column in size_columns)
+                *(names_and_numbers.format_range(size_column.round()) for size_column in size_columns)
             )
             verb = "counts" if subject == "Test set" else "count"
             sizes_clause = f" of weighted rows, which {verb} as {sizes_text}"
@@ -130,13 +130,13 @@ class ChartCurves:
             size_columns = [
                 size_column.round() if are_whole else size_column for size_column in size_columns
             ]
-            pos_text, neg_text = map(label_text.format_range, size_columns)
+            pos_text, neg_text = map(names_and_numbers.format_range, size_columns)
             sizes_clause = (
                 f": the weights of positives add up to {pos_text}, those of negatives to {neg_text}; "
                 "how many examples these count as is not in the table"
             )
         else:
-            sizes_clause = f": {say_sizes(*map(label_text.format_range, size_columns))}"
+            sizes_clause = f": {say_sizes(*map(names_and_numbers.format_range, size_columns))}"
         return [subject + sizes_clause, *self.describe_left_out()]
 
     def describe_left_out(self) -> list[str]:
@@ -267,7 +267,7 @@ def _name_left_out(
     group_labels = ["the whole table"]
     if column_of_label_field:
         distinct_rows = left_out_rows.unique([*column_of_label_field], maintain_order=True)
-        group_labels = label_text.build_labels(distinct_rows, column_of_label_field)
+        group_labels = names_and_numbers.build_labels(distinct_rows, column_of_label_field)
     names_text = ", ".join(shorten_names(group_labels[:_MAX_NAMES], 40))
     n_more = len(group_labels) - _MAX_NAMES
     return f"Not drawn, {reason}: {names_text}{f' and {n_more} more' if n_more > 0 else ''}"
@@ -329,7 +329,7 @@ def read_sweep(
                 for names_of_key in (own_key_columns, [*own_key_columns, *end_columns])
             )
             if n_curves < n_curves_with_spans:
-                end_pairs, say_range = table.select(end_columns).rows(), label_text.say_eta_range
+                end_pairs, say_range = table.select(end_columns).rows(), names_and_numbers.say_eta_range
                 span_texts = [
                     "exact" if None in end_pair else say_range(end_pair) for end_pair in end_pairs
                 ]
@@ -381,7 +381,9 @@ def _sort_points(
     # A ROC curve from the table of `curve` would have each point once per prevalence.
     point_exprs = pl.col("curve", "threshold", "fpr", "recall")
     points = points.filter(pl.any_horizontal(point_exprs.ne_missing(point_exprs.shift())))
-    return points.with_columns(pl.col("threshold").shift(-1).over("curve").alias(label_text.LOWER))
+    return points.with_columns(
+        pl.col("threshold").shift(-1).over("curve").alias(names_and_numbers.LOWER)
+    )
 
 
 # Tables with a row per prevalence --------------------------------------------------------------
