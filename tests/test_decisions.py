@@ -472,6 +472,19 @@ def test_groups_stand_beside_all_others_together(goal: dict[str, Any]) -> None:
     assert decision.verdicts.height == 6
 
 
+def test_open_groups_beyond_the_range_of_the_headline_are_named() -> None:
+    sites = draw_groups([1.2, 2.0, 2.0, 2.0, 2.0, 3.4])
+    small = draw_models({"score": 1.1}, 22, 60, seed=4).with_columns(site=pl.lit("small site"))
+    decision = pl.concat([sites, small]).prc(by="site").decide(0.05, recall=0.5)
+    sentence = decision.verdict.sentence
+    rows = [line for line in decision.say(200).splitlines() if line.endswith("not significant")]
+    assert any(row.startswith("small site") for row in rows)
+    value = decision.table.filter(site="small site")["precision"].item()
+    assert value < decision.table.filter(site="site 0")["precision"].item()
+    ending = "do not differ significantly, among them small site at "
+    assert re.search(rf"; the other {len(rows)} {ending}[\d.]+% \(.*\)$", sentence), sentence
+
+
 def test_of_many_worse_groups_the_worst_are_named() -> None:
     sites = draw_groups([2.8] * 6 + [1.5, 1.4, 1.2, 1.0, 0.8, 0.6])
     decision = sites.prc(by="site").decide(0.05, recall=0.5)

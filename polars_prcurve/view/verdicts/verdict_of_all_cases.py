@@ -229,13 +229,12 @@ def _write_groups(cases: Sequence[WordedCase]) -> str:
     )
     # Of many that are worse the worst ones are named.
     named_worse_cases = worse_cases[:: -1 if len(worse_cases) > MOST_NAMES else 1]
-    n_open = sum(case.outcome == "open" for case in cases)
+    open_cases = sorted((case for case in cases if case.outcome == "open"), key=_read_value)
     vague_cases = [case for case in cases if case.outcome == "too_little_data"]
     metric = name_merit(cases[0])
     if len(vague_cases) == len(cases):
         return f"No {unit} can be compared with the rest"
     if not better_cases and not worse_cases:
-        open_cases = sorted((case for case in cases if case.outcome == "open"), key=_read_value)
         headline = f"No {unit} differs significantly from the rest"
         if len(open_cases) == 1:
             headline += f": {metric} {_write_end(open_cases[0])}"
@@ -255,12 +254,23 @@ def _write_groups(cases: Sequence[WordedCase]) -> str:
             headline += f": {metric} {values}"
         else:
             headline += f": {metric} from {_write_end(cases_apart[-1])} to {_write_end(cases_apart[0])}"
-        if n_open:
-            others = f"other {n_open} do" if n_open > 1 else "other one does"
+        if open_cases:
+            others = f"other {len(open_cases)} do" if len(open_cases) > 1 else "other one does"
             headline += f"; the {others} not differ significantly"
+            headline += _write_beyond(open_cases, cases_apart) if better_cases and worse_cases else ""
     lone_cases = [case for case in cases if not case.is_group_tested and case not in vague_cases]
     headline += f"; nothing to compare {_name(lone_cases)} with" if lone_cases else ""
     return f"{headline}; too little data for {_name(vague_cases)}" if vague_cases else headline
+
+
+def _write_beyond(open_cases: Sequence[WordedCase], cases_apart: Sequence[WordedCase]) -> str:
+    """Return the first and the last of the open cases, if they are beyond the range of the others."""
+    values = [*map(_read_value, cases_apart)]
+    first_case, last_case = open_cases[0], open_cases[-1]
+    beyond_cases = [first_case] if _read_value(first_case) < min(values) else []
+    beyond_cases += [last_case] if _read_value(last_case) > max(values) else []
+    texts = [f"{case.short_name} at {write_merit(case.candidates[0])}" for case in beyond_cases]
+    return f", among them {join_words(texts)}" if texts else ""
 
 
 def _read_value(case: Case) -> float:
