@@ -93,7 +93,9 @@ def test_without_id_a_row_is_dropped_alone() -> None:
 
 def test_an_example_without_a_row_of_each_model_still_raises() -> None:
     long = to_long(with_holes({"a": [3]})).filter((pl.col("model") != "b") | (pl.col("patient") != 2.0))
-    with pytest.raises(PrcError, match=r"exactly one row per model, but 6 examples"):
+    with pytest.raises(
+        PrcError, match=r"exactly one row per model, but a row is missing or repeated for 6 examples"
+    ):
         prc(long).compare(model="model", id=ID, eta=0.1, missing="drop", columns="all")
 
 
@@ -198,9 +200,11 @@ def unpivot(wide: pl.DataFrame) -> pl.DataFrame:
 )
 def test_unmatched_examples_are_told_before_the_work(call: Callable[..., Any]) -> None:
     long = unpivot(WIDE)
-    with pytest.raises(PrcError, match=r"exactly one row per model, but 1 example"):
+    with pytest.raises(
+        PrcError, match=r"exactly one row per model, but a row is missing or repeated for 1 example"
+    ):
         call(prc(long.slice(1)), eta=0.1)
-    with pytest.raises(PrcError, match=r"1 example, by id=, have a different label"):
+    with pytest.raises(PrcError, match=r"the label, .* is different in another model for 1 example"):
         call(prc(long.with_columns(label=pl.col("label") ^ (pl.int_range(pl.len()) == 0))), eta=0.1)
     with pytest.raises(PrcError, match="no row for 6 group"):
         call(prc(long), by="g", eta=pl.DataFrame({"g": ["x"], "eta": [0.1]}))

@@ -42,7 +42,7 @@ from polars_prcurve import (
     shift_prior,
 )
 from polars_prcurve.core.comparison import sign_changes
-from polars_prcurve.core.prevalence import posteriors as estimate
+from polars_prcurve.core.prevalence import prevalence_by_em as estimate
 from polars_prcurve.core.uncertainty import bootstrap
 from polars_prcurve.core.uncertainty.bootstrap import CellSample
 from polars_prcurve.core.uncertainty.precision_under_subsampling import subsampled_precision
