@@ -121,9 +121,7 @@ def test_intervals_of_an_unknown_level_are_described_in_english():
     table = prc(draw_models({"a": 2.5, "b": 1.0, "c": 0.9}), score=names).compare(
         0.1, metrics="average_precision"
     )
-    assert "Lines: confidence intervals, at the level they were made with" in subtitle(
-        charts.difference(table)
-    )
+    assert "Lines: confidence intervals" in subtitle(charts.difference(table))
     assert "Lines: 95% intervals" in subtitle(charts.difference(table, confidence=0.95))
 
 
@@ -358,9 +356,10 @@ def test_charts_at_a_target_call_a_winner_as_the_verdict_does(n_pos, gap, step):
         for chart in (
             test.plot.alerts(0.02, recall=0.5),
             test.plot.p3_curve([0.01, 0.02, 0.04], recall=0.5, confidence=0.95),
+            *([test.plot.pr_curve(0.02, confidence=0.95)] if n_pos >= 20 else []),
         )
     ]
-    assert ["no clear winner" in title.lower() for title in titles] == [is_open] * 2, titles
+    assert {"no clear winner" in title.lower() for title in titles} == {is_open}, titles
 
 
 def test_icons_name_the_recall_of_each_model_if_ties_set_them_apart():
@@ -393,3 +392,18 @@ def test_alerts_at_random_are_noted_only_where_they_are_drawn():
     chart = charts.pr_curve(curve, facet="topic")
     assert not records(chart, "reference")
     assert "Grey line" not in subtitle(chart)
+
+
+def test_alerts_that_may_be_chance_are_told_as_a_curve_tells_them():
+    test = prc(draw_models({"a": 0.0, "b": 0.05}), score=["a", "b"])
+    titles = {
+        heading(test.plot.alerts(0.1, recall=0.5)),
+        heading(test.plot.pr_curve(0.1, confidence=0.95)),
+    }
+    assert titles == {
+        "a and b may be no better than chance: intervals of precision include the prevalence"
+    }
+    one = prc(draw_models({"a": 0.0}), score="a").plot.alerts(0.1, recall=0.5)
+    assert heading(one).startswith("Precision may be no better than chance")
+    two = test.plot.alerts([0.1, 0.01], recall=0.5)
+    assert "chance" not in heading(two), "each prevalence has its own"

@@ -157,7 +157,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         )
         rows_of_models = {}
         if target_points.n_unique("eta") == 1:
-            rows_of_models = self._rank_at_target(target_points, eta, confidence, table_words)
+            rows_of_models = self._rank_models(target_points, eta, confidence, table_words)
         return draw(target_points, **rows_of_models, confidence=confidence)
 
     def pr_curve(
@@ -183,10 +183,15 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         draw, table_words = self._prepare("pr_curve", words, points, ["recall", y])
         if log_y is not None:
             read_flag("log_y=", log_y)
-        curve_points = self._methods.curve(
-            eta, metrics=(y,), confidence=confidence, thresholds="corners", **table_words
+        curve_points = _collect(
+            self._methods.curve(
+                eta, metrics=(y,), confidence=confidence, thresholds="corners", **table_words
+            )
         )
-        return draw(curve_points, y=y, confidence=confidence, points=points, log_y=log_y)
+        options: dict[str, Any] = {"y": y, "points": points, "log_y": log_y}
+        if y == "precision" and points is None and curve_points.n_unique("eta") == 1:
+            options |= self._rank_models(curve_points, eta, confidence, table_words, recall=0.5)
+        return draw(curve_points, confidence=confidence, **options)
 
     def roc_curve(
         self,
@@ -547,26 +552,30 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         etas = points["eta"].unique().sort().to_list() if eta is None else etas
         rows_of_models = {}
         if [*options["metrics"]] == ["precision"]:
-            rows_of_models = self._rank_at_target(points, etas, confidence, table_words)
+            rows_of_models = self._rank_models(points, etas, confidence, table_words)
         return draw(points, **rows_of_models, confidence=confidence)
 
-    def _rank_at_target(
-        self, points: pl.DataFrame, etas: Any, confidence: Any, table_words: Any
+    def _rank_models(
+        self, rows: pl.DataFrame, etas: Any, confidence: Any, table_words: Any, **target: float
     ) -> dict[str, pl.DataFrame]:
         """Return the ranking of 2 to 8 models by their precision at one target, if it is tested."""
         # Intervals of single thresholds may lie apart where the models do not differ significantly.
-        all_words = self._methods._merge_words(table_words)
-        name = self._find_model_name(table_words)
-        has_groups = all_words.get("by") is not None or isinstance(all_words.get("score"), Mapping)
+        all_words, name = self._methods._merge_words(table_words), self._find_model_name(table_words)
+        has_scores = all(all_words.get(word) is None for word in ("by", "rates", "cells"))
+        has_scores = has_scores and not isinstance(all_words.get("score"), Mapping)
         is_plain = etas is None or isinstance(etas, float | int | str | list | tuple)
-        if name is None or confidence is None or has_groups or not is_plain:
+        if name is None or confidence is None or not (has_scores and is_plain):
             return {}
-        targets = {word: value for word, value in table_words.items() if word in TARGET_WORDS}
-        is_one_target = all(isinstance(value, float | int | str) for value in targets.values())
-        is_one_target = is_one_target and points.n_unique(["criterion", "target"]) == 1
-        if "maximize" in targets or not is_one_target or not 2 <= points[name].n_unique() <= _MAX_MODELS:
+        targets = target or {
+            word: value
+            for word, value in table_words.items()
+            if word in TARGET_WORDS and value is not None and word != "per"
+        }
+        is_one_target = len(targets) == 1 and "maximize" not in targets
+        is_one_target &= all(isinstance(value, float | int | str) for value in targets.values())
+        if not is_one_target or not 2 <= rows[name].n_unique() <= _MAX_MODELS:
             return {}
-        options: dict[str, Any] = {"metric": "precision", "confidence": confidence}
+        options: dict[str, Any] = {"metric": "precision", "confidence": confidence, **target}
         ranking = self._methods.ranking(etas, columns="all", **options, **table_words)
         return {"ranking": _collect(ranking)}
 

@@ -18,9 +18,11 @@ from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves, check_table, read_lines
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_lines
 from polars_prcurve.view.charts.parts.chart_titles import (
+    are_open,
     describe_comparison,
+    say_chance,
     say_each_of_100,
     say_known,
     say_open,
@@ -122,17 +124,25 @@ def alerts(
     say_grids = partial(say_each_of_100, grid_of_curve, canvas.channels)
     are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).fill_null(False).all())
     finding = say_grids(curves) if are_few else say_known(curves, say_grids)
-    if ranking is not None and _is_open(ranking):
+    if not are_few and (chance_sentence := _say_chance(curves, canvas.channels)):
+        finding = chance_sentence
+    elif are_open(ranking):
         finding, note = say_open(finding), [*note, describe_comparison(curves)]
     return canvas.finish(
         canvas.write(title, finding, name=_NAME, subtitle=_say_purpose(curves), note=note)
     )
 
 
-def _is_open(ranking: pl.DataFrame) -> bool:
-    """Return whether several models may be the best ones."""
-    rows = check_table("ranking= of alerts", ranking, "ranking", ["model", "may_be_best"])
-    return rows["may_be_best"].count() > 0 and rows["may_be_best"].fill_null(True).sum() > 1
+def _say_chance(curves: ChartCurves, channels: Channels) -> str:
+    """Return that precision of all grids may be chance; else empty, and of several prevalences."""
+    etas, points = curves.curve_rows["eta"], curves.points
+    if etas.n_unique() > 1 or "low" not in points.columns:
+        return ""
+    spans = points.select("low", "high").drop_nulls().rows()
+    if len(spans) < len(etas):
+        return ""
+    labels = channels.facet.label_of_curve if channels.facet else {}
+    return say_chance(spans, etas[0], [labels.get(curve, "") for curve in curves.curve_rows["curve"]])
 
 
 def _say_purpose(curves: ChartCurves) -> str:

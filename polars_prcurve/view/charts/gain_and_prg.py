@@ -119,7 +119,7 @@ def gain_curve(
         note=[
             f"{points_text} mark where a tenth of cases are flagged" if has_marks else "",
             "Brackets: the interval of recall at the threshold that flags at most a tenth"
-            if any(tenth.span for tenth in tenth_of_curve.values())
+            if has_marks and any(tenth.span for tenth in tenth_of_curve.values())
             else "",
         ],
         describe_doubt=points_to_draw.describe_few_positives,

@@ -43,6 +43,7 @@ def pr_curve(
     y: Literal["precision", "fdr"] = "precision",
     confidence: float | None = None,
     points: pl.DataFrame | None = None,
+    ranking: pl.DataFrame | None = None,
     log_y: bool | None = None,
     color: str | None = None,
     facet: str | None = None,
@@ -72,6 +73,10 @@ def pr_curve(
         and its precision, with an upright rule for its interval. With `holds_from` and `holds_to`
         (`columns="all"`), a thin rule spans them.
         Rows without a threshold are counted in the note.
+    ranking
+        What `ranking(metric="precision", recall=0.5, confidence=..., columns="all")` returns for the
+        same models and prevalence: the title on 50% recall then begins with "No clear winner" if that
+        is so, as in `alerts`.
     log_y
         A log axis for precision. By default where all prevalences are below 0.01, one is below 0.001, or
         a line at one below 0.01 would lie at the foot of a linear axis.
@@ -122,7 +127,7 @@ def pr_curve(
         say_row=partial(_say_row, (y, *band)),
         subtitle=_NAME_OF_Y[y],
         title=_NAME_OF_Y[y],
-        say=partial(_find_title, channels, area_of_curve, y),
+        say=partial(_find_title, channels, area_of_curve, y, is_open=chart_titles.are_open(ranking)),
         note=_write_note(canvas, describe_level(band, confidence)),
         marks=marked_points.choose_points("pr_curve", points, curves, channels, ["recall", y]),
     )
@@ -165,7 +170,9 @@ def _say_row(columns: Sequence[str], point: dict[str, Any]) -> tuple[str, str]:
     return f"at least {say_share(point['at'])}", f"{text}{add_threshold(point)}"
 
 
-def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, curves: ChartCurves) -> str:
+def _find_title(
+    channels: Channels, area_of_curve: dict[int, float], y: str, curves: ChartCurves, *, is_open: bool
+) -> str:
     """Return the share at half recall, or the areas of panels; empty where it is not known well."""
     facet_channel = channels.facet
     etas = curves.curve_rows["eta"]
@@ -182,6 +189,7 @@ def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, cur
     sentence = chart_titles.say_values(
         sentence_start, share_of_curve, curves, channels, say_numbers=say_together
     )
+    sentence = chart_titles.say_open(sentence) if is_open else sentence
     if y == "fdr" or "precision_low" not in half_points.columns or etas.n_unique() > 1:
         return sentence
     names = chart_titles.name_curves(curves, channels)

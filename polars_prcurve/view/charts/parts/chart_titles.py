@@ -18,7 +18,7 @@ from polars_prcurve.core.ground.message_text import format_count, join_words, na
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.charts.parts import points_to_draw
 from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves
+from polars_prcurve.view.charts.parts.chart_input import ChartCurves, check_table
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, format_range
 from polars_prcurve.view.words import number_words
@@ -268,6 +268,14 @@ def say_firsts(firsts: Sequence[tuple[float, str]], model_names: Sequence[str]) 
     return _say_runs_of_leaders(leader_names, etas, verb, open_sentence)
 
 
+def are_open(ranking: pl.DataFrame | None) -> bool:
+    """Return whether a ranking tests who is best, and leaves several models that may be."""
+    if ranking is None:
+        return False
+    may_be_best = check_table("ranking=", ranking, "ranking", ["model", "may_be_best"])["may_be_best"]
+    return may_be_best.count() > 0 and may_be_best.fill_null(True).sum() > 1
+
+
 def say_open(sentence: str) -> str:
     """Return a sentence on values of models, after that none of these is significantly the best."""
     return f"No clear winner: {go_on(sentence)}" if sentence else ""
@@ -285,6 +293,17 @@ def describe_comparison(curves: ChartCurves) -> str:
     )
 
 
+def say_chance(
+    spans: Sequence[tuple[float, float]], eta: float | None, curve_names: Sequence[str]
+) -> str:
+    """Return that precision may be chance if all its intervals include the prevalence; else empty."""
+    if eta is None or not spans or not all(low <= eta <= high for low, high in spans):
+        return ""
+    models_text = join_words(curve_names) if 1 <= len(curve_names) <= _MOST_NAMES else ""
+    subject = f"{models_text} may be" if all(curve_names) and models_text else "Precision may be"
+    return f"{subject} no better than chance: intervals of precision include the prevalence"
+
+
 def say_beside_chance(
     sentence: str,
     spans: Sequence[tuple[float | None, float | None]],
@@ -295,10 +314,8 @@ def say_beside_chance(
     known_spans = [(low, high) for low, high in spans if low is not None and high is not None]
     if not sentence or not known_spans or len(known_spans) < len(spans):
         return sentence
-    if eta is not None and all(low <= eta <= high for low, high in known_spans):
-        models_text = join_words(curve_names) if 1 <= len(curve_names) <= _MOST_NAMES else ""
-        subject = f"{models_text} may be" if all(curve_names) and models_text else "Precision may be"
-        return f"{subject} no better than chance: intervals of precision include the prevalence"
+    if chance_sentence := say_chance(known_spans, eta, curve_names):
+        return chance_sentence
     lows, highs = zip(*known_spans, strict=True)
     return (
         f"{sentence}; the intervals overlap"
