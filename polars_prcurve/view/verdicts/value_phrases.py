@@ -19,7 +19,6 @@ from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from polars_prcurve.view.words.names_in_sentences import name_metric, name_target, name_value
 from polars_prcurve.view.words.number_words import (
-    MOST_DECIMALS_OF_SHARE,
     add_noun,
     are_rarely_right,
     find_magnitude,
@@ -31,6 +30,7 @@ from polars_prcurve.view.words.number_words import (
     say_target,
     say_threshold,
     write_apart,
+    write_percents,
 )
 
 NO_VALUE = "–"  # of what is undefined, or of a model that does not meet the targets
@@ -72,8 +72,7 @@ def _write_numbers(metric_name: str, estimate: Estimate, *others: float) -> tupl
     numbers = [float(estimate.value), *map(float, estimate.span or ()), *others]
     if metric_name not in _SHARES:
         return write_apart(numbers), ""
-    percents = [100 * number for number in numbers]
-    return write_apart(percents, 100.0, most_decimals=MOST_DECIMALS_OF_SHARE), "%"
+    return write_percents(numbers), "%"
 
 
 def write_value(metric_name: str, estimate: Estimate, *others: float) -> str:

@@ -31,7 +31,7 @@ _ONE_IN_UP_TO = 0.1
 _MOST_TYPED = 10  # digits of a number that somebody may have typed; longer ones were computed
 _DIGITS_OF_LONG = 7  # digits of a target that was computed, such as a third
 _MOST_DECIMALS = 14  # beyond two digits, at most, that keep a value from reading as 100
-MOST_DECIMALS_OF_SHARE = 6  # the same of shares in percent
+_MOST_DECIMALS_OF_SHARE = 6  # the same of shares in percent
 
 _INSIDE_NUMBER = re.compile(r"(?<=\b1) (?=in[ \u00a0]\d)|(?<=\b1[ \u00a0]in) (?=\d)")
 """The blanks in `1 in 80`, at which no line may end."""
@@ -144,9 +144,7 @@ def say_shares(shares: Sequence[float]) -> list[str]:
     """
     if 0 < max(shares, default=0) < _ONE_IN_BELOW:
         return [_say_tiny(share) if share > 0 else "0" for share in shares]
-    percents = [100 * share for share in shares]
-    texts = write_apart(percents, 100.0, most_digits=2, most_decimals=MOST_DECIMALS_OF_SHARE)
-    return [f"{text}%" for text in texts]
+    return [f"{text}%" for text in write_percents(shares, most_digits=2)]
 
 
 def _say_tiny(share: float) -> str:
@@ -179,9 +177,7 @@ def say_estimate(
     """Return a value, and its interval as `3.3 to 4.3` or empty; a share has its sign at the value."""
     numbers = [value] if low is None or high is None else [value, low, high]
     if is_share:
-        value_text, *end_texts = write_apart(
-            [100 * number for number in numbers], 100.0, most_decimals=MOST_DECIMALS_OF_SHARE
-        )
+        value_text, *end_texts = write_percents(numbers)
         return f"{value_text}%", " to ".join(end_texts)
     value_text, *end_texts = write_apart(numbers)
     return value_text, " to ".join(end_texts)
@@ -190,6 +186,12 @@ def say_estimate(
 def join_value(value_text: str, span_text: str) -> str:
     """Return a value with its interval in brackets behind it."""
     return f"{value_text} ({span_text})" if span_text else value_text
+
+
+def write_percents(shares: Sequence[float], most_digits: int = 6) -> list[str]:
+    """Return shares in percent, without its sign, as `write_apart` writes numbers."""
+    percents = [100 * share for share in shares]
+    return write_apart(percents, 100.0, most_digits, _MOST_DECIMALS_OF_SHARE)
 
 
 def write_apart(
