@@ -21,7 +21,7 @@ from polars_prcurve.core.ground.argument_checks import (
     refuse_kind,
 )
 from polars_prcurve.core.ground.errors import PrcError, warn_caller
-from polars_prcurve.core.ground.message_text import count_nouns, join_words
+from polars_prcurve.core.ground.message_text import add_noun, join_words
 from polars_prcurve.core.ground.value_checks import is_literal
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import DataFramePrc
@@ -176,7 +176,7 @@ def _list_rows(passed: Mapping[str, Any], names: object) -> list[dict[str, Any]]
         is_number = isinstance(passed.get(word), Real)
         if length != n_tests and not is_number:
             raise PrcError(
-                f"{word}= holds {count_nouns(length, 'number')}, for {count_nouns(n_tests, 'name')}"
+                f"{word}= holds {add_noun(length, 'number')}, for {add_noun(n_tests, 'name')}"
             )
         values_of_word[word] *= n_tests if is_number else 1
     rows = zip(*values_of_word.values(), strict=True)

@@ -39,7 +39,7 @@ from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.lazy_numpy import Floats
-from polars_prcurve.core.ground.message_text import count_nouns
+from polars_prcurve.core.ground.message_text import add_noun
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import is_missing
 from polars_prcurve.core.inputs.column_reader import check_group_names
@@ -252,7 +252,7 @@ def _check_periods(cell_rows: pl.DataFrame, time_column: str) -> None:
     missing_rows = cell_rows.filter(is_missing(pl.col(time_column), periods.dtype))
     if n_missing := missing_rows.select(pl.sum_horizontal(CELLS).sum()).item():
         raise PrcError(
-            f"time= holds null or NaN in {count_nouns(n_missing, 'row')}; leave out rows "
+            f"time= holds null or NaN in {add_noun(n_missing, 'row')}; leave out rows "
             "that belong to no period"
         )
     if periods.dtype not in (pl.String, pl.Categorical):

@@ -31,7 +31,7 @@ from polars_prcurve.core.ground.argument_checks import read_whole_number, refuse
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.message_text import count_nouns
+from polars_prcurve.core.ground.message_text import add_noun
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, show_value, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import ReadColumn
@@ -101,7 +101,7 @@ def build_sampling_plan(
     n_empty = int((labels_of_strata == 0).sum())
     if budget > 0 and n_empty:
         raise PrcError(
-            f"pass a larger budget=, or fewer strata=: with {count_nouns(budget, 'more label')}, "
+            f"pass a larger budget=, or fewer strata=: with {add_noun(budget, 'more label')}, "
             f"{n_empty} of {strata_rows.height} "
             "ranges of scores have none, and their rows cannot be weighted"
         )
@@ -220,7 +220,7 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
     refuse_objects("the plan= frame", plan.schema)
     plan = plan.select(_READ).sort("score_low")
     n_nulls = sum(plan.null_count().row(0))
-    rows_text = f"{count_nouns(plan.height, 'row')}, {count_nouns(n_nulls, 'null')}"
+    rows_text = f"{add_noun(plan.height, 'row')}, {add_noun(n_nulls, 'null')}"
     if plan.height == 0 or n_nulls or not plan["n"].dtype.is_integer():
         raise PrcError(
             "plan= takes the table of sampling_plan(), a row per stratum, with whole numbers; got "

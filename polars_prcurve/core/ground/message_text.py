@@ -193,9 +193,9 @@ def format_count(count: Any) -> str:
     return f"{round(count):,}" if is_whole else f"{count:,.6g}"
 
 
-def count_nouns(number: int, noun: str) -> str:
-    """Return a number with what it counts: `1 row`, or `2 rows`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def add_noun(number: int | str, noun: str) -> str:
+    """Return a number, also as a text, with what it counts: `1 row`, or `25 to 423 rows`."""
+    return f"{number} {noun}{'' if str(number) == '1' else 's'}"
 
 
 def join_words(words: Iterable[str], conjunction: str = "and") -> str:

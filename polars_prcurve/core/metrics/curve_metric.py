@@ -33,7 +33,7 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     to_whole_shares,
 )
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.message_text import count_nouns
+from polars_prcurve.core.ground.message_text import add_noun
 from polars_prcurve.core.metrics.metric_base import Metric, declare
 from polars_prcurve.core.metrics.point_metric import (
     Amount,
@@ -630,7 +630,7 @@ def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
         row_order = np.lexsort((recall, fpr))
         recall, fpr = recall[row_order], fpr[row_order]
         if n_falls := int((np.diff(recall) < 0).sum()):
-            raise PrcError(f"recall falls while fpr rises, at {count_nouns(n_falls, 'point')}; {_HINT}")
+            raise PrcError(f"recall falls while fpr rises, at {add_noun(n_falls, 'point')}; {_HINT}")
     last_fpr, n_listed = 1.0 if has_negatives else 0.0, len(recall)
     if recall[-1] < 1 or fpr[-1] < last_fpr:
         recall, fpr = np.append(recall, 1.0), np.append(fpr, last_fpr)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
-from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.message_text import add_noun, format_count
 from polars_prcurve.view.charts.parts import points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
@@ -321,9 +321,7 @@ def _describe_outside(n_left_points: int, n_worse_points: int, low_gain: float) 
     reason = "left of the axis" if low_gain > 0 else "with recall below the prevalence"
     n_by_reason = {reason: n_left_points, "worse than alerts at random": n_worse_points}
     clauses = [
-        f"{format_count(n)} point{'' if n == 1 else 's'} {reason}"
-        for reason, n in n_by_reason.items()
-        if n
+        f"{add_noun(format_count(n), 'point')} {reason}" for reason, n in n_by_reason.items() if n
     ]
     return f"Not shown: {'; '.join(clauses)}" if clauses else ""
 

@@ -274,7 +274,7 @@ def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, ...]]:
     for name in dict.fromkeys(["precision", *value_phrases.list_metrics(goal)]):
         title, notes = title_of_name.get(name, name_metric(name)), []
         if name == "recall" and (positives := value_phrases.count_hits(case, candidate)):
-            title = f"{title} of {number_words.add_noun(positives.total, 'positive')}"
+            title = f"{title} of {message_text.add_noun(positives.total, 'positive')}"
             notes = [f"finds {positives.hits}, misses {positives.misses}"]
         yield title, *value_phrases.format_metric(candidate, name), *notes
     if threshold_text := value_phrases.write_threshold(candidate):

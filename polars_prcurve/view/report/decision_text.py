@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from polars_prcurve.core.ground.message_text import add_noun
 from polars_prcurve.core.ground.terminal_text import (
     TextColumn,
     fill_lines,
@@ -41,7 +42,6 @@ from polars_prcurve.view.words.names_in_sentences import (
 )
 from polars_prcurve.view.words.number_words import (
     NO_BREAK,
-    add_noun,
     keep_together,
     say_cases,
     say_dropped_rows,

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.estimate_columns import Estimate
-from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.core.ground.message_text import add_noun, join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.view.verdicts.case_places import join_places
@@ -29,7 +29,6 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.words.number_words import (
     MINUS,
-    add_noun,
     format_level,
     glue_numbers,
     say_share,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.estimate_columns import Estimate
-from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.core.ground.message_text import add_noun, join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case, find_open_target
 from polars_prcurve.core.judging.evidence import LEAST_ALERTS, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
@@ -19,7 +19,6 @@ from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from polars_prcurve.view.words.names_in_sentences import name_metric, name_target, name_value
 from polars_prcurve.view.words.number_words import (
-    add_noun,
     are_rarely_right,
     find_magnitude,
     format_level,

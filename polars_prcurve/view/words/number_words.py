@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, TypeAlias
 
-from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.message_text import add_noun, format_count
 from polars_prcurve.core.inputs.table_reader import DroppedRows
 
 SayShares: TypeAlias = Callable[[list[Any]], list[str]]  # writes the shares of one comparison
@@ -310,11 +310,6 @@ def say_dropped_rows(dropped: DroppedRows) -> str:
 def say_sizes(n_pos_text: str, n_neg_text: str) -> str:
     """Return the class sizes in words, from texts such as `1,048` or `25 to 423`."""
     return f"{add_noun(n_pos_text, 'positive')}, {add_noun(n_neg_text, 'negative')}"
-
-
-def add_noun(number_text: str, noun: str) -> str:
-    """Return a number with what it counts: `1 positive`, or `25 to 423 positives`."""
-    return f"{number_text} {noun}{'' if number_text == '1' else 's'}"
 
 
 def say_cases(n_cases: float) -> str:

@@ -14,7 +14,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_value
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
+from polars_prcurve.core.ground.message_text import add_noun, format_count, join_words, name_groups
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.charts.parts import points_to_draw
 from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
@@ -73,8 +73,7 @@ def say_too_few(n_positives: pl.Series, fact: str = "") -> str:
 
 def _count_positives(n_positives: pl.Series) -> str:
     """Return how many positives the test set has, or each one of several: `12 positives`."""
-    count_text = format_range(n_positives)
-    return f"{count_text} positive{'' if count_text == '1' else 's'}"
+    return add_noun(format_range(n_positives), "positive")
 
 
 def find_limits(share: float, n: float) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.message_text import add_noun, format_count
 from polars_prcurve.view.charts.parts.canvas import Canvas
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.chart_input import (
@@ -82,7 +82,7 @@ class MarkedPoints:
             "no such curve": self.n_elsewhere,
         }
         return sentences + [
-            f"{format_count(n_points)} point{'' if n_points == 1 else 's'} not drawn: {reason}"
+            f"{add_noun(format_count(n_points), 'point')} not drawn: {reason}"
             for reason, n_points in n_lost_by_reason.items()
             if n_points
         ]
