@@ -126,11 +126,11 @@ def metric_by_eta(
     if color is None and facet is None and has_one_each:
         color = curves.group_column  # many groups are lines of one panel
     is_limited = "low" in table.columns and not {DOUBT, "criterion"} & set(table.columns)
-    lines = _LineChart(curves, color, facet, confidence, size, is_limited=is_limited)
+    firsts = _read_firsts("metric_by_eta", ranking)
+    lines = _LineChart(curves, color, facet, confidence, size, firsts=firsts, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
-    firsts = [] if ranking is None else _read_firsts("metric_by_eta", ranking)
     subtitle = f"{lines.name} by prevalence" if trades or firsts else ""
-    return lines.draw(title, subtitle, trades, firsts)
+    return lines.draw(title, subtitle, trades)
 
 
 @hint_at_arguments
@@ -171,9 +171,9 @@ def p3_curve(
     ['Precision by prevalence, at thresholds for 100% recall']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
-    lines = _LineChart(read_lines("p3_curve", table, "precision"), color, facet, confidence, size)
-    firsts = [] if ranking is None else _read_firsts("p3_curve", ranking)
-    return lines.draw(title, "Precision by prevalence", firsts=firsts)
+    curves, firsts = read_lines("p3_curve", table, "precision"), _read_firsts("p3_curve", ranking)
+    lines = _LineChart(curves, color, facet, confidence, size, firsts=firsts)
+    return lines.draw(title, "Precision by prevalence")
 
 
 WIDE = "not known to within a factor of 2"  # why a value is in doubt, as the note of a chart writes it
@@ -207,11 +207,13 @@ class _LineChart:
         confidence: float | None,
         size: GivenSize,
         *,
+        firsts: Sequence[tuple[float, str]],
         is_limited: bool = False,
     ) -> None:
-        # With `is_limited` the ends are limits of coarse scores or of points, unless there is a level.
+        # `firsts` are the rising prevalences that were tested, each with the model that is significantly
+        # first. With `is_limited` the ends are limits of coarse scores or of points, unless there is a
+        # level.
         self.curves, self.rows = curves, curves.points
-        self.is_open = False  # whether models were ranked by their precision, and none is first
         self.confidence, self.is_limited = confidence, is_limited
         self.metrics = curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
@@ -219,6 +221,8 @@ class _LineChart:
         self.few = f"{f'{self.name} is' if is_one_metric else 'The metrics are'} known only roughly"
         means = curves.find_means("value")
         self.channels = choose_channels(curves, color, facet, means)
+        is_one_panel = self.channels.color is not None and self.channels.facet is None
+        self.firsts = firsts if is_one_panel else ()
         end_columns = [name for name in ("value", "low", "high") if name in self.rows.columns]
         end_values = pl.concat([self.rows[name].cast(pl.Float64) for name in end_columns]).drop_nulls()
         y = ChartAxis("value", self.name if is_one_metric else "Value", *fit_shares(end_values))
@@ -248,6 +252,11 @@ class _LineChart:
         self.canvas = Canvas(curves, self.channels, self.spec, size)
 
     @property
+    def is_open(self) -> bool:
+        """Whether models were ranked by their precision, and none is significantly first."""
+        return bool(self.firsts) and self.rests_on_counts and not any(name for _, name in self.firsts)
+
+    @property
     def is_unsure(self) -> pl.Expr:
         """Whether the table has why a value is in doubt."""
         has_interval = pl.col("low").is_not_null() if "low" in self.rows.columns else pl.lit(True)
@@ -258,11 +267,8 @@ class _LineChart:
         title: Title,
         subtitle: str,
         trades: Sequence[dict[str, Any]] = (),
-        firsts: Sequence[tuple[float, str]] = (),
     ) -> Chart:
         """Return the chart, with circles for the crossings that lie within its axis."""
-        # `firsts` are the rising prevalences that were tested, each with the model that is significantly
-        # first.
         canvas, x, curve_rows = self.canvas, self.spec.x, self.curves.curve_rows
         trades = [trade for trade in trades if x.holds(trade["eta"])]
         own_etas = [eta for eta in self.own_etas if eta is not None]
@@ -290,7 +296,7 @@ class _LineChart:
             say_row=self._say_row,
             subtitle=subtitle or f"Prevalences from {names_and_numbers.say_eta_range([x.low, x.high])}",
             title=f"{self.name} by prevalence",
-            finding=self._say_order(trades, firsts),
+            finding=self._say_order(trades),
             say=self._say_values,
             few=self.few,
             note=self._write_note(has_own, len(trades)),
@@ -298,26 +304,20 @@ class _LineChart:
         )
         return chart.draw(title)
 
-    def _say_order(self, trades: Sequence[dict[str, Any]], firsts: Sequence[tuple[float, str]]) -> str:
+    def _say_order(self, trades: Sequence[dict[str, Any]]) -> str:
         """Return the significant leaders, and draw them; else where lines cross, if known well."""
-        color = self.channels.color
+        color, curves = self.channels.color, self.curves
         if color is None or self.channels.facet is not None:
             return ""
-        if firsts:
-            _draw_firsts(self.canvas, firsts)
-            self.is_open = self.rests_on_counts and not any(name for _, name in firsts)
-            if self.is_open and not self.curves.has_few_positives:
-                return ""  # the title goes on with the values
-            sentence = say_by_metric(self.name, say_firsts(firsts, color.labels))
-            eta, value_of_curve = self._find_values(self.curves)
-            if any(name for _, name in firsts) or self.curves.few_curves or not value_of_curve:
-                return sentence
-            names, place_text = (
-                name_curves(self.curves, self.channels),
-                f"at a prevalence of {say_eta(eta)}",
-            )
-            return say_each(f"{sentence}; it is", place_text, value_of_curve, names)
-        return "" if self.curves.has_few_positives else say_trades(self.name, trades)
+        if not self.firsts:
+            return "" if curves.has_few_positives else say_trades(self.name, trades)
+        _draw_firsts(self.canvas, self.firsts)
+        if self.is_open and not curves.has_few_positives:
+            return ""  # the title goes on with the values
+        sentence = say_by_metric(self.name, say_firsts(self.firsts, color.labels))
+        if any(name for _, name in self.firsts) or curves.few_curves:
+            return sentence
+        return self._say_heights(f"{sentence}; it is", curves, *self._find_values(curves)) or sentence
 
     def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
         """Return what the pointer reads at each prevalence of the table."""
@@ -395,16 +395,24 @@ class _LineChart:
     def _say_at_eta(self, curves: ChartCurves) -> str:
         """Return the height of each line at the prevalence of the test, or at a round one."""
         eta, value_of_curve = self._find_values(curves)
-        place_text, names = f"at a prevalence of {say_eta(eta)}", name_curves(curves, self.channels)
-        if not value_of_curve:
+        sentence = self._say_heights(f"{self.name} is", curves, eta, value_of_curve)
+        if not sentence:
             return ""
-        sentence = self._begin(say_each(f"{self.name} is", place_text, value_of_curve, names))
         distance = (pl.col("eta").log() - math.log(eta)).abs()
         rows = self.doubt.filter(pl.col("eta") > 0, pl.col("curve").is_in([*value_of_curve]))
         rows = rows.drop_nulls("value").sort("curve", distance, "eta")
         nearest_rows = rows.unique("curve", keep="first", maintain_order=True).to_dicts()
+        names = name_curves(curves, self.channels)
         curve_names = [names.get(row["curve"], "") for row in nearest_rows]
-        return self._say_spans(sentence, nearest_rows, curve_names)
+        return self._say_spans(self._begin(sentence), nearest_rows, curve_names)
+
+    def _say_heights(
+        self, start: str, curves: ChartCurves, eta: float, value_of_curve: dict[int, float]
+    ) -> str:
+        """Return what each line has at a prevalence, after a start; empty without values."""
+        names = name_curves(curves, self.channels)
+        place_text = f"at a prevalence of {say_eta(eta)}"
+        return say_each(start, place_text, value_of_curve, names) if value_of_curve else ""
 
     def _find_values(self, curves: ChartCurves) -> tuple[float, dict[int, float]]:
         """Return the first prevalence to compare lines at where all are known well, and their values."""
@@ -483,8 +491,10 @@ class _LineChart:
         return points_to_draw.describe_few_positives(lines)
 
 
-def _read_firsts(chart: str, ranking: pl.DataFrame) -> list[tuple[float, str]]:
+def _read_firsts(chart: str, ranking: pl.DataFrame | None) -> list[tuple[float, str]]:
     """Return the prevalences of a ranking with the significant leader; none if nothing was tested."""
+    if ranking is None:
+        return []
     columns = ["eta", "model", "rank", "may_be_best"]
     rows = check_table(f"ranking= of {chart}", ranking, "ranking", columns)
     if rows.columns.index("eta") > 0 or not rows["may_be_best"].count():  # groups are ranked apart
