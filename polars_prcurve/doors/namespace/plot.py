@@ -140,7 +140,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """Collect `operating_points`, and draw how many of 100 alerts are true: one grid per row.
 
         Below a precision of 1 in 50 a grid has as many alerts as contain one true positive, up to 1,000;
-        in a report, where two grids fit side by side, up to 200.
+        in a report, where two grids fit side by side, up to 200. For the title, `ranking` compares 2 to
+        8 models at one target and prevalence.
 
         Parameters
         ----------
@@ -171,6 +172,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         **words: Unpack[ChartOfDesign],
     ) -> Chart:
         """Collect `curve` at each prevalence, and draw precision by recall.
+
+        With `confidence`, at one prevalence and without `points`, `ranking` compares 2 to 8 models at a
+        recall of 50%, for the title.
 
         Examples
         --------
@@ -530,6 +534,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         self, eta: Eta = None, *, confidence: Confidence = None, **words: Unpack[ChartOfTargets]
     ) -> Chart:
         """Collect `operating_points` at each prevalence, and draw their precision by prevalence.
+
+        With `confidence` and one target, `ranking` compares 2 to 8 models at each prevalence, for the
+        title and a strip.
 
         Parameters
         ----------

@@ -21,7 +21,7 @@ from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, Gi
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_lines
 from polars_prcurve.view.charts.parts.chart_titles import (
     are_open,
-    describe_comparison,
+    describe_test_at_target,
     say_chance,
     say_each_of_100,
     say_known,
@@ -126,8 +126,8 @@ def alerts(
     finding = say_grids(curves) if are_few else say_known(curves, say_grids)
     if not are_few and (chance_sentence := _say_chance(curves, canvas.channels)):
         finding = chance_sentence
-    elif are_open(ranking):
-        finding, note = say_open(finding), [*note, describe_comparison(curves)]
+    elif are_open("alerts", ranking):
+        finding, note = say_open(finding), [*note, describe_test_at_target(curves)]
     return canvas.finish(
         canvas.write(title, finding, name=_NAME, subtitle=_say_purpose(curves), note=note)
     )
@@ -147,13 +147,17 @@ def _say_chance(curves: ChartCurves, channels: Channels) -> str:
 
 def _say_purpose(curves: ChartCurves) -> str:
     """Return what thresholds were chosen for, such as `50% recall`."""
+    if target := _find_recall(curves):
+        recalls = curves.points.get_column("recall", default=pl.Series([target]))
+        return say_reached(recalls.drop_nulls(), target)
+    return describe_target(curves.curve_rows.get_column("target", default=None)) or _NAME
+
+
+def _find_recall(curves: ChartCurves) -> float | None:
+    """Return the recall that all thresholds were chosen for; None of other targets, and of several."""
     targets = curves.curve_rows.get_column("target", default=None)
-    if targets is not None and targets.n_unique() == 1:
-        criterion, target = targets[0]["criterion"], targets[0]["target"]
-        if criterion == "recall" and target:
-            recalls = curves.points.get_column("recall", default=pl.Series([target]))
-            return say_reached(recalls.drop_nulls(), target)
-    return describe_target(targets) or _NAME
+    is_one = targets is not None and targets.n_unique() == 1 and targets[0]["criterion"] == "recall"
+    return targets[0]["target"] if is_one else None
 
 
 def _check_number(curves: ChartCurves) -> None:
@@ -213,9 +217,7 @@ def _draw_icons(
 
 def _say_recalls(curves: ChartCurves) -> dict[int, str]:
     """Return the recall of each grid, `, 66% recall`, if ties lift some of them above one target."""
-    targets = curves.curve_rows.get_column("target", default=None)
-    is_recall = targets is not None and targets.n_unique() == 1 and targets[0]["criterion"] == "recall"
-    if not is_recall or "recall" not in curves.points.columns:
+    if _find_recall(curves) is None or "recall" not in curves.points.columns:
         return {}
     recalls = dict(curves.points.select("curve", "recall").drop_nulls().rows())
     texts = {curve: f", {say_share(recall)} recall" for curve, recall in recalls.items()}

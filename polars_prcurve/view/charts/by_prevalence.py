@@ -39,7 +39,7 @@ from polars_prcurve.view.charts.parts.chart_input import (
 )
 from polars_prcurve.view.charts.parts.chart_titles import (
     are_short,
-    describe_comparison,
+    describe_test_at_target,
     go_on,
     list_firsts,
     name_curves,
@@ -458,7 +458,7 @@ class _LineChart:
             if self.is_limited and self.confidence is None:
                 shade_text = "Shaded: the limits of each value"
             sentences.append(f"{shade_text}{self._say_basis()}")
-            sentences.append(describe_comparison(self.curves) if self.is_open else "")
+            sentences.append(describe_test_at_target(self.curves) if self.is_open else "")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
             range_text = names_and_numbers.say_eta_range(etas)

@@ -180,10 +180,8 @@ def _read_intervals(points: object, curves: ChartCurves) -> dict[int, _Tenth]:
 def _say_few_tenths(canvas: Canvas, tenth_of_curve: dict[int, _Tenth]) -> str:
     """Return what is known of the marked recalls of lines that all have few positives."""
     curves, names = canvas.curves, name_curves(canvas.curves, canvas.channels)
-    curve_numbers, sentence_start = (
-        [*curves.curve_rows["curve"]],
-        "recall with at most a tenth flagged is",
-    )
+    curve_numbers = [*curves.curve_rows["curve"]]
+    sentence_start = "recall with at most a tenth flagged is"
     spans = [tenth.span for tenth in tenth_of_curve.values()]
     has_all = {*curve_numbers} == tenth_of_curve.keys() and all(spans)
     if not has_all or (len(curve_numbers) > 1 and not are_short(curve_numbers, names)):

@@ -116,6 +116,7 @@ def pr_curve(
     axis = _free_panels(axis, channels, curves)
     bands = ((field_of[band[0]], field_of[band[1]]),) if band else ()
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands), size)
+    is_open = chart_titles.are_open("pr_curve", ranking)
     etas, is_right = curves.curve_rows["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
     chart = CurveChart(
@@ -127,7 +128,7 @@ def pr_curve(
         say_row=partial(_say_row, (y, *band)),
         subtitle=_NAME_OF_Y[y],
         title=_NAME_OF_Y[y],
-        say=partial(_find_title, channels, area_of_curve, y, is_open=chart_titles.are_open(ranking)),
+        say=partial(_find_title, channels, area_of_curve, y, is_open=is_open),
         note=_write_note(canvas, describe_level(band, confidence)),
         marks=marked_points.choose_points("pr_curve", points, curves, channels, ["recall", y]),
     )

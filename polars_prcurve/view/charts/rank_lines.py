@@ -230,10 +230,10 @@ def _say_firsts(curves: ChartCurves, channels: Channels) -> str:
     label_of_curve = color_channel.label_of_curve
     firsts = list_firsts(points, pl.col("top") == 1, "curve", label_of_curve.__getitem__)
     sentence = say_firsts(firsts, [*label_of_curve.values()])
-    return sentence if any(name for _, name in firsts) else f"{sentence}{_say_open(points)}"
+    return sentence if any(name for _, name in firsts) else f"{sentence}{_say_number_of_firsts(points)}"
 
 
-def _say_open(points: pl.DataFrame) -> str:
+def _say_number_of_firsts(points: pl.DataFrame) -> str:
     """Return how many models may be first, where none is significantly first anywhere."""
     numbers_of_first = points.group_by("eta").agg((pl.col("top") == 1).sum())["top"].to_list()
     if not numbers_of_first:

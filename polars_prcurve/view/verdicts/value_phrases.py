@@ -17,7 +17,7 @@ from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
-from polars_prcurve.view.words.names_in_sentences import name_metric, name_target, name_value
+from polars_prcurve.view.words.names_in_sentences import name_metric, name_metric_of_target, name_value
 from polars_prcurve.view.words.number_words import (
     are_rarely_right,
     find_magnitude,
@@ -227,7 +227,7 @@ def describe_comparison(goal: Goal) -> str:
     if goal.is_of_curve or goal.is_joint or goal.is_at_threshold or goal.maximized is not None:
         return ""
     [word] = goal.targets
-    return f" at the same true {name_target(word)}"
+    return f" at the same true {name_metric_of_target(word)}"
 
 
 def list_metrics(goal: Goal) -> list[str]:
@@ -286,7 +286,7 @@ def describe_best(candidates: Sequence[Candidate]) -> str:
         phrases.append(f"at least {LEAST_ALERTS} flagged examples")
     opening = f"with {join_words(phrases)} " if phrases else ""
     owner = f" for {name_model(best)}" if len(candidates) > 1 else ""
-    name, value = name_target(word), write_limited(best, word, column, goal.per or 1)
+    name, value = name_metric_of_target(word), write_limited(best, word, column, goal.per or 1)
     if goal.guarantee is None:
         return f"{opening}the {extreme} {name} is {value}{owner}"
     end = "upper" if kind.is_at_most else "lower"

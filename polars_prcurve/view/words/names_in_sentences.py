@@ -75,7 +75,7 @@ def name_metric(name: str) -> str:
     return _ABBREVIATIONS.sub(lambda match: match[0].upper(), name.replace("_", " "))
 
 
-def name_target(word: str) -> str:
+def name_metric_of_target(word: str) -> str:
     """Return what a target fixes: `recall`, `number of alerts`."""
     return "number of alerts" if word == "alerts" else name_metric(TARGET_KINDS[word].metric.name)
 

@@ -408,7 +408,7 @@ def read_lines(
     if "criterion" in columns_after_eta:
         if not (table["criterion"] == POINT_CRITERION).all():  # a group of one point has no target
             column_of_field["target"] = "target"
-            shared_columns = shared_columns.with_columns(read_targets(table))
+            shared_columns = shared_columns.with_columns(read_points_targets(table))
     else:
         shared_columns = shared_columns.drop(sweep_columns)
     column_of_field |= {"metric": "metric"} | ({"eta": "eta"} if is_per_row else {})
@@ -425,7 +425,7 @@ def read_lines(
     return build_lines(points, column_of_field, "value")
 
 
-def read_targets(table: pl.DataFrame) -> pl.Series:
+def read_points_targets(table: pl.DataFrame) -> pl.Series:
     """Return what each point was chosen for, and for alerts also among how many cases these are."""
     per = pl.lit(None, dtype=pl.Float64)
     rates = [name for name in ("fpr", "precision") if name in table.columns]

@@ -22,7 +22,7 @@ from polars_prcurve.view.charts.parts.chart_input import ChartCurves, check_tabl
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, format_range
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.names_in_sentences import name_target
+from polars_prcurve.view.words.names_in_sentences import name_metric_of_target
 from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
 
 if TYPE_CHECKING:
@@ -267,11 +267,12 @@ def say_firsts(firsts: Sequence[tuple[float, str]], model_names: Sequence[str]) 
     return _say_runs_of_leaders(leader_names, etas, verb, open_sentence)
 
 
-def are_open(ranking: pl.DataFrame | None) -> bool:
+def are_open(chart: str, ranking: pl.DataFrame | None) -> bool:
     """Return whether a ranking tests who is best, and leaves several models that may be."""
     if ranking is None:
         return False
-    may_be_best = check_table("ranking=", ranking, "ranking", ["model", "may_be_best"])["may_be_best"]
+    rows = check_table(f"ranking= of {chart}", ranking, "ranking", ["model", "may_be_best"])
+    may_be_best = rows["may_be_best"]
     return may_be_best.count() > 0 and may_be_best.fill_null(True).sum() > 1
 
 
@@ -280,10 +281,10 @@ def say_open(sentence: str) -> str:
     return f"No clear winner: {go_on(sentence)}" if sentence else ""
 
 
-def describe_comparison(curves: ChartCurves) -> str:
+def describe_test_at_target(curves: ChartCurves) -> str:
     """Return why intervals may lie apart although models at a target do not differ significantly."""
     criteria = {target["criterion"] for target in curves.curve_rows["target"].to_list()}
-    names = [name_target(criterion) for criterion in criteria if criterion in TARGET_KINDS]
+    names = [name_metric_of_target(criterion) for criterion in criteria if criterion in TARGET_KINDS]
     if len(names) != 1:
         return ""
     return (

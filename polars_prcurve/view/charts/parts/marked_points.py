@@ -16,7 +16,7 @@ from polars_prcurve.view.charts.parts.chart_input import (
     ChartCurves,
     check_table,
     pick_columns,
-    read_targets,
+    read_points_targets,
 )
 from polars_prcurve.view.charts.parts.chart_titles import (
     find_known_half,
@@ -259,7 +259,7 @@ def _read_goals(result: pl.DataFrame) -> list[pl.Series]:
         goal_rows = pl.DataFrame({"criterion": "", "target": None, "goal": [""] * len(result)})
         return goal_rows.get_columns()
     plain_columns = pl.col("criterion").cast(pl.String), pl.col("target").cast(pl.Float64)
-    targets = read_targets(result.with_columns(plain_columns))
+    targets = read_points_targets(result.with_columns(plain_columns))
     goals = [name_target(**target) for target in targets]
     return [*targets.struct.unnest().drop("per"), pl.Series("goal", goals, dtype=pl.String)]
 
