@@ -460,7 +460,7 @@ def read_scored_rows(
     score = value_checks.SCORE_DTYPES.restrict(score_text, score)
     raw_labels, labels = labels, label_dtypes(pos_label).restrict(label_text, labels)
     checks = [
-        *value_checks.missing_checks(count, score_text, score, refuses_nan=True),
+        *value_checks.missing_checks(count, score_text, score, refuses_nan=True, may_rank_last=True),
         *value_checks.missing_checks(count, label_text, labels, refuses_nan=False),
     ]
     if pos_label is None:

@@ -253,7 +253,10 @@ class ColumnReader:
             )
             return
         make_checks = partial(
-            value_checks.missing_checks, refuses_nan=may_be_nan, refuses_null=is_null_wrong
+            value_checks.missing_checks,
+            refuses_nan=may_be_nan,
+            refuses_null=is_null_wrong,
+            may_rank_last=is_score,
         )
         if not is_score:
             self.check(make_checks, column.what, column.value)

@@ -367,7 +367,7 @@ def _list_checks(
         f"label column {names.label!r}",
     )
     yield from value_checks.missing_checks(
-        _sum_rows, score_description, pl.col("score"), refuses_nan=True
+        _sum_rows, score_description, pl.col("score"), refuses_nan=True, may_rank_last=True
     )
     yield from value_checks.missing_checks(
         _sum_rows, label_description, pl.col("label"), refuses_nan=False

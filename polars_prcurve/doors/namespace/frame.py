@@ -89,8 +89,8 @@ class FramePrc(
         `eta`, `fpr`, `tn` and `n_neg` are then null, and results that need their number raise an error.
         Between models with `id`, an example that one model lacks counts as below its scores.
     missing
-        What to do about a null or NaN score, or a null label or weight: `"raise"` an error, or `"drop"`
-        the row. With `"below"` a null score lies below every score.
+        What to do about a null or NaN score, or a null label or weight: `"raise"` an error, `"drop"` the
+        row, or `"below"`: a null score, of a row that was never scored, lies below every score.
 
     Mistakes in names, dtypes and arguments raise `PrcError` at the call, mistakes in values when the
     query runs: with a LazyFrame, a `polars.exceptions.InvalidOperationError` with the same sentence.
