@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import math
 import os
 import re
 import shlex
@@ -2057,7 +2058,9 @@ def test_a_decision_is_that_of_the_library(
     files = "--report a.html --page p.html -o rows.parquet"
     assert main(shlex.split(f"{asked} {files} {WORDS_SAID}")) == 0
     assert capsys.readouterr().out == ""
-    assert pl.read_parquet("rows.parquet").equals(decision.table)
+    rows, verdict_columns = pl.read_parquet("rows.parquet"), ["status", "met", "sentence"]
+    assert rows.drop(verdict_columns).equals(decision.table)
+    assert rows.select(verdict_columns).unique().equals(decision.verdicts.select(verdict_columns))
     decision.report("b.html", **WORDS)
     decision.page("q.html", title="Mine", date="May")
     for one, other in (("a.html", "b.html"), ("p.html", "q.html")):
@@ -2337,9 +2340,87 @@ def test_a_release_is_stopped_by_a_worse_model(
     printed = capsys.readouterr()
     assert ("--fail-unless takes not_worse, with --margin" in printed.err) == (status == 2)
     if status < 2 and "--fail-unless" in arguments:
-        assert f"not_worse is true in {1 - status} of 1 rows" in printed.err
+        outcome = "met in 0 of 1 rows" if status else "met"
+        margin = arguments.split()[1]
+        assert f": old is not worse than new by more than {margin}: {outcome}\n" in printed.err
     if "gaps.csv" in arguments:
         assert pl.read_csv("gaps.csv")["not_worse"].to_list() == [True]
+
+
+def test_the_columns_of_a_gate_are_never_hidden() -> None:
+    names = ["the model of last year", "a model of this year"]
+    rows = pl.DataFrame({"metric": ["average_precision", "roc_auc"] * 2})
+    rows = rows.with_columns(
+        model_a=pl.Series([names[0]] * 2 + ["new"] * 2),
+        model_b=pl.lit(names[1]),
+        difference=0.0123,
+        low=-0.0456,
+        high=0.0678,
+        p_value=0.234,
+        significant=False,
+        not_worse=True,
+        doubt=None,
+    )
+    compare = next(command for command in COMMANDS if command.name == "compare")
+    for shown_rows in (rows, rows.head(2), rows.head(1)):
+        lines, shown_names = format_table(shown_rows, Layout([], compare.columns.split(), 0.95), 80)
+        assert shown_names >= {"significant", "not_worse", "difference", "low", "high"}
+        assert max(map(measure_width, lines)) <= 80
+        is_one_pair = shown_rows.height < 4  # which needs no columns of its own
+        assert (f"{names[0]} minus {names[1]}" in lines[0]) == is_one_pair
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("--metrics recall --reference 80%", 1),
+        ("--metrics recall --reference 30%", 0),
+        ("--metrics fpr --reference 6%", 0),
+    ],
+)
+def test_a_monitor_prints_its_alarms_and_can_stop_a_pipeline(
+    here: Path, capsys: pytest.CaptureFixture[str], words: str, status: int
+) -> None:
+    sites, weeks = pl.DataFrame({"site": ["S1", "S2"]}), pl.DataFrame({"week": range(1, 9)})
+    rows = sites.join(weeks, how="cross").join(pl.DataFrame({"score": [1, 0]}), how="cross")
+    has_fallen, is_flagged = (pl.col("week") > 4) & (pl.col("site") == "S2"), pl.col("score") == 1
+    recall = pl.when(has_fallen).then(40).otherwise(80)
+    n_pos = pl.when(is_flagged).then(recall).otherwise(100 - recall)
+    rows.with_columns(n_pos=n_pos, n_neg=pl.when(is_flagged).then(5).otherwise(95)).write_csv(
+        "weeks.csv"
+    )
+    call = "monitor weeks.csv --time week --by site --counts n_pos,n_neg --threshold 1 -o rows.csv"
+    call = f"{call} --fail-unless no_alarm {words}"
+    assert main(shlex.split(call)) == status
+    lines = capsys.readouterr().err.splitlines()
+    alarms = pl.read_csv("rows.csv").filter("alarm")
+    if status:
+        row = alarms.row(0, named=True)
+        assert row["site"] == "S2"
+        expected = f"S2: alarm in week {row['week']}; recall probably fell in week {row['since']}"
+    else:
+        expected = "no alarm"
+    assert lines == [f"polars-prcurve: {expected}"]
+    assert main(shlex.split(call.replace("no_alarm", "alarm"))) == 2
+    assert "--fail-unless takes no_alarm; got alarm" in capsys.readouterr().err
+
+
+def test_a_file_with_nan_is_read_as_never_scored(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    DF.select("label", "score").with_columns(score=pl.col("score").replace(0.7, math.nan)).write_csv(
+        "nan.csv"
+    )
+    assert main(["summary", "nan.csv", "--metrics", "roc_auc"]) == 2
+    assert 'or missing="below" if they were never scored' in capsys.readouterr().err
+    assert main(["summary", "nan.csv", "--metrics", "roc_auc", "--missing", "below"]) == 0
+    found = pl.read_csv(io.StringIO(capsys.readouterr().out))["value"].item()
+    ranked_last = DF.with_columns(score=pl.col("score").replace(0.7, -1.0))
+    assert found == prc(ranked_last).summary(metrics="roc_auc")["value"].item()
+
+
+def test_a_file_of_json_is_told_its_ending(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    SETTLED.write_csv("test.csv")
+    assert main(["decide", "test.csv", "--score", "new", "--eta", "2%", "-o", "rows.json"]) == 2
+    assert ".ndjson has one JSON object per row" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

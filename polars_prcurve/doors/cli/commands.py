@@ -27,6 +27,7 @@ from polars_prcurve.doors.cli.terminal_table import (
     print_rows,
     print_text,
 )
+from polars_prcurve.view.words.names_in_sentences import name_group
 
 if TYPE_CHECKING:
     from polars_prcurve.view.report.decision_result import Decision
@@ -42,9 +43,9 @@ def write_table(args: argparse.Namespace) -> int:
         result = getattr(call.table, command.method)(**call.arguments)
         if "guarantee" in call.arguments or flags:  # these rows are few, and read twice
             result = run_query(result.lazy())
-        has_passed = _hold_all(result, flags) if flags else True
         if isinstance(result, pl.DataFrame):
             _print_notes(result, call.groups)
+        has_passed = not flags or _hold_all(result, flags, args)
         joined_lists = pl.selectors.by_dtype(pl.List).cast(pl.List(pl.String)).list.join(",")
         query = result.lazy().with_columns(joined_lists)  # a list of models is one word
         if write is None:
@@ -62,17 +63,30 @@ def write_table(args: argparse.Namespace) -> int:
     return 0 if has_passed else 1
 
 
-def _hold_all(rows: pl.DataFrame, names: Sequence[str]) -> bool:
-    """Return whether all of these columns are true in every row, and print in how many each is."""
-    for name in names:
-        if rows.schema.get(name) != pl.Boolean:
-            raise PrcError(f"--fail-unless takes not_worse, with --margin, or significant; got {name}")
-        print_note(f"{name} is true in {rows[name].sum()} of {rows.height} rows")
-    return all(rows[name].fill_null(False).all() for name in names)
+def _hold_all(rows: pl.DataFrame, flags: Sequence[str], args: argparse.Namespace) -> bool:
+    """Return whether each of these holds in all rows; of models print which are compared."""
+    sentences = {"significant": "{model_a} differs significantly from {model_b}"}
+    if "not_worse" in rows.columns:
+        sentences["not_worse"] = f"{{model_a}} is not worse than {{model_b}} by more than {args.margin}"
+    is_monitor, words = args.command.method == "monitor", "not_worse, with --margin, or significant"
+    valid_flags = ["no_alarm"] if is_monitor else [*sentences]
+    if unknown := [name for name in flags if name not in valid_flags]:
+        raise PrcError(f"--fail-unless takes {'no_alarm' if is_monitor else words}; got {unknown[0]}")
+    if is_monitor:
+        return not rows["alarm"].fill_null(True).any()
+    for name in flags:
+        for pair_rows in rows.partition_by("model_a", "model_b", maintain_order=True):
+            n_met, n_rows = pair_rows[name].sum(), pair_rows.height
+            outcome = "met" if n_met == n_rows else f"met in {n_met} of {n_rows} rows"
+            print_note(f"{sentences[name].format(**pair_rows.row(0, named=True))}: {outcome}")
+    return all(rows[name].fill_null(False).all() for name in flags)
 
 
 def _print_notes(rows: pl.DataFrame, groups: Sequence[str]) -> None:
-    """Print what is not as requested: targets that no threshold meets, and worthless prevalences."""
+    """Print alarms, and what is not as requested: targets that are not met, worthless prevalences."""
+    if "alarm" in rows.columns:
+        for sentence in _describe_alarms(rows):
+            print_note(sentence)
     if "guarantee" in rows.columns and (n_unmet := rows["threshold"].null_count()):
         print_note(
             f"{n_unmet} of {rows.height} rows have no threshold with this guarantee; n_pos_needed and "
@@ -82,6 +96,22 @@ def _print_notes(rows: pl.DataFrame, groups: Sequence[str]) -> None:
         group_columns = [name for name in groups if name in rows.columns]
         for sentence in describe_refuted_estimates(rows, group_columns):
             print_note(sentence)
+
+
+def _describe_alarms(rows: pl.DataFrame) -> Iterator[str]:
+    """Yield when each series of a monitor has an alarm, or that it cannot have one; or that none has."""
+    *by, time = rows.columns[: rows.columns.index("metric")]
+    for series in rows.partition_by(by, maintain_order=True) if by else [rows]:
+        head = ", ".join(name_group(name, series[name][0]) for name in by) + ": " * bool(by)
+        for row in series.filter(pl.col("alarm").fill_null(True)).head(1).to_dicts():
+            if row["alarm"] is None:
+                yield f"{head}there can be no alarm, since the reference has too few rows"
+                continue
+            alarm_text, start_text = (name_group(time, row[name]) for name in (time, "since"))
+            change = f"{row['metric']} probably {'rose' if row['metric'] == 'fpr' else 'fell'}"
+            yield f"{head}alarm in {alarm_text}; {change} in {start_text}"
+    if not rows["alarm"].fill_null(True).any():
+        yield "no alarm"
 
 
 def write_report(args: argparse.Namespace) -> None:
@@ -107,7 +137,9 @@ def write_decision(args: argparse.Namespace) -> int:
         texts.pop("notes")
         paths += [decision.page(args.page, **texts)] if args.page else []
     if write is not None:
-        write(decision.table.lazy())
+        verdicts = decision.verdicts.drop("models", "reasons", "would_settle")
+        keys = [name for name in verdicts.columns if name in decision.table.columns]
+        write(decision.table.join(verdicts, on=keys, how="left", nulls_equal=True).lazy())
         print_note(decision.verdict.sentence)
     else:
         print_text(decision.say(hint="; -o FILE writes every column"))
@@ -159,34 +191,21 @@ def _choose_output(path: str | None) -> Callable[[pl.LazyFrame], None] | None:
 
 # The commands -----------------------------------------------------------------------------------
 
-_DOCUMENT_OPTIONS = ("report", "page", "title", "date", "notes")  # documents, and texts in them
-COMMANDS = [  # in the order of help, with the columns that a terminal shows first
-    Command("decide", write_decision, own_options=("fail_unless", *_DOCUMENT_OPTIONS)),
+COMMANDS = [  # in the order of help, with the columns that a terminal shows first, and own options
+    Command("decide", write_decision, "", "fail_unless report page title date notes"),
     Command("curve", write_table, "threshold value"),
     Command("summary", write_table, "value doubt"),
-    Command(
-        "operating_points", write_table, "threshold precision value recall alerts true_alerts missed"
-    ),
+    Command("operating_points", write_table, "threshold precision value recall alerts true_alerts"),
     Command("decision_curve", write_table, "threshold_probability net_benefit treat_all"),
-    Command(
-        "compare",
-        write_table,
-        "difference p_value p_adjusted significant not_worse doubt",
-        own_options=("fail_unless",),
-    ),
+    Command("compare", write_table, "significant not_worse difference p_value", "fail_unless"),
     Command("ranking", write_table, "rank value behind may_be_best doubt"),
     Command("crossings", write_table, "eta value fpr recall model dominates on_hull"),
     Command("sample_size", write_table, "n_pos_needed n_neg_needed threshold"),
-    Command(
-        "sampling_plan",
-        write_table,
-        "stratum n_next n n_labelled positive_share",
-        own_options=("unlabelled",),
-    ),
+    Command("sampling_plan", write_table, "stratum n_next n n_labelled positive_share", "unlabelled"),
     Command("estimate_prevalence", write_table, "eta n shift_p_value converged"),
-    Command("monitor", write_table, "value overall reference evidence alarm since"),
+    Command("monitor", write_table, "value alarm since overall reference evidence", "fail_unless"),
     Command("reweight", write_table, "stratum weight"),
-    Command("counts", write_table, "score n_pos n_neg n", own_options=("unlabelled",)),
+    Command("counts", write_table, "score n_pos n_neg n", "unlabelled"),
     Command("report", write_report, output="report.html"),
 ]
 

@@ -183,7 +183,8 @@ HELP_OF_ARGUMENT = {  # of options that are no arguments, or that a command line
     "date": "a date to print, since a document reads no clock",
     "notes": "a text to add to the report",
     "fail_unless": "exit with 1 unless the verdict is one of these: met, or statuses such as winner; "
-    "for compare, unless not_worse or significant is true in every row; errors exit with 2",
+    "for compare, unless not_worse or significant is true in every row; for monitor, no_alarm; errors "
+    "exit with 2",
     "output": "write all rows to this file, or as CSV to standard output if it is -. Without it a "
     "terminal shows the first 50 rows, and a pipe gets all as CSV",
 }

@@ -70,7 +70,7 @@ class Command:
     method: str
     run: Callable[[argparse.Namespace], int | None]
     columns: str = ""  # those of the result that a terminal shows first, with blanks between them
-    own_options: tuple[str, ...] = ()  # options that are no arguments
+    own_options: str = ""  # options that are no arguments, with blanks between them
     output: str | None = None  # the document that it writes if no other file is named
 
     @property
@@ -98,7 +98,7 @@ class Command:
         parameters = self.parameters
         names = [name for name in parameters if name not in ("self", "path")]
         names += ["parts"] if "eta" in names else []
-        names += [*self.own_options, *(["table"] if "score" in names else [])]
+        names += [*self.own_options.split(), *(["table"] if "score" in names else [])]
         names += [*(["qrels"] if "below" in names else []), "output"]
         return {
             name: find_kind(name, str(getattr(parameters.get(name), "annotation", ""))) for name in names

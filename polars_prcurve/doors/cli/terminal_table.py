@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from shutil import get_terminal_size
 from typing import Any, NamedTuple
 
@@ -122,18 +122,17 @@ def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColum
     n_before = next((place for place, column in enumerate(columns) if column.spans), n_names)
     names, answers, others = columns[:n_names], columns[n_names:n_before], columns[n_before:]
     stacked = [column._replace(is_stacked=True) for column in others]
-
-    def cut_names(least_width: int, *needed: TextColumn) -> Iterator[list[TextColumn]]:
-        for name_width in range(_NAME_LETTERS, least_width - 1, -1):
-            cut = [name.cut(name_width) if name.width > name_width else name for name in names]
-            yield [*cut, *needed]
-
-    choices = [
-        *cut_names(_NAME_BESIDE, *answers, *others[:1]),
-        *cut_names(_NAME_ABOVE, *answers, *stacked[:1]),
-        *cut_names(_NAME_ALONE, *stacked[:1]),
+    needs = [
+        (_NAME_BESIDE, [*answers, *others[:1]]),
+        (_NAME_ABOVE, [*answers, *stacked[:1]]),
+        (_NAME_ALONE, stacked[:1]),
+        *([(_NAME_ALONE, [])] if names else []),
     ]
-    choices += [choices[-1][:n_names]] if n_names else []
+    choices = [
+        [*(name.cut(letters) if name.width > letters else name for name in names), *needed]
+        for least_letters, needed in needs
+        for letters in range(_NAME_LETTERS, least_letters - 1, -1)
+    ]
     fitting = (choice for choice in choices if measure_columns(choice) <= width)
     chosen_columns = next(fitting, choices[-1])
     for column in (stacked if chosen_columns[-1].is_stacked else others)[1:]:
@@ -175,6 +174,7 @@ _DESCRIPTIONS: dict[tuple[str, ...], Callable[..., str]] = {
     ("eta", "eta_low", "eta_high"): _describe_eta,
     ("n_pos", "n_neg"): _describe_sizes,
     ("guarantee",): lambda level: f"with a guarantee of {level:g}",
+    ("model_a", "model_b"): lambda *models: " minus ".join(map(show_name, map(str, models))),
 }
 """The words for columns that need no column on a terminal where all rows have the same values."""
 
@@ -218,7 +218,8 @@ def _describe_subjects(result: pl.DataFrame, layout: Layout) -> _Subjects:
 
 def _build_columns(result: pl.DataFrame, layout: Layout, subjects: _Subjects) -> list[TextColumn]:
     """Return the columns of groups and models, then those of values by falling importance."""
-    names = [name for name in dict.fromkeys((*layout.by, *_MODEL_COLUMNS)) if name in result.columns]
+    known_names = {*result.columns} - subjects.replaced_names
+    names = [name for name in dict.fromkeys((*layout.by, *_MODEL_COLUMNS)) if name in known_names]
     columns = [
         TextColumn(make_harmless(name), show_names(result[name].to_list()), True, [name])
         for name in names
