@@ -1570,7 +1570,7 @@ def test_rows_of_weight_0_are_no_examples(weightless: str) -> None:
     )
     assert str(mine) == str(filtered)
     named_as_pattern = weighted.rename({"w": "^w$"}).prc(weight="^w$").decide(0.05, recall=0.5)
-    assert str(named_as_pattern) == str(mine)
+    assert named_as_pattern.say(10_000).replace("by ^w$,", "by w,") == mine.say(10_000)
 
 
 @pytest.mark.parametrize("bound", [True, False])

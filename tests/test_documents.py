@@ -219,6 +219,34 @@ def test_positives_of_a_budget_are_whole_or_in_two_digits(
     assert f"a budget of {alerts:,} alert{'s' if alerts > 1 else ''} per 100,000 cases" in card
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ({"weight": "amount"}, "amount"),
+        ({"weight": pl.when(pl.col("label")).then(10).otherwise(1)}, "their weights"),
+        ({"counts": ("n_pos", "n_neg", "n_pos_squares", "n_neg_squares")}, "their weights"),
+        ({"counts": ("n_pos", "n_neg")}, None),
+        ({}, None),
+    ],
+)
+def test_all_documents_tell_that_rows_have_weights(
+    tmp_path: Path, words: dict[str, Any], name: str | None
+) -> None:
+    label = np.arange(4_000) < 200
+    score = np.random.default_rng(3).normal(size=label.size) + 2 * label
+    frame = pl.DataFrame({"label": label, "score": score, "amount": np.where(label, 1000.0, 100.0)})
+    if "counts" in words:
+        frame = frame.prc.counts(**({} if name is None else {"weight": "amount"}))
+    for targets, what in (({"alerts": 50, "per": 2_000}, "cases and alerts"), ({}, "cases")):
+        decision = frame.prc(**words).decide(**targets)
+        sentence = f"rows count by {name}, and so do {what};"
+        report = decision.report(tmp_path / "report.html").read_text(encoding="utf-8")
+        page = decision.page(tmp_path / "page.html").read_text(encoding="utf-8")
+        for text in (decision.say(10_000), decision.model_card(), report, page):
+            assert (sentence in text.replace("\u00a0", " ")) == (name is not None)
+            assert name is not None or "rows count by" not in text
+
+
 @pytest.mark.parametrize("n_open", [1, 2, 3, 5])
 def test_certainties_of_groups_are_of_those_that_are_open(n_open: int) -> None:
     """Each with its name; of many the least and the greatest. The table has those of all groups."""

@@ -38,6 +38,7 @@ class JudgedTable:
     call_order: Mapping[str, Sequence[Any]]  # the names in the order of a call, by their column
     has_classes: bool  # whether each example counts in the groups of all classes
     dropped_rows: DroppedRows | None  # the rows that were left out; None if none was
+    weight: str | None  # the column by which rows count, empty if unnamed; None if each counts once
     clusters: tuple[str, int] | None  # the column of clusters and their number, if they are named
     group_tests: GroupTests | None
     """How groups of one model compare with all others, if there are several."""
@@ -75,6 +76,7 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
         call_order=request.call_order,
         has_classes=request.has_classes,
         dropped_rows=request.dropped_rows,
+        weight=request.weight,
         clusters=request.clusters,
         group_tests=tests_of_groups,
     )

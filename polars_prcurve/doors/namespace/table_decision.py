@@ -15,6 +15,7 @@ from polars_prcurve.core.binding.question import Question, name_column
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.judging.decision_request import (
@@ -91,11 +92,20 @@ def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -
         call_order=methods._find_call_order(words),
         unweighted_table=_count_rows_once(ranked_table, columns.weight) if counts_for_less else None,
         has_classes=question.has_class_columns,
+        weight=_name_weight(columns),
     )
     if not question.eta.is_field:
         return request
     eta_table = question.eta.find_etas(question.level)
     return weigh_field(request, question, pl.DataFrame(eta_table.lazy().collect()))
+
+
+def _name_weight(columns: InputColumns) -> str | None:
+    """Return the name of the column by which rows count; empty without a name, None without weights."""
+    if columns.weight is None:
+        return "" if isinstance(columns.counts, list | tuple) and len(columns.counts) > 2 else None
+    name = name_column(columns.weight)
+    return "" if name == "literal" else name  # as of pl.when(...).then(1).otherwise(20)
 
 
 def _count_rows_once(table: Any, weight: Any) -> Any:

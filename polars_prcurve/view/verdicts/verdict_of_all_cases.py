@@ -33,7 +33,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_sentences import write_sentence
-from polars_prcurve.view.words.names_in_sentences import start_sentence
+from polars_prcurve.view.words.names_in_sentences import name_value, start_sentence
 from polars_prcurve.view.words.number_words import (
     glue_numbers,
     say_cases,
@@ -113,6 +113,10 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
         phrases.append(f"alerts {say_cases(cases[0].per)}")
     if judged_table.has_classes and judged_table.group_tests is not None and len(cases) > 1:
         phrases.append("classes are tested as if they shared no examples")
+    if judged_table.weight is not None:
+        alerts_text = " and alerts" if has_points and not goal.is_of_curve else ""
+        weight_text = name_value(judged_table.weight) if judged_table.weight else "their weights"
+        phrases.append(f"rows count by {weight_text}, and so do cases{alerts_text}")
     phrases += [_AS_IN_TEST, *_list_lookalikes(cases)]
     return glue_numbers(start_sentence("; ".join(phrases)))
 
