@@ -67,7 +67,7 @@ def test_at_the_value_and_both_ends_it_is_exact() -> None:
         assert at_most == pytest.approx(1 - expected, abs=1e-12)
     # Of a threshold that was chosen, the lower end is that of a value which is as far below.
     assert measure(frame, "v", 0.6, is_chosen=True).item() == pytest.approx(0.975, abs=1e-12)
-    assert measure(frame, "v", 0.8, is_chosen=True).item() < 0.5
+    assert measure(frame, "v", 0.8, is_chosen=True).item() is None
 
 
 @pytest.mark.parametrize(
@@ -114,18 +114,12 @@ TABLE = pl.DataFrame(
 
 
 def test_where_there_is_none() -> None:
-    asked: dict[str, Any] = {"eta": 0.1, "recall": 0.5, "threshold": 6, "maximize": "f1", "per": 100}
-    asked |= {"alerts": 20, "npv": 0.9, "metrics": "f1", "columns": "all"}
+    asked: dict[str, Any] = {"eta": 0.1, "recall": 0.45, "threshold": 6, "maximize": "f1", "per": 100}
+    asked |= {"alerts": [20, 30], "npv": 0.9, "metrics": "f1", "columns": "all"}
     points = prc(TABLE).operating_points(confidence=0.9, **asked)
-    known = dict(points.select("criterion", pl.col("certainty").is_not_null()).rows())
-    assert known == {
-        "threshold": False,
-        "recall": True,
-        "npv": True,
-        "alerts": True,
-        "maximize(f1)": False,
-    }
-    assert points["certainty"].drop_nulls().is_between(0, 1).all()
+    known = points.filter(pl.col("certainty").is_not_null()).select("criterion", "target").rows()
+    assert sorted(known) == [("alerts", 30.0), ("npv", 0.9), ("recall", 0.45)]
+    assert points["certainty"].drop_nulls().is_between(0.5, 1).all()
     lazy = prc(TABLE.lazy()).operating_points(confidence=0.9, **asked)
     assert lazy.collect(engine="streaming").equals(points)
     assert "certainty" not in prc(TABLE).operating_points(**asked).columns
@@ -133,6 +127,20 @@ def test_where_there_is_none() -> None:
     assert "certainty" not in short.columns
     other = prc(TABLE).operating_points(confidence=intervals(0.9, method="rectangle"), **asked)
     assert other["certainty"].null_count() == other.height
+
+
+def test_a_threshold_that_was_chosen_has_none_where_its_target_may_be_missed_as_well_as_met() -> None:
+    label = np.arange(40_000) < 2_000
+    score = np.random.default_rng(5).normal(size=label.size) + 3.2 * label
+    table = pl.DataFrame({"label": label, "score": score}).prc()
+    chosen = table.decide(1 / 2_000, precision=0.9).table
+    assert chosen.select("fp", "precision", "certainty").row(0) == (0, 1.0, None)
+    tested = table.decide(1 / 2_000, threshold=chosen["threshold"][0], precision=0.9).table
+    assert 0.5 < tested["certainty"].item() < 0.95
+    # A step of coarse scores that is far beyond its target keeps a number.
+    coarse = table(score=pl.col("score").floor()).decide(0.01, recall=0.7).table
+    assert coarse["recall"].item() > 0.8
+    assert coarse["certainty"].item() > 0.99
 
 
 def test_no_doubt_is_about_a_metric_that_is_not_shown() -> None:

@@ -243,6 +243,13 @@ PROMISES: list[Sentence] = [
             share(f"wrong_{level}", ~col("chosen")) for level in (95, 90) for share in (mean, most)
         )),
     ),
+    Sentence(
+        PAGE, "null below 50%: there {:.0f}% of test sets meet the target, whatever the number would be. Otherwise {:.0f}% meet it, where it states {:.0f}% on average, and at worst {:.0f} points fewer.",
+        *map(Stored("certainties"), (
+            mean("kept_null", col("chosen")), mean("kept_known", col("stated").is_not_null()),
+            mean("stated"), most(col("stated") - col("kept_known")),
+        )),
+    ),
 ]  # fmt: skip
 
 # Best thresholds and prevalences without labels ------------------------------------------------

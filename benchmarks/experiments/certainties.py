@@ -85,7 +85,12 @@ def measure_chosen(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterato
         is_missed = truth > TARGETS[str(name)] if name == "fpr" else truth < TARGETS[str(name)]
         where = {"population": cell.model.name, "n_pos": cell.n_pos, "n_neg": cell.n_neg}
         certainties = met.filter(pl.Series(is_missed))[CERTAINTY]
-        yield where | {"chosen": True, "target": name} | share_wrong(certainties, n_sets)
+        row = where | {"chosen": True, "target": name} | share_wrong(certainties, n_sets)
+        is_known = met[CERTAINTY].is_not_null().to_numpy()
+        for part, is_in_part in {"known": is_known, "null": ~is_known}.items():
+            kept = ~is_missed[is_in_part]
+            row |= {f"n_{part}": len(kept), f"kept_{part}": kept.mean() if len(kept) >= 100 else None}
+        yield row | {"stated": met[CERTAINTY].mean() if is_known.sum() >= 100 else None}
 
 
 def share_wrong(certainties: pl.Series, n_sets: int) -> Row:

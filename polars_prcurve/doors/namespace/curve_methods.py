@@ -314,7 +314,8 @@ class CurveMethods(BoundTable[F], path="prc"):
           `<metric>_corrected` precedes both: the metric less its optimism, null in other rows
         - with `confidence` and `columns="all"`, `certainty`: Float64, the one-sided confidence that the
           threshold meets its target on new data: at least 0.975 where a 95% interval is beyond the
-          target. Null without a target for a metric, and for intervals other than the analytic ones
+          target. Null below 0.5, since the threshold was chosen for its target; without a target for a
+          metric; and for intervals other than the analytic ones
         - with `confidence` and `columns="all"`, `above_chance`: Boolean, as in `summary`; also null with
           weights or clusters
         - with `confidence`, `doubt`: String, null where there is no reason to mistrust an interval of

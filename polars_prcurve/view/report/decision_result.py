@@ -68,9 +68,9 @@ class Decision(HintingAttributes):
         Columns as in `operating_points` with `confidence`, without `criterion` and `target`, or the
         area without a target; `precision_at_half`, the metric `precision_at_recall(0.5)`, whose
         interval is at a true recall of 50%; for several models `behind` and `may_be_best`, as in
-        `ranking`; and for a tested threshold `level`, the level of its intervals, and `certainty`, the
-        one-sided confidence that it meets the targets. A model for which no threshold meets the targets
-        has nulls. With `mean_over`, `n_groups` and `mean_average_precision` instead of areas.
+        `ranking`; `certainty`, as in `operating_points`, or for a tested threshold that it meets all
+        targets, and `level`, the level of its intervals. A model for which no threshold meets the
+        targets has nulls. With `mean_over`, `n_groups` and `mean_average_precision` instead of areas.
         """
         return build_table(self._findings)
 
