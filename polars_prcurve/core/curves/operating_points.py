@@ -28,7 +28,7 @@ from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
 from polars_prcurve.core.confidence.precision_bounds import smallest_eta
 from polars_prcurve.core.confidence.rate_intervals import BETA_METHODS
 from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
-from polars_prcurve.core.curves import curve_table, guarantees, row_search
+from polars_prcurve.core.curves import curve_table, guarantees, moved_thresholds, row_search
 from polars_prcurve.core.curves.curve_segments import build_segments
 from polars_prcurve.core.curves.field_bands_and_tests import add_field_tests
 from polars_prcurve.core.curves.row_search_in_sorted_classes import find_few_rows
@@ -301,7 +301,7 @@ def _build_points(
     if isinstance(bands, ModelBands):
         # Sizes that differ between rows may let a target be met and missed several times in a block.
         full_search = search._replace(has_many_etas=False) if design.weighted else search
-        points = row_search.add_moved_rates(points, full_search, targets, bands)
+        points = moved_thresholds.add_moved_rates(points, full_search, targets, bands)
     if optimism is not None:
         points = points.join(optimism, on=[Population.NUMBER, TARGET_NUMBER], how="left")
     has_frame = bool(row_search.list_frame_targets(targets))
@@ -351,7 +351,7 @@ def _choose_search(
         return build()
     moved_targets: list[Target] = []
     if isinstance(bands, ModelBands):
-        moved_targets = row_search.move_targets(targets, bands)
+        moved_targets = moved_thresholds.move_targets(targets, bands)
     return build(among=build(among=is_near_corner).find_blocks([*targets, *moved_targets]))
 
 
@@ -394,7 +394,7 @@ def _build_search(
     if isinstance(bands, ModelBands):
         sweep_rows = _limit_rows(sweep_rows, targets, bands, design)
         if bands.has_eta_limits:
-            populations = row_search.add_eta_ends(populations, sweep_rows, bands)
+            populations = moved_thresholds.add_eta_ends(populations, sweep_rows, bands)
     sweep_rows = sweep_rows.cache()  # read to choose rows from, and to look up the chosen ones
     has_many_etas = grid.etas_per_group != 1 and few_rows is None
     return row_search.RowSearch(table, sweep_rows, populations, sweep.groups, has_many_etas)
@@ -418,7 +418,7 @@ def _limit_rows(
     # A recall is reached where it rises, unless its error differs between rows.
     needs_rises = not design.varies and all(target.criterion == "recall" for target in targets)
     sizes = _ROW_SIZES if design.varies else {}
-    return row_search.add_row_limits(sweep_rows, sizes, bands, rising=needs_rises)
+    return moved_thresholds.add_row_limits(sweep_rows, sizes, bands, rising=needs_rises)
 
 
 def _set_row_sizes(points: pl.LazyFrame, sweep_rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:
@@ -647,7 +647,7 @@ def _add_doubts(
         condition_of_reason["heavy weights"] = find_missing_weights()
     condition_of_reason |= _list_no_points(table)
     if isinstance(bands, ModelBands):
-        condition_of_reason["equal scores"] = pl.col(row_search.COARSENESS) > _COARSE
+        condition_of_reason["equal scores"] = pl.col(moved_thresholds.COARSENESS) > _COARSE
     if targets[0].is_joined and targets[0].promise is None:
         condition_of_reason["several targets"] = pl.lit(True)
     if ONLY_POINT in targets:
