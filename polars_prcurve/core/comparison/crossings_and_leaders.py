@@ -30,7 +30,7 @@ from polars_prcurve.core.comparison.sign_changes import (
     to_logit,
 )
 from polars_prcurve.core.curves.curve_segments import collect_curves, find_upper_hull, number_metrics
-from polars_prcurve.core.curves.operating_points import build_counted_points
+from polars_prcurve.core.curves.sample_size_tables import build_counted_points
 from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.core.ground.argument_checks import read_pair
 from polars_prcurve.core.ground.errors import PrcError

@@ -107,7 +107,7 @@ def build_decision_table(
 
 def _add_doubts(points: pl.LazyFrame, table: ScoreTable, bands: FixedBands) -> pl.LazyFrame:
     """Add the column `doubt`: why an interval may not hold, as at a threshold that is given."""
-    from polars_prcurve.core.curves.operating_points import list_few_cells
+    from polars_prcurve.core.curves.doubts_of_points import list_few_cells
 
     design = choose_design(table, effective=True, at_thresholds=True)
     has_class_alone = (pl.col("tp") + pl.col("fn") == 0) | (pl.col("fp") + pl.col("tn") == 0)

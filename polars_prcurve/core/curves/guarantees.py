@@ -32,7 +32,6 @@ from polars_prcurve.core.confidence.interval_input_columns import (
 )
 from polars_prcurve.core.confidence.rate_intervals import compute_upper_limits
 from polars_prcurve.core.curves import field_bands_and_tests as in_field
-from polars_prcurve.core.curves.curve_table import pick_by_number
 from polars_prcurve.core.curves.targets import (
     END,
     LEAST_SCORE,
@@ -51,6 +50,7 @@ from polars_prcurve.core.curves.targets import (
     find_greatest_rate,
     join_targets,
     number_where,
+    pick_by_target,
     read_group_thresholds,
 )
 from polars_prcurve.core.ground.argument_checks import read_number, take_frame
@@ -288,8 +288,7 @@ def add_guarantee_columns(
         values_of_targets.append([promise.level, *stretch, *needed_count_exprs])
     values_of_column = zip(GUARANTEE_COLUMNS, zip(*values_of_targets, strict=True), strict=True)
     return points.with_columns(
-        pick_by_number(TARGET_NUMBER, target_values).alias(name)
-        for name, target_values in values_of_column
+        pick_by_target(target_values).alias(name) for name, target_values in values_of_column
     )
 
 

@@ -31,9 +31,8 @@ from polars_prcurve.core.confidence.point_intervals import (
     add_limits,
     add_limits_of_etas,
 )
-from polars_prcurve.core.curves.curve_table import pick_by_number
 from polars_prcurve.core.curves.row_search import RowSearch
-from polars_prcurve.core.curves.targets import ROW_NUMBER, TARGET_NUMBER, Measure, Target
+from polars_prcurve.core.curves.targets import ROW_NUMBER, TARGET_NUMBER, Measure, Target, pick_by_target
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group
@@ -117,7 +116,7 @@ def add_moved_rates(
     moved_points = search.choose_rows(moved_targets).join(rate_rows, on=ROW_NUMBER, how="left")
     moved_points = moved_points.with_columns(
         (moved_number % n_ends).alias(_END), moved_number // n_ends
-    ).with_columns(pick_by_number(TARGET_NUMBER, values_beyond).alias(_BEYOND))
+    ).with_columns(pick_by_target(values_beyond).alias(_BEYOND))
     columns, rate_beyond = [], pl.col(_BEYOND).first()
     limits_beyond: dict[str, pl.Expr] = {}
     for rate, size_column in SIZE_COLUMNS.items():

@@ -10,7 +10,7 @@ once per group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import polars as pl
@@ -22,37 +22,36 @@ from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     measure_certainty,
     scale_limit,
 )
-from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
-from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError, TargetRow
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, TargetRow
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
-from polars_prcurve.core.confidence.precision_bounds import smallest_eta
-from polars_prcurve.core.confidence.rate_intervals import BETA_METHODS
-from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.core.curves import curve_table, guarantees, moved_thresholds, row_search
 from polars_prcurve.core.curves.curve_segments import build_segments
+from polars_prcurve.core.curves.doubts_of_points import (
+    add_doubts_of_points,
+    doubt_points_without_ends,
+    may_lack_weights,
+)
 from polars_prcurve.core.curves.field_bands_and_tests import add_field_tests
 from polars_prcurve.core.curves.row_search_in_sorted_classes import find_few_rows
 from polars_prcurve.core.curves.targets import (
     END,
     END_ROW,
-    ONLY_POINT,
     ROW_NUMBER,
     TARGET_NUMBER,
     THRESHOLD_ROW,
     Target,
     find_greatest_rate,
+    pick_by_target,
     require_one_point,
 )
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import resolved_tables as of_table
-from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sample_kinds import OWN_MOMENTS
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
-from polars_prcurve.core.metrics.target_definitions import RunTest, TargetKind, read_events
+from polars_prcurve.core.metrics.segment_column_names import Segment
+from polars_prcurve.core.metrics.target_definitions import TargetKind, read_events
 from polars_prcurve.core.prevalence.eta_table import (
     EtaTable,
     check_result_columns,
@@ -61,16 +60,9 @@ from polars_prcurve.core.prevalence.eta_table import (
 )
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
-from polars_prcurve.core.sweep.effective_weights import find_missing_weights
 from polars_prcurve.core.sweep.sampling_designs import Design, choose_design
-from polars_prcurve.core.sweep.sorted_group_rows import (
-    SweepTables,
-    class_counts,
-    class_sizes,
-    has_class,
-    lacks_size,
-)
-from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS, AlertSize, StratumLabels, Sweep
+from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, class_counts, class_sizes
+from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS, AlertSize, Sweep
 from polars_prcurve.core.sweep.sweep_table import (
     build_sweep,
     check_at_end,
@@ -79,10 +71,6 @@ from polars_prcurve.core.sweep.sweep_table import (
     store,
 )
 
-_COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos", "n_neg")
-"""The columns of a point that has no metrics, only counts."""
-SAMPLE_SIZE_COLUMNS = (*_COUNTED_COLUMNS, "n_pos_needed", "n_neg_needed")  # of `sample_size`
-RESOLUTION_COLUMNS = (*_COUNTED_COLUMNS, "eta")  # of `sample_size(solve_for="eta")`
 _SHOWN = (point.recall, point.fpr)
 """The metrics that every row shows, and that have intervals without being named."""
 _ALERTS = {
@@ -102,26 +90,8 @@ _ALERTS = {
     ),
 }
 """The shares of all events whose numbers among `per` events are columns."""
-# From 10 examples in each cell on, intervals and those of differences covered 94 to 96%, and those of a
-# threshold that moves covered 94% or more up to this COARSENESS (docs/uncertainty.md).
-_FEW = 10  # fewer examples in a cell make an interval unreliable
-_FEW_AT_TARGET = {
-    "recall": {"tp": 3, "fn": 3, "fp": 5},
-    "fpr": {"tp": 5, "fn": 3, "fp": 5},
-    "precision": {"tp": 8, "fn": 8, "fp": 5},
-}
-"""Where fewer do, of a metric at a target of examples drawn one by one, by the word of the target: at a
-recall and an fpr it covered 92% or more from there on. At a precision it covered no less than with ten
-of each, in populations that the limits were not chosen on; where precision hardly changes along the
-curve, both covered less. Budgets keep ten: where most of one went to positives, recall at it covered as
-little as 81% with five false positives, since it stops up to an example short of the budget."""
-_FEW_HITS = 5  # fewer positives reached a precision by luck in every tenth test set (docs/coverage.md)
-_FEW_FALSE = 4  # fewer left out the precision of a budget in every tenth test set (docs/coverage.md)
-_FEW_CLUSTERS = 30  # fewer do, too: the degrees of freedom of Student's distribution are an estimate
-_COARSE = 0.5  # greater steps of a rate, as a share of its interval, do
 _SOUGHT = f"{RESERVED}sought_"
 """Before the names of metrics that targets limit, and that no column shows: `certainty` reads them."""
-_pick = partial(curve_table.pick_by_number, TARGET_NUMBER)  # a value by the number of the target
 _CLASS_SIZES = (AlertSize.POS, AlertSize.NEG)  # columns of groups, which rows and populations both have
 _ROW_SIZES = {size: f"{size}_on_row" for size in SIZE_COLUMNS.values()}  # effective sizes on a row
 
@@ -201,8 +171,8 @@ def _add_choices(points: pl.LazyFrame, targets: Sequence[Target], *, corrected: 
         n_right.append(recall if target.takes_first else n_chosen)
         n_wrong.append(0.0 if target.takes_first else n_chosen)
     return points.with_columns(
-        _pick(n_right).alias(TargetRow.N_RIGHT_BY_CHOICE),
-        _pick(n_wrong).alias(TargetRow.N_WRONG_BY_CHOICE),
+        pick_by_target(n_right).alias(TargetRow.N_RIGHT_BY_CHOICE),
+        pick_by_target(n_wrong).alias(TargetRow.N_WRONG_BY_CHOICE),
     )
 
 
@@ -246,7 +216,7 @@ def _add_certainty(
     """Add how sure it is that each threshold meets its target, by the interval of what is limited."""
     name_of_metric = {metric: metric.name for metric in shown_metrics}
     kind_of_word = {target.criterion: target.kind for target in targets if target.kind is not None}
-    limit = _pick(target.value if target.rate is None else target.rate for target in targets)
+    limit = pick_by_target(target.value if target.rate is None else target.rate for target in targets)
 
     def scale_target(kind: TargetKind) -> dict[str, pl.Expr]:
         name = name_of_metric.get(kind.metric, f"{_SOUGHT}{kind.metric.name}")
@@ -257,7 +227,9 @@ def _add_certainty(
     words = kind_of_word if bands.band == "mover" else ()
     exprs_of_word = {word: scale_target(kind_of_word[word]) for word in words}
     scaled_columns = {
-        name: _pick((exprs_of_word.get(target.criterion, {}).get(name) for target in targets), no_number)
+        name: pick_by_target(
+            (exprs_of_word.get(target.criterion, {}).get(name) for target in targets), no_number
+        )
         for name in dict.fromkeys(name for exprs in exprs_of_word.values() for name in exprs)
     }
     certainty = measure_certainty(bands.confidence, is_chosen=True) if scaled_columns else no_number
@@ -315,7 +287,7 @@ def _build_points(
     if isinstance(bands, ChosenBands) and bands.allows_for_choice:
         points = _add_choices(points, targets, corrected=bands.corrected)
     if bands is not None and bands.flag_columns:
-        points = _add_doubts(points, bands, table, design, targets, is_of_curve=is_of_curve)
+        points = add_doubts_of_points(points, bands, table, design, targets, is_of_curve=is_of_curve)
     if isinstance(bands, ChosenBands) and not is_of_curve:
         points = _add_chance(points, search, table, bands.confidence)
     row_columns = points.collect_schema().names() if is_stacked else None
@@ -323,7 +295,8 @@ def _build_points(
     points = points.sort(*order, Population.COPY) if is_stacked else points
     if bands is None or not bands.flag_columns:
         return points
-    return _doubt_missing_ends(points, [] if long else metrics, table)
+    shown_metrics = [metric for metric in metrics if not metric.name.startswith(_SOUGHT)]
+    return doubt_points_without_ends(points, [] if long else shown_metrics, table)
 
 
 def _check_points(
@@ -407,7 +380,7 @@ def _list_row_columns(bands: FixedBands | None, design: Design) -> list[str]:
     columns += [Row.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
     if isinstance(table, ScoreTable) and isinstance(bands, ChosenBands):
         columns += [Segment.RECALL_BEFORE, Segment.FPR_BEFORE]  # for ABOVE_CHANCE
-    reads_moments = bands is not None and (bands.counts_eta or _may_lack_weights(bands))
+    reads_moments = bands is not None and (bands.counts_eta or may_lack_weights(bands))
     return columns + list(table.sample.moments if reads_moments else ())
 
 
@@ -448,18 +421,18 @@ def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.
     sweep_rows = sweep_rows.drop(population_names, strict=False)
     null_text, null_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
     points = choice_rows.join(sweep_rows, on=ROW_NUMBER, how="left").with_columns(
-        criterion=_pick((target.criterion for target in targets), null_text),
-        target=_pick((target.value for target in targets), null_number),
+        criterion=pick_by_target((target.criterion for target in targets), null_text),
+        target=pick_by_target((target.value for target in targets), null_number),
     )
     least_scores = [target.least_score for target in targets]
     if isinstance(table, ScoreTable):
-        threshold = _pick(least_scores, pl.col(Row.SCORE)).alias("threshold")
+        threshold = pick_by_target(least_scores, pl.col(Row.SCORE)).alias("threshold")
         points = points.with_columns(threshold, **_fill_above_all_scores(table))
         if targets[0].promise is not None:
             points = guarantees.add_guarantee_columns(points, targets, class_counts(table), table)
     elif _lists_scores(table):
         # What is flagged between two thresholds of a cumulative table is not known.
-        is_listed = pl.col("threshold") == _pick(least_scores, pl.col("threshold"))
+        is_listed = pl.col("threshold") == pick_by_target(least_scores, pl.col("threshold"))
         is_known = (pl.col("criterion") != "threshold") | is_listed
         points = points.with_columns(pl.when(is_known).then(name).alias(name) for name in SWEEP_COLUMNS)
     return points
@@ -484,50 +457,6 @@ def build_populations_of_points(
 ) -> pl.LazyFrame:
     """Return one row per group and prevalence, numbered in Population.NUMBER."""
     return join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(Population.NUMBER)
-
-
-def build_sample_size_table(
-    table: ResolvedTable, grid: EtaTable | None, targets: Sequence[Target], options: SizeOptions
-) -> pl.LazyFrame:
-    """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target."""
-    eta_columns = [] if grid is None else ["eta", *grid.carried_columns]
-    check_result_columns(table, grid or _ANY_ETA, [*eta_columns[:1], *SAMPLE_SIZE_COLUMNS])
-    points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
-    if options.rate in BETA_METHODS or table.is_in_memory:
-        # In memory, because Polars takes longer to read a query of all halvings than to run them.
-        collected_points = table.collect(points, f'rate="{options.rate}"')
-        points = add_needed_sizes(collected_points, options).lazy()
-    else:
-        points = add_needed_sizes(points, options)
-    return points.select(*table.by, *eta_columns, *SAMPLE_SIZE_COLUMNS)
-
-
-def build_resolution_table(
-    table: ResolvedTable, targets: Sequence[Target], delta: float, bands: FixedBands
-) -> pl.LazyFrame:
-    """Return from which eta up these examples are enough: `by` and RESOLUTION_COLUMNS, by target."""
-    check_group_names(table.by, RESOLUTION_COLUMNS)
-    # The band of recall / fpr has the ends that the band of precision has at every prevalence.
-    points = build_counted_points(table, targets, [point.lr_pos], bands=bands)
-    eta = smallest_eta(pl.col("lr_pos_low"), 1 / pl.col("lr_pos_high"), delta=delta)
-    return points.with_columns(eta=eta).select(*table.by, *RESOLUTION_COLUMNS)
-
-
-# Points are built at some prevalence, also where they do not depend on it.
-_ANY_ETA = EtaTable(pl.LazyFrame({"eta": [0.5]}), etas_per_group=1)
-
-
-def build_counted_points(
-    table: ResolvedTable,
-    targets: Sequence[Target],
-    metrics: Sequence[PointMetric] = (),
-    *,
-    grid: EtaTable = _ANY_ETA,
-    bands: FixedBands | None = None,
-) -> pl.LazyFrame:
-    """Return operating points with n_pos and n_neg; without a grid nothing may depend on eta."""
-    points = build_points_table(table, grid, targets, metrics, bands=bands)
-    return points.with_columns(n_pos=pl.col("tp") + pl.col("fn"), n_neg=pl.col("fp") + pl.col("tn"))
 
 
 def _lists_scores(table: ResolvedTable) -> bool:
@@ -565,188 +494,3 @@ def _add_chance(
     chances = measure_chance(ranked_rows, groups, class_sizes(table), confidence)
     chances = store(table, (ABOVE_CHANCE, confidence), chances)
     return points.join(chances, on=Group.NUMBER, how="left", maintain_order="left")
-
-
-def _doubt_choices(
-    bands: FixedBands, table: ResolvedTable, cells: Sequence[pl.Expr], targets: Sequence[Target]
-) -> dict[str, pl.Expr]:
-    """Return where cells have few examples, which count alike, by the reason for doubt that this is.
-
-    A threshold that the sample chose is in doubt only if a class has few, since its intervals allow for
-    what is on its row; if few positives reach a precision, which may be luck; or if next to no alert of
-    a budget is false, where Wilson's interval of fpr begins too high.
-    """
-    tp, fp, fn, tn = cells
-    is_ratio = _pick(
-        target.kind is not None
-        and isinstance(target.kind.promise_test, RunTest)
-        and not (target.takes_first or target.promise)
-        for target in targets
-    )
-    condition_of_reason = {
-        "few positives": (tp + fn < _FEW) | (is_ratio & (tp < _FEW_HITS)),
-        "few false positives": _pick(target.rate is not None for target in targets) & (fp < _FEW_FALSE),
-        "few negatives": fp + tn < _FEW,
-    }
-    # At the test set's prevalence metrics are shares of cells, which have to be full.
-    is_given = pl.col(TargetRow.N_RIGHT_BY_CHOICE) == 0
-    is_given = is_given | pl.col(EtaError.IS_OWN) if bands.counts_eta else is_given
-    return {
-        reason: pl.when(is_given).then(is_few).otherwise(condition_of_reason[reason])
-        for reason, is_few in _find_few(cells, table).items()
-    }
-
-
-def _doubt_strata(
-    bands: FixedBands, table: ResolvedTable, targets: Sequence[Target], *, has_choices: bool
-) -> dict[str, pl.Expr]:
-    """Return where rows drawn by strata are few, by the reason for doubt that this is."""
-    # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A flag
-    # that read the labels would mark the samples that found more than others. Those of rows drawn by
-    # their labels do not: intervals are those of rows without weights, and in doubt where these are.
-    n_pos, n_neg = pl.col(StratumLabels.POS), pl.col(StratumLabels.NEG)
-    n_above = pl.col(StratumLabels.N_ABOVE).fill_null(0)
-    doubts = {
-        "few positives": n_pos < _FEW,
-        "few negatives": n_neg < _FEW,
-        "few labels": pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW,
-    }
-    # Whole numbers, where rows of a class weigh alike.
-    cells = [n_rows.round(6) for n_rows in _measure_cells((StratumLabels.POS, StratumLabels.NEG))]
-    plain_doubts = _find_few(cells, table)
-    if has_choices and isinstance(bands, ChosenBands):
-        plain_doubts = _doubt_choices(bands, table, cells, targets)
-    nowhere = pl.lit(False)
-    by_class = pl.col(StratumLabels.BY_CLASS)
-    return {
-        reason: pl.when(by_class)
-        .then(plain_doubts.get(reason, nowhere).fill_null(True))
-        .otherwise(doubts.get(reason, nowhere).fill_null(True))
-        for reason in {**doubts, **plain_doubts}
-    } | {"stratum of one row": pl.col(StratumLabels.N_ALONE) > 0}
-
-
-def _add_doubts(
-    points: pl.LazyFrame,
-    bands: FixedBands,
-    table: ResolvedTable,
-    design: Design,
-    targets: Sequence[Target],
-    *,
-    is_of_curve: bool,
-) -> pl.LazyFrame:
-    """Add DOUBT, why intervals may have too low a coverage; and the error of the prevalence."""
-    has_choices = isinstance(bands, ChosenBands) and bands.allows_for_choice
-    if bands.sample.has_label_counts:
-        condition_of_reason = _doubt_strata(bands, table, targets, has_choices=has_choices)
-    elif has_choices and not (bands.sample.joins_rows or of_table.is_field(table)):
-        condition_of_reason = _doubt_choices(bands, table, _list_cells(table, design), targets)
-    else:
-        condition_of_reason = list_few_cells(table, bands, design, targets if is_of_curve else [])
-    if _may_lack_weights(bands):
-        condition_of_reason["heavy weights"] = find_missing_weights()
-    condition_of_reason |= _list_no_points(table)
-    if isinstance(bands, ModelBands):
-        condition_of_reason["equal scores"] = pl.col(moved_thresholds.COARSENESS) > _COARSE
-    if targets[0].is_joined and targets[0].promise is None:
-        condition_of_reason["several targets"] = pl.lit(True)
-    if ONLY_POINT in targets:
-        condition_of_reason["recall below fpr"] = _is_below_diagonal(_list_cells(table, design))
-    doubt = find_first_doubt(condition_of_reason, pl.lit(True))
-    eta_deviation = pl.lit(0.0)
-    if bands.counts_eta:
-        eta_deviation = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)
-    return points.with_columns(eta_deviation.alias(EtaError.STANDARD_ERROR), doubt.alias(DOUBT))
-
-
-def _is_below_diagonal(cells: Sequence[pl.Expr]) -> pl.Expr:
-    """Return whether recall is below fpr by more than two standard errors of two equal shares."""
-    tp, fp, fn, tn = cells
-    n_pos, n_neg = tp + fn, fp + tn
-    share = (tp + fp) / (n_pos + n_neg)
-    error = (share * (1 - share) * (1 / n_pos + 1 / n_neg)).sqrt()
-    return (fp / n_neg - tp / n_pos > 2 * error).fill_null(False)
-
-
-def _may_lack_weights(bands: FixedBands) -> bool:
-    """Return whether rows with large weights may be missing from what a threshold flags."""
-    sample = bands.sample
-    return isinstance(bands, ChosenBands) and sample.is_weighted and sample.moments == OWN_MOMENTS
-
-
-def _doubt_missing_ends(
-    points: pl.LazyFrame, metrics: Sequence[PointMetric], table: ResolvedTable
-) -> pl.LazyFrame:
-    """Let each row have a doubt in which an end of an interval is null; of a long table, pass none."""
-    # An fpr that is unknown in every row is no doubt of the others.
-    names = [metric.name for metric in metrics if table.counts_negatives or metric.name != "fpr"]
-    names = [name for name in names if not name.startswith(_SOUGHT)]
-    ends = (
-        [f"{name}{end}" for name in names for end in ("_low", "_high")] if metrics else ["low", "high"]
-    )
-    return points.with_columns(doubt_missing_ends(DOUBT, ends).alias(DOUBT))
-
-
-def list_few_cells(
-    table: ResolvedTable, bands: FixedBands, design: Design, targets: Sequence[Target]
-) -> dict[str, pl.Expr]:
-    """Return where cells hold few examples, or enough of them in few clusters.
-
-    `targets` are those of metrics at targets, and none of other rows.
-    """
-    if not bands.sample.joins_rows:
-        cells = _list_cells(table, design)
-        few_of_reason = _find_few(cells, table, targets)
-        if not (bands.counts_eta and targets):
-            return few_of_reason
-        # The count moves a target that reads it, too: 8 examples covered as little as 88% there.
-        is_moved = pl.col(EtaError.IS_OWN) & _pick(target.depends_on_eta for target in targets)
-        return {
-            reason: pl.when(is_moved).then(is_few).otherwise(few_of_reason[reason])
-            for reason, is_few in _find_few(cells, table).items()
-        }
-    n_units = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
-    few_by_sizes = _find_few(_measure_cells(), table)
-    has_few_units = pl.any_horizontal(n_units < _FEW_CLUSTERS, *few_by_sizes.values())
-    return _find_few(_count_cells(), table) | {"few clusters": has_few_units}
-
-
-def _list_cells(table: ResolvedTable, design: Design) -> list[pl.Expr]:
-    """Return how many examples `tp, fp, fn, tn` hold, which count alike or by their weights."""
-    has_own_sizes = design.varies or of_table.is_field(table)
-    return _measure_cells() if has_own_sizes else _count_cells()
-
-
-def _count_cells() -> list[pl.Expr]:
-    return [pl.col(name).cast(pl.Float64) for name in CELLS]
-
-
-def _measure_cells(size_columns: Iterable[str] = SIZE_COLUMNS.values()) -> list[pl.Expr]:
-    """Return how full cells are by rates and sizes of both classes, effective ones as in a field."""
-    recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *size_columns))
-    return [recall * n_pos, fpr * n_neg, (1 - recall) * n_pos, (1 - fpr) * n_neg]
-
-
-def _find_few(
-    cells: Sequence[pl.Expr], table: ResolvedTable, targets: Sequence[Target] = ()
-) -> dict[str, pl.Expr]:
-    """Return which of `tp, fp, fn, tn` are few, maybe at some targets."""
-    tp, fp, fn, tn = cells
-    few_tp, few_fp, few_fn = (
-        _pick((_FEW_AT_TARGET.get(target.criterion, {}).get(cell) for target in targets), pl.lit(_FEW))
-        for cell in ("tp", "fp", "fn")
-    )
-    few_of_reason = {"few positives": (tp < few_tp) | (fn < few_fn), "few false positives": fp < few_fp}
-    return few_of_reason | ({"few negatives": tn < _FEW} if table.counts_negatives else {})
-
-
-def _list_no_points(table: ResolvedTable) -> dict[str, pl.Expr]:
-    """Return why a row may have no point, or a point no interval."""
-    is_given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
-    has_no_point = pl.col("recall").is_null()
-    return {
-        "no sizes": lacks_size() & (not isinstance(table, ScoreTable)),
-        "one class": ~(has_class(table, Group.N_POS) & has_class(table, Group.N_NEG)),
-        "target not met": has_no_point & ~is_given,
-        "few points": has_no_point & is_given,  # between two points of a table of points
-    }

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.curves.curve_segments import compute_columns
-from polars_prcurve.core.curves.curve_table import join_values
+from polars_prcurve.core.curves.curve_table import join_values, pick_by_number
 from polars_prcurve.core.ground.argument_checks import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
@@ -709,3 +709,8 @@ def _add_least_scores(
         pl.Series(GIVEN_THRESHOLD, shown_thresholds, dtype=pl.Float64),
         to_least_scores(numbers, score_dtype).alias(LEAST_SCORE),
     )
+
+
+def pick_by_target(values: Iterable[Any], default: pl.Expr | None = None) -> pl.Expr:
+    """Return value i in rows of target i, or `default` where value i is None; see `pick_by_number`."""
+    return pick_by_number(TARGET_NUMBER, values, default)

@@ -98,7 +98,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         0.0831
         """
         from polars_prcurve.core.confidence.sample_sizes import read_size_options
-        from polars_prcurve.core.curves.operating_points import (
+        from polars_prcurve.core.curves.sample_size_tables import (
             build_resolution_table,
             build_sample_size_table,
         )

@@ -1,0 +1,233 @@
+"""Why intervals of points may have too low a coverage: few examples, coarse scores, no end.
+
+The limits are what simulations on many populations showed; see docs/coverage.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import polars as pl
+
+from polars_prcurve.core.confidence.bands_by_threshold_choice import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError, TargetRow
+from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
+from polars_prcurve.core.curves.moved_thresholds import COARSENESS
+from polars_prcurve.core.curves.targets import ONLY_POINT, Target, pick_by_target
+from polars_prcurve.core.inputs import resolved_tables as of_table
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
+from polars_prcurve.core.inputs.row_column_names import Group
+from polars_prcurve.core.inputs.sample_kinds import OWN_MOMENTS
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.segment_column_names import CELLS
+from polars_prcurve.core.metrics.target_definitions import RunTest
+from polars_prcurve.core.sweep.effective_weights import find_missing_weights
+from polars_prcurve.core.sweep.sampling_designs import Design
+from polars_prcurve.core.sweep.sorted_group_rows import has_class, lacks_size
+from polars_prcurve.core.sweep.sweep_column_names import StratumLabels
+
+# From 10 examples in each cell on, intervals and those of differences covered 94 to 96%, and those of a
+# threshold that moves covered 94% or more up to this COARSENESS (docs/uncertainty.md).
+_FEW = 10  # fewer examples in a cell make an interval unreliable
+_FEW_AT_TARGET = {
+    "recall": {"tp": 3, "fn": 3, "fp": 5},
+    "fpr": {"tp": 5, "fn": 3, "fp": 5},
+    "precision": {"tp": 8, "fn": 8, "fp": 5},
+}
+"""Where fewer do, of a metric at a target of examples drawn one by one, by the word of the target: at a
+recall and an fpr it covered 92% or more from there on. At a precision it covered no less than with ten
+of each, in populations that the limits were not chosen on; where precision hardly changes along the
+curve, both covered less. Budgets keep ten: where most of one went to positives, recall at it covered as
+little as 81% with five false positives, since it stops up to an example short of the budget."""
+_FEW_HITS = 5  # fewer positives reached a precision by luck in every tenth test set (docs/coverage.md)
+_FEW_FALSE = 4  # fewer left out the precision of a budget in every tenth test set (docs/coverage.md)
+_FEW_CLUSTERS = 30  # fewer do, too: the degrees of freedom of Student's distribution are an estimate
+_COARSE = 0.5  # greater steps of a rate, as a share of its interval, do
+
+
+def _doubt_choices(
+    bands: FixedBands, table: ResolvedTable, cells: Sequence[pl.Expr], targets: Sequence[Target]
+) -> dict[str, pl.Expr]:
+    """Return where cells have few examples, which count alike, by the reason for doubt that this is.
+
+    A threshold that the sample chose is in doubt only if a class has few, since its intervals allow for
+    what is on its row; if few positives reach a precision, which may be luck; or if next to no alert of
+    a budget is false, where Wilson's interval of fpr begins too high.
+    """
+    tp, fp, fn, tn = cells
+    is_ratio = pick_by_target(
+        target.kind is not None
+        and isinstance(target.kind.promise_test, RunTest)
+        and not (target.takes_first or target.promise)
+        for target in targets
+    )
+    condition_of_reason = {
+        "few positives": (tp + fn < _FEW) | (is_ratio & (tp < _FEW_HITS)),
+        "few false positives": pick_by_target(target.rate is not None for target in targets)
+        & (fp < _FEW_FALSE),
+        "few negatives": fp + tn < _FEW,
+    }
+    # At the test set's prevalence metrics are shares of cells, which have to be full.
+    is_given = pl.col(TargetRow.N_RIGHT_BY_CHOICE) == 0
+    is_given = is_given | pl.col(EtaError.IS_OWN) if bands.counts_eta else is_given
+    return {
+        reason: pl.when(is_given).then(is_few).otherwise(condition_of_reason[reason])
+        for reason, is_few in _find_few(cells, table).items()
+    }
+
+
+def _doubt_strata(
+    bands: FixedBands, table: ResolvedTable, targets: Sequence[Target], *, has_choices: bool
+) -> dict[str, pl.Expr]:
+    """Return where rows drawn by strata are few, by the reason for doubt that this is."""
+    # Units of cells allow for what was not found, so intervals hold wherever cells are not full. A flag
+    # that read the labels would mark the samples that found more than others. Those of rows drawn by
+    # their labels do not: intervals are those of rows without weights, and in doubt where these are.
+    n_pos, n_neg = pl.col(StratumLabels.POS), pl.col(StratumLabels.NEG)
+    n_above = pl.col(StratumLabels.N_ABOVE).fill_null(0)
+    doubts = {
+        "few positives": n_pos < _FEW,
+        "few negatives": n_neg < _FEW,
+        "few labels": pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW,
+    }
+    # Whole numbers, where rows of a class weigh alike.
+    cells = [n_rows.round(6) for n_rows in _measure_cells((StratumLabels.POS, StratumLabels.NEG))]
+    plain_doubts = _find_few(cells, table)
+    if has_choices and isinstance(bands, ChosenBands):
+        plain_doubts = _doubt_choices(bands, table, cells, targets)
+    nowhere = pl.lit(False)
+    by_class = pl.col(StratumLabels.BY_CLASS)
+    return {
+        reason: pl.when(by_class)
+        .then(plain_doubts.get(reason, nowhere).fill_null(True))
+        .otherwise(doubts.get(reason, nowhere).fill_null(True))
+        for reason in {**doubts, **plain_doubts}
+    } | {"stratum of one row": pl.col(StratumLabels.N_ALONE) > 0}
+
+
+def add_doubts_of_points(
+    points: pl.LazyFrame,
+    bands: FixedBands,
+    table: ResolvedTable,
+    design: Design,
+    targets: Sequence[Target],
+    *,
+    is_of_curve: bool,
+) -> pl.LazyFrame:
+    """Add DOUBT, why intervals may have too low a coverage; and the error of the prevalence."""
+    has_choices = isinstance(bands, ChosenBands) and bands.allows_for_choice
+    if bands.sample.has_label_counts:
+        condition_of_reason = _doubt_strata(bands, table, targets, has_choices=has_choices)
+    elif has_choices and not (bands.sample.joins_rows or of_table.is_field(table)):
+        condition_of_reason = _doubt_choices(bands, table, _list_cells(table, design), targets)
+    else:
+        condition_of_reason = list_few_cells(table, bands, design, targets if is_of_curve else [])
+    if may_lack_weights(bands):
+        condition_of_reason["heavy weights"] = find_missing_weights()
+    condition_of_reason |= _list_no_points(table)
+    if isinstance(bands, ModelBands):
+        condition_of_reason["equal scores"] = pl.col(COARSENESS) > _COARSE
+    if targets[0].is_joined and targets[0].promise is None:
+        condition_of_reason["several targets"] = pl.lit(True)
+    if ONLY_POINT in targets:
+        condition_of_reason["recall below fpr"] = _is_below_diagonal(_list_cells(table, design))
+    doubt = find_first_doubt(condition_of_reason, pl.lit(True))
+    eta_deviation = pl.lit(0.0)
+    if bands.counts_eta:
+        eta_deviation = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)
+    return points.with_columns(eta_deviation.alias(EtaError.STANDARD_ERROR), doubt.alias(DOUBT))
+
+
+def _is_below_diagonal(cells: Sequence[pl.Expr]) -> pl.Expr:
+    """Return whether recall is below fpr by more than two standard errors of two equal shares."""
+    tp, fp, fn, tn = cells
+    n_pos, n_neg = tp + fn, fp + tn
+    share = (tp + fp) / (n_pos + n_neg)
+    error = (share * (1 - share) * (1 / n_pos + 1 / n_neg)).sqrt()
+    return (fp / n_neg - tp / n_pos > 2 * error).fill_null(False)
+
+
+def may_lack_weights(bands: FixedBands) -> bool:
+    """Return whether rows with large weights may be missing from what a threshold flags."""
+    sample = bands.sample
+    return isinstance(bands, ChosenBands) and sample.is_weighted and sample.moments == OWN_MOMENTS
+
+
+def doubt_points_without_ends(
+    points: pl.LazyFrame, metrics: Sequence[PointMetric], table: ResolvedTable
+) -> pl.LazyFrame:
+    """Let each row have a doubt in which an end of an interval is null; of a long table, pass none."""
+    # An fpr that is unknown in every row is no doubt of the others.
+    names = [metric.name for metric in metrics if table.counts_negatives or metric.name != "fpr"]
+    ends = (
+        [f"{name}{end}" for name in names for end in ("_low", "_high")] if metrics else ["low", "high"]
+    )
+    return points.with_columns(doubt_missing_ends(DOUBT, ends).alias(DOUBT))
+
+
+def list_few_cells(
+    table: ResolvedTable, bands: FixedBands, design: Design, targets: Sequence[Target]
+) -> dict[str, pl.Expr]:
+    """Return where cells hold few examples, or enough of them in few clusters.
+
+    `targets` are those of metrics at targets, and none of other rows.
+    """
+    if not bands.sample.joins_rows:
+        cells = _list_cells(table, design)
+        few_of_reason = _find_few(cells, table, targets)
+        if not (bands.counts_eta and targets):
+            return few_of_reason
+        # The count moves a target that reads it, too: 8 examples covered as little as 88% there.
+        is_moved = pl.col(EtaError.IS_OWN) & pick_by_target(target.depends_on_eta for target in targets)
+        return {
+            reason: pl.when(is_moved).then(is_few).otherwise(few_of_reason[reason])
+            for reason, is_few in _find_few(cells, table).items()
+        }
+    n_units = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
+    few_by_sizes = _find_few(_measure_cells(), table)
+    has_few_units = pl.any_horizontal(n_units < _FEW_CLUSTERS, *few_by_sizes.values())
+    return _find_few(_count_cells(), table) | {"few clusters": has_few_units}
+
+
+def _list_cells(table: ResolvedTable, design: Design) -> list[pl.Expr]:
+    """Return how many examples `tp, fp, fn, tn` hold, which count alike or by their weights."""
+    has_own_sizes = design.varies or of_table.is_field(table)
+    return _measure_cells() if has_own_sizes else _count_cells()
+
+
+def _count_cells() -> list[pl.Expr]:
+    return [pl.col(name).cast(pl.Float64) for name in CELLS]
+
+
+def _measure_cells(size_columns: Iterable[str] = SIZE_COLUMNS.values()) -> list[pl.Expr]:
+    """Return how full cells are by rates and sizes of both classes, effective ones as in a field."""
+    recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", *size_columns))
+    return [recall * n_pos, fpr * n_neg, (1 - recall) * n_pos, (1 - fpr) * n_neg]
+
+
+def _find_few(
+    cells: Sequence[pl.Expr], table: ResolvedTable, targets: Sequence[Target] = ()
+) -> dict[str, pl.Expr]:
+    """Return which of `tp, fp, fn, tn` are few, maybe at some targets."""
+    tp, fp, fn, tn = cells
+    few_tp, few_fp, few_fn = (
+        pick_by_target(
+            (_FEW_AT_TARGET.get(target.criterion, {}).get(cell) for target in targets), pl.lit(_FEW)
+        )
+        for cell in ("tp", "fp", "fn")
+    )
+    few_of_reason = {"few positives": (tp < few_tp) | (fn < few_fn), "few false positives": fp < few_fp}
+    return few_of_reason | ({"few negatives": tn < _FEW} if table.counts_negatives else {})
+
+
+def _list_no_points(table: ResolvedTable) -> dict[str, pl.Expr]:
+    """Return why a row may have no point, or a point no interval."""
+    is_given = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
+    has_no_point = pl.col("recall").is_null()
+    return {
+        "no sizes": lacks_size() & (not isinstance(table, ScoreTable)),
+        "one class": ~(has_class(table, Group.N_POS) & has_class(table, Group.N_NEG)),
+        "target not met": has_no_point & ~is_given,
+        "few points": has_no_point & is_given,  # between two points of a table of points
+    }
