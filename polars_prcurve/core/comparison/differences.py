@@ -85,11 +85,8 @@ from polars_prcurve.core.uncertainty.metrics_at_targets import (
     refuse_weighted_clusters,
     separate_targets,
 )
-from polars_prcurve.core.uncertainty.summary_table import (
-    add_bootstrap_intervals,
-    check_negatives,
-    plan_values,
-)
+from polars_prcurve.core.uncertainty.metrics_without_negatives import check_negatives
+from polars_prcurve.core.uncertainty.summary_table import add_bootstrap_intervals, plan_values
 
 # The place among equal prevalences, the number of a row, and that of a farthest pair.
 _STEP_NUMBER, _ROW_NUMBER, _FARTHEST_ROW = (f"{RESERVED}{name}" for name in ("step", "row", "farthest"))

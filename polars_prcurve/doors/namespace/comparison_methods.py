@@ -42,7 +42,7 @@ from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.eta_values import Eta, check_eta
-from polars_prcurve.core.uncertainty.summary_table import check_negatives
+from polars_prcurve.core.uncertainty.metrics_without_negatives import check_negatives
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -412,17 +412,18 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         >>> df.prc.crossings(of="roc", leaders=True).rows()
         [('a', [], [], True), ('b', [], [], True)]
         """
-        from polars_prcurve.core.comparison import crossings_and_leaders as places
+        from polars_prcurve.core.comparison import crossings_and_leaders as by_eta
+        from polars_prcurve.core.comparison import roc_dominance as of_roc
 
         leaders = read_flag("leaders=", leaders)
         if read_choice("of=", of, ("pr", "roc")) == "roc":
             question = self._ask(
                 "crossings", words, collects=True, of=of, metric=metric, eta_range=eta_range
             )
-            build_roc = places.build_dominance_table if leaders else places.build_roc_crossings_table
+            build_roc = of_roc.build_dominance_table if leaders else of_roc.build_roc_crossings_table
             return build_roc(question.read())
         table, ranking_metric = self._rank_models(metric, words)
-        build = places.build_leaders_table if leaders else places.build_crossings_table
+        build = by_eta.build_leaders_table if leaders else by_eta.build_crossings_table
         places_of_models = build(table, ranking_metric, _ETA_RANGE if eta_range is None else eta_range)
         return places_of_models.rename(table.name_of_inner)
 

@@ -51,10 +51,8 @@ from polars_prcurve.core.sweep.sweep_column_names import (
 )
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
 from polars_prcurve.core.uncertainty.means_over_groups import build_mean_summary
-from polars_prcurve.core.uncertainty.summary_table import (
-    build_summary_table,
-    needs_negatives,
-)
+from polars_prcurve.core.uncertainty.metrics_without_negatives import needs_negatives
+from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
