@@ -14,15 +14,15 @@ from polars_prcurve.core.confidence.rate_intervals import rate_interval
 from polars_prcurve.core.ground.errors import PrcError, PrcWarning
 from polars_prcurve.core.ground.package_version import __version__ as __version__
 from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
-from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import class_mix, field
 from polars_prcurve.core.prevalence.eta_values import eta_from_ratio, eta_grid, ratio_from_eta
-from polars_prcurve.core.prevalence.posteriors import shift_prior
+from polars_prcurve.core.prevalence.field_and_class_mix import class_mix, field
+from polars_prcurve.core.prevalence.prior_shift import shift_prior
 from polars_prcurve.doors.namespace import prc, register
 from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc
 
 if TYPE_CHECKING:
     from polars_prcurve import charts
-    from polars_prcurve.core.confidence.precision_bounds import (
+    from polars_prcurve.core.confidence.precision_band_width import (
         max_width,
         precision_interval,
         rectangle_level,
@@ -104,12 +104,12 @@ _MODULE_OF_NAME = {
     "from_folds": "doors.scikit_learn_results",
     "from_rates": "doors.published_rates",
     "from_trec": "doors.retrieval_runs",
-    "max_width": "core.confidence.precision_bounds",
-    "precision_interval": "core.confidence.precision_bounds",
+    "max_width": "core.confidence.precision_band_width",
+    "precision_interval": "core.confidence.precision_band_width",
     "published_average_precision": "core.confidence.published_metric_intervals",
     "published_precision": "core.confidence.published_metric_intervals",
     "published_roc_auc": "core.confidence.published_metric_intervals",
-    "rectangle_level": "core.confidence.precision_bounds",
+    "rectangle_level": "core.confidence.precision_band_width",
     "roc_points": "core.sweep.array_sweep",
     "sample_size": "core.confidence.sample_sizes",
     "scorer": "doors.scorers",

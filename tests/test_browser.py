@@ -15,7 +15,7 @@ import pytest
 
 import polars_prcurve
 from polars_prcurve import Decision, charts
-from polars_prcurve.core.confidence.estimate_columns import Estimate
+from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.report import Table
 from polars_prcurve.view.report.decision_drawings import describe_doubt, list_icons
 from polars_prcurve.view.verdicts.value_phrases import format_value, write_value

@@ -22,7 +22,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import Decision, PrcError, class_mix, prc
-from polars_prcurve.core.confidence.estimate_columns import Estimate
+from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.ground.terminal_text import measure_width
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS

@@ -17,7 +17,7 @@ import polars.selectors as cs
 import pytest
 
 from polars_prcurve import Decision, class_mix, eta_from_sample, field, prc
-from polars_prcurve.core.prevalence.posteriors import shift_prior
+from polars_prcurve.core.prevalence.prior_shift import shift_prior
 from polars_prcurve.view.words.number_words import keep_together
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, draw_models
 from tests.support.page_reader import PageReader

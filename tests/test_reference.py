@@ -41,7 +41,7 @@ from polars_prcurve import (
     sample_size,
     shift_prior,
 )
-from polars_prcurve.core.comparison import sign_changes
+from polars_prcurve.core.comparison import sign_change_search
 from polars_prcurve.core.prevalence import prevalence_by_em as estimate
 from polars_prcurve.core.uncertainty import bootstrap
 from polars_prcurve.core.uncertainty.bootstrap import CellSample
@@ -679,19 +679,19 @@ def binormal_ap_crossing(case: Case) -> None:
     ]
 
     def average_precision(numbers: Any, places: Any) -> Any:
-        eta = sign_changes.from_logit(places)[:, None]
+        eta = sign_change_search.from_logit(places)[:, None]
         recall, fpr = (np.array([r[i] for r in rates])[numbers] for i in range(2))
         return (eta * recall / (eta * recall + (1 - eta) * fpr)) @ weight
 
-    found = sign_changes.find_sign_changes(
+    found = sign_change_search.find_sign_changes(
         average_precision,
         np.array([0]),
         np.array([1]),
-        sign_changes.to_logit(1e-9),
-        sign_changes.to_logit(1 - 1e-4),
+        sign_change_search.to_logit(1e-9),
+        sign_change_search.to_logit(1 - 1e-4),
     )
     expected = case["expected"]
-    assert_close(case, sign_changes.from_logit(found.places), expected["roots"])
+    assert_close(case, sign_change_search.from_logit(found.places), expected["roots"])
     separations = [(m["mu_pos"] - m["mu_neg"]) / math.hypot(m["sd_pos"], m["sd_neg"]) for m in models]
     assert_close(case, below(np.array(separations)), [expected["auc_a"], expected["auc_b"]])
 

@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve.core.comparison.sign_changes import Roots, find_sign_changes, from_logit, to_logit
+from polars_prcurve.core.comparison.sign_change_search import (
+    Roots,
+    find_sign_changes,
+    from_logit,
+    to_logit,
+)
 from tests.support.profiles import examples
 
 Function = Callable[[Any], Any]

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import charts, eta_grid, prc
-from polars_prcurve.core.confidence.estimate_columns import Estimate
+from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import make_visible
 from polars_prcurve.doors.cli.terminal_table import show_number
 from polars_prcurve.view.charts.model_difference import IntervalRow

@@ -283,7 +283,7 @@ REST: list[Sentence] = [
         Stored("chance")(most("above", (MODEL == "chance") & (col("confidence") == 0.95))), Stored("chance_of_designs")(most("above")),
     ),
     Sentence(
-        PAGE, "`posteriors` has calibrated scores, with a coverage of {} to {}%, and log-odds that are 1.25 times too large, with {:.0f} to {:.0f}%.",
+        PAGE, "`prior_shift` has calibrated scores, with a coverage of {} to {}%, and log-odds that are 1.25 times too large, with {:.0f} to {:.0f}%.",
         *map(Stored("posteriors"), (*find_ends("coverage", col("log_odds") == 1), *find_ends("coverage", col("log_odds") == 1.25))),
     ),
     Sentence(

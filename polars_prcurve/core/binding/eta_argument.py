@@ -19,9 +19,9 @@ from polars_prcurve.core.inputs.column_reader import Column
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.wide_tables import read_classes
 from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
-from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import ClassMix, Field
 from polars_prcurve.core.prevalence.eta_table import EtaTable, build_number_grid, read_eta_frame
 from polars_prcurve.core.prevalence.eta_values import read_eta_list
+from polars_prcurve.core.prevalence.field_and_class_mix import ClassMix, Field
 from polars_prcurve.core.prevalence.part_weights import build_field
 
 _TRUE_CLASS = "true class"

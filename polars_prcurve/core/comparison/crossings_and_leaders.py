@@ -19,7 +19,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from polars_prcurve.core.comparison.model_pairs import CROSSING_COLUMNS, LEADER_COLUMNS
-from polars_prcurve.core.comparison.sign_changes import (
+from polars_prcurve.core.comparison.sign_change_search import (
     Evaluate,
     Indices,
     Roots,

@@ -31,7 +31,7 @@ import polars as pl
 from polars_prcurve.core.comparison import average_precision_differences as ap_differences
 from polars_prcurve.core.comparison.model_pairs import SIDES, A, Adjust, B
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
-from polars_prcurve.core.confidence.estimate_columns import cut_to_ranges
+from polars_prcurve.core.confidence.estimates import cut_to_ranges
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground import normal_distribution as normal
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

@@ -43,7 +43,7 @@ from polars_prcurve.core.confidence.bands_by_threshold_choice import (
     ModelBands,
 )
 from polars_prcurve.core.confidence.cohort_intervals import ETA_CORRELATIONS
-from polars_prcurve.core.confidence.estimate_columns import add_eta_limits
+from polars_prcurve.core.confidence.estimates import add_eta_limits
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.errors import PrcError

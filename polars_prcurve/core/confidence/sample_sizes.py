@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, 
 import polars as pl
 
 from polars_prcurve.core.confidence.interval_options import Intervals
-from polars_prcurve.core.confidence.precision_bounds import check_delta
+from polars_prcurve.core.confidence.precision_band_width import check_delta
 from polars_prcurve.core.confidence.rate_intervals import (
     BETA_METHODS,
     RateMethod,

@@ -35,7 +35,7 @@ from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.point_formulas import build_net_benefit
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.prevalence.posteriors import check_prior, shift_prior
+from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.core.sweep.sampling_designs import choose_design
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import build_eta_sweep

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_prcurve.core.confidence.bands_by_threshold_choice import FixedBands
-from polars_prcurve.core.confidence.precision_bounds import smallest_eta
+from polars_prcurve.core.confidence.precision_band_width import smallest_eta
 from polars_prcurve.core.confidence.rate_intervals import BETA_METHODS
 from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
 from polars_prcurve.core.curves.operating_points import build_points_table

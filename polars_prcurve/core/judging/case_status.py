@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from polars_prcurve.core.confidence.doubts import DOUBT
-from polars_prcurve.core.confidence.estimate_columns import Estimate, read_estimate
+from polars_prcurve.core.confidence.estimates import Estimate, read_estimate
 from polars_prcurve.core.confidence.interval_input_columns import ETA_HIGH, ETA_LOW
 from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.core.judging.decision_request import DecisionRequest

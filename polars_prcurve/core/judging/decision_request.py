@@ -13,7 +13,7 @@ from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.inputs.table_reader import DroppedRows, count_dropped_rows
 from polars_prcurve.core.judging.goal import Goal
-from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import Field
+from polars_prcurve.core.prevalence.field_and_class_mix import Field
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     scale_limit,
 )
 from polars_prcurve.core.confidence.doubts import DOUBT
-from polars_prcurve.core.confidence.estimate_columns import read_estimate
+from polars_prcurve.core.confidence.estimates import read_estimate
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.point_intervals import combine_distances
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

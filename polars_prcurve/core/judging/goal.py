@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.binding.question import Question
-from polars_prcurve.core.confidence.estimate_columns import read_estimate
+from polars_prcurve.core.confidence.estimates import read_estimate
 from polars_prcurve.core.curves.targets import direction_sign, read_targets
 from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError, describe_value

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
-from polars_prcurve.core.confidence.estimate_columns import Estimate
+from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.judging.case_status import (
     LEAST_OF_CLASS,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import ClassMix, Field
+    from polars_prcurve.core.prevalence.field_and_class_mix import ClassMix, Field
 
 
 class UnlabelledTable(Protocol):

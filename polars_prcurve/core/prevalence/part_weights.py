@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.estimate_columns import add_eta_limits
+from polars_prcurve.core.confidence.estimates import add_eta_limits
 from polars_prcurve.core.confidence.interval_input_columns import (
     ETA_CONFIDENCE,
     ETA_HIGH,

@@ -22,7 +22,7 @@ from polars_prcurve.core.ground.value_checks import stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.prevalence.posteriors import check_prior
+from polars_prcurve.core.prevalence.prior_shift import check_prior
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

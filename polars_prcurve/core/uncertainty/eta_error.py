@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.estimate_columns import add_eta_limits
+from polars_prcurve.core.confidence.estimates import add_eta_limits
 from polars_prcurve.core.confidence.interval_input_columns import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.point_intervals import (
     SLOPE_SCALE,

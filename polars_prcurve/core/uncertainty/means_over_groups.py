@@ -12,7 +12,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
-from polars_prcurve.core.confidence.estimate_columns import cut_to_ranges
+from polars_prcurve.core.confidence.estimates import cut_to_ranges
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.rate_intervals import z_value

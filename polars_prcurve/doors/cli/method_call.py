@@ -18,7 +18,7 @@ from polars_prcurve.core.ground.atomic_file import is_stream
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.judging.decision_request import count_rows_left_out
 from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
-from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import field
+from polars_prcurve.core.prevalence.field_and_class_mix import field
 from polars_prcurve.doors.cli.options import FILE, TableFile, pick_one
 from polars_prcurve.doors.cli.table_files import find_format, scan_files
 from polars_prcurve.doors.cli.terminal_table import print_note

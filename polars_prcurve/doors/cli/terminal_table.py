@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT
-from polars_prcurve.core.confidence.estimate_columns import find_estimate
+from polars_prcurve.core.confidence.estimates import find_estimate
 from polars_prcurve.core.ground.message_text import format_count, shorten_name, shorten_names, show_name
 from polars_prcurve.core.ground.progress import clear_line, is_watched, print_beside
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

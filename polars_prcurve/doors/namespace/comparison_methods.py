@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F, merge_words
+from polars_prcurve.core.binding.columns_argument import ResultColumns, choose_columns, read_columns
 from polars_prcurve.core.binding.question import Question, name_column
 from polars_prcurve.core.binding.shared_arguments import (
     TABLE_WORDS,
@@ -15,7 +16,6 @@ from polars_prcurve.core.binding.shared_arguments import (
     OneTargetOfTable,
     RateTargetsOfCurve,
 )
-from polars_prcurve.core.binding.short_result_columns import ResultColumns, choose_columns, read_columns
 from polars_prcurve.core.comparison.model_pairs import (
     COMPARE_COLUMNS,
     Adjust,

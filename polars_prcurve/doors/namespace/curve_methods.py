@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl  # noqa: F401  (the examples need it)
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F
+from polars_prcurve.core.binding.columns_argument import (
+    ResultColumns,
+    choose_columns,
+    list_in_order,
+    read_columns,
+    read_count_names,
+)
 from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.binding.shared_arguments import (
     CurveWords,
@@ -16,13 +23,6 @@ from polars_prcurve.core.binding.shared_arguments import (
     ExampleWords,
     TargetsOfDesign,
     UnscoredWords,
-)
-from polars_prcurve.core.binding.short_result_columns import (
-    ResultColumns,
-    choose_columns,
-    list_in_order,
-    read_columns,
-    read_count_names,
 )
 from polars_prcurve.core.confidence.bands_by_threshold_choice import ChosenBands
 from polars_prcurve.core.confidence.interval_options import Confidence, Intervals

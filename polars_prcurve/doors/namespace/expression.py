@@ -24,7 +24,7 @@ from polars_prcurve.core.metrics.areas import partial_roc_auc_mcclish
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric, find_metrics, find_point_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.posteriors import shift_prior
+from polars_prcurve.core.prevalence.prior_shift import shift_prior
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

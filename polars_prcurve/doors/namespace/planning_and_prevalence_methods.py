@@ -21,8 +21,8 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES, run_query
 from polars_prcurve.core.inputs.column_reader import ColumnReader
 from polars_prcurve.core.inputs.table_reader import read_part_labelled, read_parts, read_reference
-from polars_prcurve.core.prevalence.eta_of_fields_and_class_mixes import Field
 from polars_prcurve.core.prevalence.eta_values import Eta
+from polars_prcurve.core.prevalence.field_and_class_mix import Field
 from polars_prcurve.core.prevalence.part_weights import build_reweighted_table
 from polars_prcurve.core.prevalence.prevalence_by_em import build_estimates_table, check_estimate_method
 from polars_prcurve.core.sweep.sweep_table import Thresholds

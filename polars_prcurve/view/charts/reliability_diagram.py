@@ -15,7 +15,7 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
-from polars_prcurve.core.prevalence.posteriors import check_prior, shift_prior
+from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part

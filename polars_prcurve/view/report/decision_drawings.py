@@ -10,7 +10,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
-from polars_prcurve.core.confidence.estimate_columns import Estimate
+from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import format_count, shorten_name
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.status_names import Outcome
@@ -37,7 +37,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_merit,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
-from polars_prcurve.view.words.name_order import keep_call_order, number_names
+from polars_prcurve.view.words.call_order import keep_call_order, number_names
 from polars_prcurve.view.words.names_in_sentences import count_letters, wrap_words
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,

@@ -18,14 +18,14 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.confidence.estimate_columns import Estimate
+from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground import message_text
 from polars_prcurve.core.ground.package_version import __version__
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case
 from polars_prcurve.core.judging.judged_table import are_alike, find_least_known
 from polars_prcurve.core.judging.sample_needs import count_examples_needed
-from polars_prcurve.core.prevalence.posteriors import shift_prior
+from polars_prcurve.core.prevalence.prior_shift import shift_prior
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_drawings as drawings
 from polars_prcurve.view.report.decision_notes import (

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
 from polars_prcurve.core.confidence.doubts import DOUBT
-from polars_prcurve.core.confidence.estimate_columns import Estimate
+from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import add_noun, join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn

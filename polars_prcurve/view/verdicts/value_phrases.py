@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.estimate_columns import Estimate
+from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import add_noun, join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case, find_open_target
 from polars_prcurve.core.judging.evidence import LEAST_ALERTS, EvidenceColumn

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from polars_prcurve.core.confidence.estimate_columns import Estimate
+from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
