@@ -172,10 +172,10 @@ def _collect_model_scores(
 ) -> ModelScores:
     """Collect curves, or operating points, of all models; return a function that scores them."""
     metric, targets = ranking_metric
-    expected = "two prevalences, 0 < low < high < 1"
-    eta_ends = read_pair("eta_range=", eta_range, expected, read_share)
+    expected_words = "two prevalences, 0 < low < high < 1"
+    eta_ends = read_pair("eta_range=", eta_range, expected_words, read_share)
     if not 0 < eta_ends[0] < eta_ends[1] < 1:
-        raise PrcError(f"eta_range= is {expected}; got {eta_range!r} (at 1 all models meet)")
+        raise PrcError(f"eta_range= is {expected_words}; got {eta_range!r} (at 1 all models meet)")
     if not metric.depends_on_eta:
         raise PrcError(f"{metric.name} does not depend on prevalence, so no models change places on it")
     # A metric that can be negative is a difference: its value near 0 has the rounding of larger terms.

@@ -210,8 +210,8 @@ def read_watch(metric: Any, eta: float | None, confidence: float, reference: flo
 
 def read_reference_rate(reference: object) -> float:
     """Return the rate that is to be kept; raise unless it lies between 0 and 1."""
-    expected = "a bound table with labels, such as prc(last_year), or a rate between 0 and 1"
-    return read_number("reference=", reference, expected, lambda rate: 0 < rate < 1)
+    expected_words = "a bound table with labels, such as prc(last_year), or a rate between 0 and 1"
+    return read_number("reference=", reference, expected_words, lambda rate: 0 < rate < 1)
 
 
 def build_monitor_table(
@@ -407,7 +407,7 @@ def bet_on_rate(n_hits: Counts, n_all: Counts, bound: float) -> Floats:
 
 def bet_on_precision(cells: PeriodCells, earlier_cells: PeriodCells, ratio: float) -> Floats:
     """Return the log likelihood ratios of falls of precision from that at fpr / recall = `ratio`."""
-    # A bet takes both rates as they were in earlier periods and in the counts `before`, with one of them
+    # A bet takes both rates as they were in earlier periods and in `earlier_cells`, with one of them
     # worse. It is made against the two rates without a fall that are nearest to it in the likelihood of
     # the period. Whatever rates without a fall are true, it is then not expected to gain: rates without
     # a fall are a convex set.

@@ -118,10 +118,10 @@ def _add_doubts(points: pl.LazyFrame, table: ScoreTable, bands: FixedBands) -> p
 
 def _read_risks(probabilities: Sequence[float]) -> list[float]:
     """Return the risks at which users act, in order; raise unless they are distinct probabilities."""
-    description = "probabilities in [0, 1), such as [0.1, 0.2]"
+    expected_words = "probabilities in [0, 1), such as [0.1, 0.2]"
     risks = sorted(
-        read_number("probabilities=", risk, description, lambda probability: 0 <= probability < 1)
-        for risk in read_list("probabilities=", probabilities, description, single_type=Real)
+        read_number("probabilities=", risk, expected_words, lambda probability: 0 <= probability < 1)
+        for risk in read_list("probabilities=", probabilities, expected_words, single_type=Real)
     )
     if len(set(risks)) < len(risks):
         raise PrcError("probabilities= holds a number twice; pass each once")

@@ -176,9 +176,9 @@ class ScoredRows:
             cell_structs = cell_structs.struct.with_fields(
                 *_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
             )
-        reader = self._build_reader()
-        value = reader.read_metric(metric)
-        return self._evaluate(_add_fields(self._add_eta(cell_structs), reader.list_steps()), value)
+        count_reader = self._build_reader()
+        value = count_reader.read_metric(metric)
+        return self._evaluate(_add_fields(self._add_eta(cell_structs), count_reader.list_steps()), value)
 
     def _sort_structs(self, *fields: pl.Expr) -> pl.Expr:
         """Return structs of these fields, by falling score."""
@@ -198,10 +198,10 @@ class ScoredRows:
 
     def count_structs(self) -> pl.Expr:
         """Return structs of COUNT_COLUMNS, and of SQUARE_COLUMNS with weights, by falling score."""
-        reader = _CountReader(None, has_weights=bool(self.exponents))
+        count_reader = _CountReader(None, has_weights=bool(self.exponents))
         field_names: tuple[str, ...] = COUNT_COLUMNS
         exponent_names = _POS_EXPONENT, _NEG_EXPONENT
-        count_exprs = map(reader.show, map(_own_sum, ("tp", "fp")), exponent_names)
+        count_exprs = map(count_reader.show, map(_own_sum, ("tp", "fp")), exponent_names)
         field_exprs = _alias_all(field_names, (pl.field("score"), *count_exprs))
         if self.exponents:
             field_names = (*field_names, *SQUARE_COLUMNS)
@@ -221,10 +221,10 @@ class ScoredRows:
 
     def curve_structs(self, metrics: Sequence[PointMetric]) -> pl.Expr:
         """Return structs of eta, SWEEP_COLUMNS and the metrics, by eta and falling threshold."""
-        reader = self._build_reader()
+        count_reader = self._build_reader()
         point_structs = self._add_eta(self._distinct_list().list.explode(empty_as_null=False))
         if len(self.etas) > 1:  # the structs of the sweep come repeated, by rising eta
-            reader = _CountReader(pl.field("eta"), has_weights=bool(self.exponents))
+            count_reader = _CountReader(pl.field("eta"), has_weights=bool(self.exponents))
             n_scores = pl.element().len()
             pair_number = pl.int_range(n_scores * len(self.etas))
             score_struct = pl.element().gather(pair_number % n_scores)
@@ -235,15 +235,15 @@ class ScoredRows:
             pair_list = point_structs.implode().list.eval(pl.struct(eta.alias("eta"), *fields))
             repeated_structs = pair_list.list.explode(empty_as_null=False)
             # The prevalence of the rows stands where its value belongs.
-            rising_eta = reader.fill_eta().alias("rising")
+            rising_eta = count_reader.fill_eta().alias("rising")
             rising_list = repeated_structs.struct.with_fields(rising_eta).implode()
             sorted_list = pl.element().sort_by(pl.element().struct.field("rising"), maintain_order=True)
             point_structs = rising_list.list.eval(sorted_list).list.explode(empty_as_null=False)
         metric_exprs = [
-            reader.read_metric(metric) for metric in metrics if metric.name not in SWEEP_COLUMNS
+            count_reader.read_metric(metric) for metric in metrics if metric.name not in SWEEP_COLUMNS
         ]
-        point_structs = _add_fields(point_structs, reader.list_steps())
-        field_exprs = [reader.fill_eta().alias("eta"), *_sweep_fields(reader), *metric_exprs]
+        point_structs = _add_fields(point_structs, count_reader.list_steps())
+        field_exprs = [count_reader.fill_eta().alias("eta"), *_sweep_fields(count_reader), *metric_exprs]
         return self.keep_name(
             _build_structs(point_structs, field_exprs, list_curve_columns(metrics, long=False))
         )
@@ -257,22 +257,26 @@ class ScoredRows:
                 f"{metric.name} is not available as an expression; "
                 f"use the method .prc.summary(metrics={metric.name!r})"
             )
-        reader = self._build_reader()
+        count_reader = self._build_reader()
         column_names: set[str] = set()
 
         def read(name: str) -> pl.Expr:
             column_names.add(name)
             return pl.field(name)
 
-        rows = SegmentValues(read, pl.field("at"), reader.read_metric)
+        rows = SegmentValues(read, pl.field("at"), count_reader.read_metric)
         steps = [step(rows) for step in metric.recipe.all_steps()]
         term = metric.prepare_term(rows)
         reads_fpr_before = not column_names.isdisjoint((Segment.FPR_BEFORE, Segment.RUN))
         point_list = self._list_segment_ends(metric, reads_fpr_before=reads_fpr_before)
-        segment_steps = _list_segment_steps(metric, rows, reader, reads_fpr_before=reads_fpr_before)
+        segment_steps = _list_segment_steps(
+            metric, rows, count_reader, reads_fpr_before=reads_fpr_before
+        )
         fpr_of_rise = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
         last_step = {"term": term, "rises": fpr_of_rise}
-        point_list = _add_steps(point_list, [*segment_steps, *reader.list_steps(), *steps, last_step])
+        point_list = _add_steps(
+            point_list, [*segment_steps, *count_reader.list_steps(), *steps, last_step]
+        )
         read_element = pl.element().struct.field
         # Without positives recall never rises, so the list may be empty; its first struct is then null.
         total_struct = pl.struct(
@@ -290,13 +294,13 @@ class ScoredRows:
 
     def find_threshold(self, target: Target) -> pl.Expr:
         """Return the score of the operating point that meets the target, or null."""
-        point_list, reader = self._bind_eta(self._distinct_list()), self._build_reader()
+        point_list, count_reader = self._bind_eta(self._distinct_list()), self._build_reader()
         read_element = pl.element().struct.field
-        rows = SegmentValues(pl.field, pl.field("at"), reader.read_metric)
+        rows = SegmentValues(pl.field, pl.field("at"), count_reader.read_metric)
         row_numbers = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
         rate_exprs = {ROW_NUMBER: row_numbers, "recall": _RECALL, "fpr": _FPR}
         if target.promise is not None:
-            eta, rate_exprs["at"] = reader.eta, reader.fill_eta()
+            eta, rate_exprs["at"] = count_reader.eta, count_reader.fill_eta()
             rate_exprs[EtaError.IS_OWN] = (
                 eta.is_null() if isinstance(eta, pl.Expr) else pl.lit(eta is None)
             )
@@ -304,7 +308,9 @@ class ScoredRows:
         extreme_of_name = target.search.find_extremes(rows)
         extreme_exprs = {name: extreme.value for name, extreme in extreme_of_name.items()}
         steps = [step(rows) for step in target.search.steps]
-        point_list = _add_steps(point_list, [rate_exprs, *reader.list_steps(), *steps, extreme_exprs])
+        point_list = _add_steps(
+            point_list, [rate_exprs, *count_reader.list_steps(), *steps, extreme_exprs]
+        )
         row_number = target.search.read_row(
             lambda name: extreme_of_name[name].reduce(read_element(name))
         )
@@ -381,11 +387,11 @@ class ScoredRows:
 
 
 def _list_segment_steps(
-    metric: CurveMetric, rows: SegmentValues, reader: _CountReader, *, reads_fpr_before: bool
+    metric: CurveMetric, rows: SegmentValues, count_reader: _CountReader, *, reads_fpr_before: bool
 ) -> list[dict[str, pl.Expr]]:
     """Return the fields of segments that formulas read, in steps, from cells and counts before."""
     rate_exprs = {
-        "at": reader.fill_eta(),
+        "at": count_reader.fill_eta(),
         "recall": _RECALL,
         "fpr": _FPR,
         Segment.RECALL_BEFORE: (pl.field("tp_before") / (_TP + _FN)).fill_nan(None),
@@ -517,8 +523,8 @@ def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
     return etas
 
 
-def _sweep_fields(reader: _CountReader) -> list[pl.Expr]:
-    return _alias_all(SWEEP_COLUMNS, (pl.field("score"), *reader.show_all(), _RECALL, _FPR))
+def _sweep_fields(count_reader: _CountReader) -> list[pl.Expr]:
+    return _alias_all(SWEEP_COLUMNS, (pl.field("score"), *count_reader.show_all(), _RECALL, _FPR))
 
 
 def _build_structs(

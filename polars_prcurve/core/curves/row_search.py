@@ -87,9 +87,9 @@ class RowSearch(NamedTuple):
         requests = requests.sort(Population.NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
         request_scores = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
         request_rows = self.sweep_rows.join(request_scores, on=Group.NUMBER)
-        extremes = self._find_extremes(request_rows, _REQUEST, {(number,): target})
+        extreme_rows = self._reduce_rows(request_rows, _REQUEST, {(number,): target})
         row_number = target.search.read_row(_read_extreme((number,))).alias(ROW_NUMBER)
-        return requests.join(extremes, on=_REQUEST, how="left").with_columns(row_number)
+        return requests.join(extreme_rows, on=_REQUEST, how="left").with_columns(row_number)
 
     def _add_extremes(self, families: Families) -> pl.LazyFrame:
         """Return the populations with the extremes that identify the rows of targets."""
@@ -103,12 +103,12 @@ class RowSearch(NamedTuple):
             (eta_families if target.depends_on_eta else fixed_families)[numbers] = target
         populations = self.populations
         if fixed_families:
-            extremes = self._find_extremes(self.sweep_rows, Group.NUMBER, fixed_families)
-            populations = populations.join(extremes, on=Group.NUMBER, how="left")
+            extreme_rows = self._reduce_rows(self.sweep_rows, Group.NUMBER, fixed_families)
+            populations = populations.join(extreme_rows, on=Group.NUMBER, how="left")
         if row_families:
             eta_rows = self._repeat_at_eta(self.sweep_rows, row_families)
-            extremes = self._find_extremes(eta_rows, Population.NUMBER, row_families)
-            populations = populations.join(extremes, on=Population.NUMBER, how="left")
+            extreme_rows = self._reduce_rows(eta_rows, Population.NUMBER, row_families)
+            populations = populations.join(extreme_rows, on=Population.NUMBER, how="left")
         if block_families:
             populations = populations.join(
                 self._search_blocks(block_families), on=Population.NUMBER, how="left"
@@ -121,8 +121,8 @@ class RowSearch(NamedTuple):
         families, frame_targets = _join_families(targets)
         parts = [search._choose_for_frame(*item).select(ROW_NUMBER) for item in frame_targets.items()]
         if families:
-            extremes = self._name_extremes(families, build_metric_rows(self.table))
-            row_exprs = [*_list_rows_of(extremes), *_read_rows(families)]
+            extreme_of_column = self._list_extremes(families, build_metric_rows(self.table))
+            row_exprs = [*_list_rows_of(extreme_of_column), *_read_rows(families)]
             row_lists = pl.concat_list(row_exprs).alias(ROW_NUMBER)
             populations = search._add_extremes(families).select(row_lists)
             parts.append(populations.explode(ROW_NUMBER, empty_as_null=False))
@@ -140,27 +140,26 @@ class RowSearch(NamedTuple):
         marked_rows = mark_blocks(self.sweep_rows)
         corners = marked_rows.filter(Sweep.IS_CORNER)
         corners_at_eta = self._repeat_at_eta(corners, families)
-        corner_extremes = self._find_extremes(corners_at_eta, Population.NUMBER, families)
-        extremes = self._name_extremes(families, build_metric_rows(self.table))
-        extreme_rows = _list_rows_of(extremes)
-        if not extreme_rows:
-            return corner_extremes
-        row_lists = pl.concat_list(extreme_rows).alias(ROW_NUMBER)
-        row_numbers = corner_extremes.select(Population.NUMBER, row_lists)
+        corner_rows = self._reduce_rows(corners_at_eta, Population.NUMBER, families)
+        extreme_of_column = self._list_extremes(families, build_metric_rows(self.table))
+        number_exprs = _list_rows_of(extreme_of_column)
+        if not number_exprs:
+            return corner_rows
+        row_lists = pl.concat_list(number_exprs).alias(ROW_NUMBER)
+        row_numbers = corner_rows.select(Population.NUMBER, row_lists)
         row_numbers = row_numbers.explode(ROW_NUMBER, empty_as_null=False).drop_nulls()
         population_blocks = row_numbers.join(corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER)
         # A row of a block joins its populations, and not all prevalences of its group.
         population_blocks = population_blocks.select(Population.NUMBER, Sweep.BLOCK).unique()
         near_rows = marked_rows.drop(Group.NUMBER).join(population_blocks, on=Sweep.BLOCK)
         near_rows = self._repeat_at_eta(near_rows, families, key=Population.NUMBER)
-        near_extremes = self._find_extremes(near_rows, Population.NUMBER, families)
-        both_extremes = corner_extremes.join(
-            near_extremes, on=Population.NUMBER, how="left", suffix=_NEAR
-        )
+        rows_inside = self._reduce_rows(near_rows, Population.NUMBER, families)
+        both_rows = corner_rows.join(rows_inside, on=Population.NUMBER, how="left", suffix=_NEAR)
         merged_columns = {
-            name: extreme.merge(pl.col(name), pl.col(name + _NEAR)) for name, extreme in extremes.items()
+            name: extreme.merge(pl.col(name), pl.col(name + _NEAR))
+            for name, extreme in extreme_of_column.items()
         }
-        return both_extremes.select(Population.NUMBER, **merged_columns)
+        return both_rows.select(Population.NUMBER, **merged_columns)
 
     def _repeat_at_eta(
         self, sweep_rows: pl.LazyFrame, families: Families, *, key: str = Group.NUMBER
@@ -185,20 +184,22 @@ class RowSearch(NamedTuple):
             return add_upper_limits(eta_rows, None, greatest_rate, self.table)
         return eta_rows
 
-    def _find_extremes(
+    def _reduce_rows(
         self, sweep_rows: pl.LazyFrame, key_column: str, families: Families
     ) -> pl.LazyFrame:
         """Return, per value of `key_column`, the extremes that identify the rows of targets."""
         metric_rows = build_metric_rows(self.table)
-        extremes = self._name_extremes(families, metric_rows)
+        extreme_of_column = self._list_extremes(families, metric_rows)
         for step in merge_steps(families.values()):
             sweep_rows = sweep_rows.with_columns(**step(metric_rows))
-        extreme_columns = {name: extreme.value for name, extreme in extremes.items()}
-        reduced_columns = {name: extreme.reduce(pl.col(name)) for name, extreme in extremes.items()}
+        extreme_columns = {name: extreme.value for name, extreme in extreme_of_column.items()}
+        reduced_columns = {
+            name: extreme.reduce(pl.col(name)) for name, extreme in extreme_of_column.items()
+        }
         numbered_rows = sweep_rows.select(key_column, ROW_NUMBER, **extreme_columns)
         return numbered_rows.group_by(key_column).agg(**reduced_columns)
 
-    def _name_extremes(
+    def _list_extremes(
         self, families: Families, metric_rows: SegmentValues
     ) -> dict[str, Extreme | LimitRows]:
         """Return the extremes that identify rows of targets, and ends of guarantees, by column."""
@@ -263,11 +264,11 @@ def _read_rows(families: Families) -> list[pl.Expr]:
     return [target.search.read_row(_read_extreme(numbers)) for numbers, target in families.items()]
 
 
-def _list_rows_of(extremes: Mapping[str, Extreme | LimitRows]) -> list[pl.Expr]:
+def _list_rows_of(extreme_of_column: Mapping[str, Extreme | LimitRows]) -> list[pl.Expr]:
     """Return the numbers of the rows that have the extremes, over the columns with these names."""
     return [
         extreme.read_row(pl.col(name))
-        for name, extreme in extremes.items()
+        for name, extreme in extreme_of_column.items()
         if extreme.read_row is not None
     ]
 

@@ -165,8 +165,8 @@ class ResolvedTable:
     def rows(self) -> pl.LazyFrame:
         """The rows to count at a score."""
         rows = self.frame.select(*self.by_exprs, **self.columns)
-        has_null = self.unscored is not None and self.unscored.in_rows
-        return rows.filter(pl.col(Row.SCORE).is_not_null()) if has_null else rows
+        may_lack_scores = self.unscored is not None and self.unscored.in_rows
+        return rows.filter(pl.col(Row.SCORE).is_not_null()) if may_lack_scores else rows
 
     def aggregate_groups(self, aggregate_exprs: Iterable[pl.Expr]) -> pl.LazyFrame:
         """Return one row per group, in order: aggregates over `frame`, tallies, rows of `below=`."""
@@ -187,10 +187,10 @@ class ResolvedTable:
         unscored_numbers = self.unscored.group_numbers.select(
             *self.by, *(name for name in TOTALS if name in groups.collect_schema())
         )
-        all_groups = pl.concat([groups, unscored_numbers], how="diagonal_relaxed")
+        partial_groups = pl.concat([groups, unscored_numbers], how="diagonal_relaxed")
         if not self.by:
-            return all_groups.sum()
-        return all_groups.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
+            return partial_groups.sum()
+        return partial_groups.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,7 +1,7 @@
 """Cases: one group at one prevalence, its models in order, and what is decided there.
 
 rows of evidence -> cases   models that meet the targets first, the best of them first
-                 -> status  the first one that holds, and the models that it names, see `judge`
+                 -> status  the first one that holds, and the models that it names, see `_judge_one`
                  -> met     whether these meet the demand, if there is one
 """
 

@@ -145,14 +145,14 @@ def read_share_text(text: str) -> float:
 
 
 def read_share(
-    argument: str, value: object, expected: str, holds: Callable[[float], bool] | None = None
+    argument: str, value: object, expected_words: str, holds: Callable[[float], bool] | None = None
 ) -> float:
     """Return the share that a number or a text gives; raise unless `holds` is true of it."""
     try:
         number = read_share_text(value) if isinstance(value, str) else value
-        return arguments.read_number(argument, number, expected, holds)
+        return arguments.read_number(argument, number, expected_words, holds)
     except ValueError:
-        raise refuse_kind(argument, expected, value) from None
+        raise refuse_kind(argument, expected_words, value) from None
 
 
 def _read_plain(text: str) -> fractions.Fraction:
@@ -195,7 +195,7 @@ def ratio_from_eta(eta: float) -> float:
 
 def read_eta_list(eta: object) -> list[float | None]:
     """Return one prevalence or several as a list, in which None is the prevalence of a group."""
-    expected = "a number, a sequence, a frame with a column eta, or None"
+    expected_words = "a number, a sequence, a frame with a column eta, or None"
     eta_values: list[Any] = [None]
     if isinstance(eta, Mapping):
         raise PrcError(
@@ -203,7 +203,7 @@ def read_eta_list(eta: object) -> list[float | None]:
             "the group columns and eta"
         )
     if eta is not None:
-        eta_values = arguments.read_list("eta=", eta, expected, single_type=(Real, str))
+        eta_values = arguments.read_list("eta=", eta, expected_words, single_type=(Real, str))
     etas = [None if value is None else check_eta(value) for value in eta_values]
     if not etas:
         raise PrcError("eta= holds no prevalence; pass None for the prevalence of each group")
