@@ -122,6 +122,7 @@ class Comparison(NamedTuple):
 
 # Rows of pairs ----------------------------------------------------------------------------------
 
+METRIC_NUMBER = f"{RESERVED}metric_number"  # the place of a metric among those of the call
 ETA_NUMBER = f"{RESERVED}step"  # number of the prevalence in its group
 BASE_GROUP = f"{RESERVED}base"  # a number that models of one `by` group share
 A, B = SIDES = f"{RESERVED}a_", f"{RESERVED}b_"

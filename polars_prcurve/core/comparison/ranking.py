@@ -14,11 +14,12 @@ from typing import cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison.differences import build_differences, name_curve_metric
+from polars_prcurve.core.comparison.differences import build_differences
 from polars_prcurve.core.comparison.differences_of_group_means import (
     build_mean_differences,
     build_model_values,
 )
+from polars_prcurve.core.comparison.differences_of_point_metrics import name_curve_metric
 from polars_prcurve.core.comparison.model_pairs import Comparison, Examples, number_within
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.interval_options import Intervals

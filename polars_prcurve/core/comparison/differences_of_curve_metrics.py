@@ -1,0 +1,379 @@
+"""Differences of curve metrics between models, with their errors.
+
+Errors are of examples that both models scored (`paired_errors`), or of a sample for each model, where
+both add up in quadrature. That of a prevalence which is an estimate adds up, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, cast
+
+import polars as pl
+
+from polars_prcurve.core.comparison import average_precision_differences as ap_differences
+from polars_prcurve.core.comparison import difference_limits, model_pairs, paired_errors
+from polars_prcurve.core.comparison.average_precision_differences import SAMPLE_ERROR
+from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
+from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
+from polars_prcurve.core.confidence.interval_input_columns import ETA_LOW, EtaError
+from polars_prcurve.core.confidence.point_intervals import combine_distances, measure_distances
+from polars_prcurve.core.confidence.rate_intervals import z_value
+from polars_prcurve.core.curves.curve_segments import CurveSegments, build_curves, number_metrics
+from polars_prcurve.core.curves.curve_table import long_columns
+from polars_prcurve.core.inputs.resolved_tables import ScoreTable
+from polars_prcurve.core.inputs.row_column_names import Group, Row
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.segment_column_names import Segment
+from polars_prcurve.core.prevalence.eta_table import find_shared_eta, repeat_rows
+from polars_prcurve.core.prevalence.population_column_names import Population
+from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_numbered_rows
+from polars_prcurve.core.sweep.sweep_table import build_sweep
+from polars_prcurve.core.uncertainty import analytic_intervals
+from polars_prcurve.core.uncertainty.analytic_intervals import CAUTIOUS, EXTENDED, SLOPE, counts_unseen
+from polars_prcurve.core.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
+from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, CLUSTER_COLUMNS, find_freedom
+from polars_prcurve.core.uncertainty.summary_table import add_bootstrap_intervals, plan_values
+
+_ROUNDING = 1e-11  # standard errors up to this share of the value are rounding
+
+
+class _Models(NamedTuple):
+    """The curves of all models, and the metrics by which they are compared."""
+
+    comparison: Comparison
+    table: ScoreTable
+    sweep: SweepTables
+    curves: CurveSegments
+    populations: pl.LazyFrame  # one row per model and prevalence
+    metrics_by_name: dict[str, CurveMetric]  # the metrics by the names of their columns
+    moved_metrics: dict[str, CurveMetric]
+    """The metrics whose errors carry that of a prevalence, if it has one."""
+    has_freedom: bool  # whether errors are from influences that are added up by unit
+
+    @property
+    def may_rank_alike(self) -> bool:
+        """Whether limits allow for models that rank alike: of one sample, whose rows no strata chose."""
+        # Of rows that were drawn by ranges of one score, such limits called equal models different in
+        # 9%.
+        is_paired = self.comparison.examples != "apart"
+        return is_paired and not self.table.sample.knows_weights
+
+    def name(self, kind: str) -> list[str]:
+        """Return the columns of one kind of all metrics."""
+        return [f"{name}_{kind}" for name in self.metrics_by_name]
+
+
+def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
+    """Return the rows of a comparison of curve metrics, and more columns."""
+    models = _build_models(comparison)
+    has_analytic_errors = comparison.certainty.method == "analytic"
+    subtract = _subtract_paired if has_analytic_errors else _subtract_replicates
+    subtract = _subtract_apart if comparison.examples == "apart" else subtract
+    differences = subtract(models, _compute_values(models))
+    family_columns = [BASE_GROUP, ETA_NUMBER]
+    metrics_by_name, has_freedom = models.metrics_by_name, models.has_freedom
+    level = difference_limits.Level(comparison.certainty.level, comparison.adjust, family_columns)
+    if comparison.examples == "apart" or has_analytic_errors:
+        differences = _carry_eta_errors(differences, models, level.confidence)
+        differences = difference_limits.add_limits(
+            differences,
+            metrics_by_name,
+            level,
+            has_freedom=has_freedom,
+            may_rank_alike=models.may_rank_alike,
+        )
+    elif comparison.adjust is not None:
+        differences = difference_limits.stretch_limits(differences, metrics_by_name, level)
+    least_size = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_limits.LEAST_SIZE)
+    differences = differences.with_columns(least_size)
+    differences = difference_limits.add_flags(
+        differences, metrics_by_name, level, has_freedom=has_freedom
+    )
+    kinds = set(model_pairs.list_compare_columns(comparison.adjust))
+    kinds -= {"eta", "metric", "model_a", "model_b"}
+    columns_by_kind = {kind: [pl.col(name) for name in models.name(kind)] for kind in kinds}
+    labels = [metric.name for metric in metrics_by_name.values()]
+    metric_rows = repeat_rows(differences, len(labels)).with_columns(
+        pl.col("eta").fill_nan(None), *long_columns(columns_by_kind, labels)
+    )
+    model_groups = (side + Group.NUMBER for side in SIDES)
+    return metric_rows.sort(BASE_GROUP, ETA_NUMBER, Population.COPY, *model_groups)
+
+
+def _build_models(comparison: Comparison) -> _Models:
+    """Return the curves of all models; the sizes of their classes are those that errors read."""
+    table = cast("ScoreTable", comparison.table)  # points have a target
+    metrics = cast("Sequence[CurveMetric]", comparison.metrics)
+    is_analytic = comparison.certainty.method == "analytic"
+    metrics_by_name = number_metrics(metrics)
+    metrics_by_name = {
+        name: metric.change_recipe(
+            helpers=metric.recipe.helpers_of_pairs if is_analytic else {}, is_compared=True
+        )
+        for name, metric in metrics_by_name.items()
+    }
+    sweep = build_sweep(table, effective=is_analytic)
+    curves = build_curves(table, sweep, metrics, with_last=is_analytic)
+    populations = model_pairs.number_populations(
+        curves.build_populations(comparison.grid), table.group_columns
+    )
+    has_freedom = is_analytic and table.sample.joins_rows
+    moved_metrics = {
+        name: metric
+        for name, metric in metrics_by_name.items()
+        if comparison.grid.is_uncertain and metric.depends_on_eta and metric.recipe.influence is not None
+    }
+    return _Models(
+        comparison, table, sweep, curves, populations, metrics_by_name, moved_metrics, has_freedom
+    )
+
+
+def _compute_values(models: _Models) -> pl.LazyFrame:
+    """Return the metrics of each model, with errors if they are known without resampling; checked."""
+    comparison, table, sweep, curves, populations, metrics_by_name, moved_metrics, _ = models
+    if comparison.certainty.method == "analytic":
+        model_values = plan_values(table, sweep, curves, comparison.certainty.level)(
+            populations, metrics_by_name
+        )
+    else:
+        model_values = curves.compute_values(populations, metrics_by_name)
+    if comparison.grid.is_uncertain:
+        model_values = add_values_at_ends(model_values, populations, moved_metrics, [""], curves)
+    model_values = model_pairs.check_models(comparison, sweep, populations, model_values)
+    if comparison.grid.sharing_groups is not None:
+        return model_values
+    return model_values.with_columns(find_shared_eta([BASE_GROUP]))
+
+
+def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: float) -> pl.LazyFrame:
+    """Add `<name>_` and then EtaError.STANDARD_ERROR, and add it to standard errors in quadrature."""
+    changed_columns = dict.fromkeys(models.name(difference_limits.ETA_ERROR), pl.lit(0.0))
+    when_exact = pl.when(pl.col(ETA_LOW).is_null())
+    for name in models.moved_metrics:
+        error, middle = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
+        differences_at_ends = [pl.col(f"{name}_{end}_difference") for end in ETA_ENDS]
+        # The prevalence is one and the same for both models. Its error is how far the difference moves
+        # to the farther one of both ends of eta, over the quantile of its interval.
+        farthest_move = pl.max_horizontal(measure_distances(middle, differences_at_ends)) * (
+            1 / z_value(confidence)
+        )
+        wider_error = pl.when(error.is_not_null()).then(combine_distances([error, farthest_move]))
+        changed_columns[f"{name}_{difference_limits.ETA_ERROR}"] = when_exact.then(0.0).otherwise(
+            farthest_move
+        )
+        changed_columns[f"{name}_standard_error"] = when_exact.then(error).otherwise(wider_error)
+    return differences.with_columns(**changed_columns)
+
+
+def _list_errors(models: _Models) -> dict[str, tuple[str, CurveMetric]]:
+    """Return the values with errors, by name: the column of the error of a model, and the metric."""
+    error_sources = {}
+    for name, metric in models.metrics_by_name.items():
+        # Where a value is at a bound, the error of average precision is 0, and that of others unknown.
+        error_sources[name] = (
+            f"{name}_error" if counts_unseen(metric) else f"{name}_standard_error",
+            metric,
+        )
+        if counts_unseen(metric):
+            cautious_name = f"{name}_{CAUTIOUS}"
+            error_sources[cautious_name] = f"{cautious_name}_error", metric.recipe.helpers[CAUTIOUS]
+    return error_sources
+
+
+def _subtract_apart(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame:
+    """Return differences of models that have a sample each; both errors add up in quadrature."""
+    comparison = models.comparison
+    if comparison.certainty.method != "analytic":
+        metrics = list(models.metrics_by_name.values())
+        model_values = add_bootstrap_intervals(
+            models.table, metrics, comparison.certainty, models.sweep, model_values
+        )
+    error_columns = {name: error for name, (error, _) in _list_errors(models).items()}
+    least_columns = [
+        *CLASS_SIZE_COLUMNS.values(),
+        *(models.name("freedom") if models.has_freedom else []),
+    ]
+    differences = _join_values(
+        models, model_values, list(error_columns), [*error_columns.values(), *least_columns]
+    )
+    differences = differences.with_columns(
+        *(pl.min_horizontal(A + column, B + column).alias(column) for column in least_columns),
+        *(
+            (pl.col(A + error) ** 2 + pl.col(B + error) ** 2).sqrt().alias(f"{name}_standard_error")
+            for name, error in error_columns.items()
+        ),
+    )
+    return _take_larger_errors(models, differences)
+
+
+def _subtract_paired(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame:
+    """Return differences of models that scored the same examples, with errors from influences."""
+    error_sources = _list_errors(models)
+    differences = _join_paired_values(models, model_values, error_sources)
+    error_columns = {}
+    for name, metric in models.metrics_by_name.items():
+        if not counts_unseen(metric):
+            continue
+        if models.may_rank_alike:
+            eta_variance = _find_eta_variance(models, name)
+            differences = ap_differences.add_leads(differences, name, eta_variance)
+        # The prevalence is one and the same, and moves both values.
+        slope_a, slope_b = (pl.col(f"{side}{name}_{SLOPE}") for side in SIDES)
+        eta_variance = (slope_a - slope_b) ** 2 * pl.col(EtaError.VARIANCE)
+        for column in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
+            error_columns[column] = (pl.col(column) ** 2 + eta_variance).sqrt()
+    if models.table.sample.joins_rows:
+        for name, (_, metric) in error_sources.items():
+            unknown_freedom = {f"{name}_freedom": pl.lit(None, dtype=pl.Float64)}
+            error_columns |= unknown_freedom if metric.recipe.influence is None else find_freedom(name)
+    return _take_larger_errors(models, differences.with_columns(**error_columns))
+
+
+def _join_paired_values(
+    models: _Models, model_values: pl.LazyFrame, error_sources: Mapping[str, tuple[str, CurveMetric]]
+) -> pl.LazyFrame:
+    """Return differences with errors by chance alone, of themselves and of either model."""
+    table, sample = models.table, models.table.sample
+    metrics_by_name = {name: metric for name, (_, metric) in error_sources.items()}
+    sample_errors = {
+        name: analytic_intervals.find_standard_error(name, metric, sample)
+        for name, metric in metrics_by_name.items()
+    }
+    model_values = model_values.with_columns(
+        error.alias(f"{name}_{SAMPLE_ERROR}") for name, error in sample_errors.items()
+    )
+    model_columns = [
+        *(error_column for error_column, _ in error_sources.values()),
+        *(f"{name}_{SAMPLE_ERROR}" for name in error_sources),
+        *(f"{name}_{SLOPE}" for name, metric in metrics_by_name.items() if counts_unseen(metric)),
+    ]
+    # Both models have the class sizes of their examples.
+    size_columns = [
+        *CLASS_SIZE_COLUMNS.values(),
+        EtaError.VARIANCE,
+        *(CLUSTER_COLUMNS if sample.joins_rows else ()),
+    ]
+    differences = _join_values(
+        models, model_values, list(error_sources), model_columns, group_columns=size_columns
+    )
+    cells = paired_errors.count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table)
+    differences = paired_errors.add_pair_variances(
+        differences,
+        cells,
+        models.curves,
+        models.populations,
+        metrics_by_name,
+        comparison=models.comparison,
+    )
+    return differences.with_columns(
+        error.alias(f"{name}_standard_error") for name, error in sample_errors.items()
+    )
+
+
+def _find_eta_variance(models: _Models, name: str) -> pl.Expr:
+    """Return what the error of a counted or estimated eta adds to the variance of a gap of logits."""
+    logit_a, logit_b = (analytic_intervals.to_logit(pl.col(side + name)) for side in SIDES)
+    slope_a, slope_b = (
+        pl.col(f"{side}{name}_{SLOPE}") / (pl.col(side + name) * (1 - pl.col(side + name)))
+        for side in SIDES
+    )
+    variance = (slope_a - slope_b) ** 2 * pl.col(EtaError.VARIANCE)
+    if name not in models.moved_metrics:
+        return variance
+    gaps_at_ends = [
+        analytic_intervals.to_logit(pl.col(f"{A}{name}_{end}"))
+        - analytic_intervals.to_logit(pl.col(f"{B}{name}_{end}"))
+        for end in ETA_ENDS
+    ]
+    farthest_move = pl.max_horizontal(measure_distances(logit_a - logit_b, gaps_at_ends))
+    end_variance = (farthest_move * (1 / z_value(models.comparison.certainty.level))) ** 2
+    return variance + pl.when(pl.col(ETA_LOW).is_null()).then(0.0).otherwise(end_variance)
+
+
+def _subtract_replicates(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame:
+    """Return differences of models that scored the same examples, with errors from replicates."""
+    from polars_prcurve.core.uncertainty.bootstrap import Bootstrap
+
+    bootstrap = Bootstrap(
+        models.table, list(models.metrics_by_name.values()), models.comparison.certainty
+    )
+    differences = _join_values(models, model_values, list(models.metrics_by_name), has_doubts=False)
+    differences = paired_errors.add_bootstrap_errors(bootstrap, models.sweep, model_values, differences)
+    doubt_columns: dict[str, pl.Expr] = {}
+    for name, metric in models.metrics_by_name.items():
+        doubts_of_sides = [
+            analytic_intervals.list_bootstrap_doubts(name, metric, side) for side in SIDES
+        ]
+        pair_doubts = {
+            reason: is_doubtful | doubts_of_sides[1][reason]
+            for reason, is_doubtful in doubts_of_sides[0].items()
+        }
+        doubt_columns[f"{name}_{DOUBT}"] = find_first_doubt(pair_doubts, pl.lit(True))
+    return differences.with_columns(**doubt_columns)
+
+
+def _join_values(
+    models: _Models,
+    model_values: pl.LazyFrame,
+    value_names: Sequence[str],
+    extra_columns: Sequence[str] = (),
+    *,
+    has_doubts: bool = True,
+    group_columns: Sequence[str] = (),
+) -> pl.LazyFrame:
+    """Return one row per model pair and prevalence, with `<name>_difference` of `names` and doubts."""
+    # Of prevalences that are estimates, the metrics at both ends of their intervals come along.
+    value_names = [*value_names, *(f"{name}_{end}" for name in models.moved_metrics for end in ETA_ENDS)]
+    doubt_of_name = {name: f"{name}_{DOUBT}" for name in models.metrics_by_name} if has_doubts else {}
+    names_with_unseen = [
+        name for name, metric in models.metrics_by_name.items() if has_doubts and counts_unseen(metric)
+    ]
+    extended_names = [f"{name}{ending}" for name in names_with_unseen for ending in EXTENDED]
+    model_columns = dict.fromkeys(
+        [
+            Row.MODEL,
+            Group.NUMBER,
+            Population.NUMBER,
+            *value_names,
+            *extra_columns,
+            *extended_names,
+            *doubt_of_name.values(),
+        ]
+    )
+    key_dtypes = {**models.table.group_columns, ETA_NUMBER: pl.UInt32()}
+    shared_columns = [
+        BASE_GROUP,
+        "eta",
+        Segment.ODDS,
+        *models.comparison.grid.carried_columns,
+        *group_columns,
+    ]
+    differences = model_pairs.join_sides(model_values, key_dtypes, list(model_columns), shared_columns)
+    return differences.with_columns(
+        *model_pairs.name_models(wide=models.comparison.examples == "wide"),
+        *((pl.col(A + name) - pl.col(B + name)).alias(f"{name}_difference") for name in value_names),
+        *(
+            model_pairs.join_doubts(doubt_name, name).alias(doubt_name)
+            for name, doubt_name in doubt_of_name.items()
+        ),
+    )
+
+
+def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFrame:
+    """Add covariances, and make standard errors the larger one of themselves and the cautious one."""
+    changed_columns: dict[str, pl.Expr] = {}
+    for name, metric in models.metrics_by_name.items():
+        error, covariance = pl.col(f"{name}_standard_error"), pl.lit(0.0)
+        if counts_unseen(metric) and models.comparison.examples != "apart":
+            sum_of_variances = sum((pl.col(f"{side}{name}_error") ** 2 for side in SIDES), pl.lit(0.0))
+            covariance = (sum_of_variances - error * error) / 2
+        if counts_unseen(metric):
+            error = pl.max_horizontal(error, pl.col(f"{name}_{CAUTIOUS}_standard_error"))
+        # Equal models have an error of 0. Rounding would leave a tiny one, and with it a p-value.
+        larger_value = pl.max_horizontal(A + name, B + name)
+        rounded_error = pl.when(error > _ROUNDING * larger_value).then(error).otherwise(error * 0)
+        is_known = pl.col(f"{name}_difference").is_not_null()
+        changed_columns[f"{name}_standard_error"] = pl.when(is_known).then(rounded_error)
+        changed_columns[f"{name}_{difference_limits.COVARIANCE}"] = covariance
+    return differences.with_columns(**changed_columns)
