@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import prc
+from polars_prcurve.core.confidence.sample_sizes import SIZES_NEEDED
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import FramePrc
 from tests.support.plain_calls import DF, OTHERS, PLAIN
@@ -156,7 +157,7 @@ def test_columns_of_another_answer_are_as_promised(name: str) -> None:
         }
     else:
         expected = columns(method, table, given)
-        replaced = {"n_pos_needed", "n_neg_needed"} if name == "resolution" else set()
+        replaced = {*SIZES_NEEDED} if name == "resolution" else set()
         expected = {each: dtype for each, dtype in expected.items() if each not in replaced}
     assert list(found.items()) == list((groups | expected).items())
 

@@ -191,6 +191,40 @@ def test_sizes_and_resolution_ask_for_one_band() -> None:
             )
 
 
+@pytest.mark.parametrize("eta", [None, 0.01, 0.2])
+@pytest.mark.parametrize("method", ["wilson", "jeffreys"])
+def test_the_pair_is_one_of_many(eta: float | None, method: Any) -> None:
+    """A table of one of both sizes needs the other one beside it, and a larger one fewer."""
+    words: Any = {"rates": ("tpr", "fpr"), "sizes": ("n_pos", "n_neg")}
+    asked: Any = {"delta": 0.1, "eta": eta, "confidence": intervals(rate=method), "recall": 0.6}
+
+    def ask(n_pos: float, n_neg: float) -> dict[str, Any]:
+        sizes = {"n_pos": [int(n_pos)], "n_neg": [int(n_neg)]}
+        table = pl.DataFrame({"tpr": [0.6], "fpr": [0.02]} | sizes)
+        lazy = table.lazy().prc.sample_size(**asked, **words) if method == "wilson" else None
+        found = table.prc.sample_size(**asked, **words)
+        assert lazy is None or lazy.collect().equals(found)
+        return found.row(0, named=True)
+
+    pair = ask(1_000, 1_000)
+    of_pair = ask(pair["n_pos_needed"], pair["n_neg_needed"])
+    for count in ("n_pos", "n_neg"):
+        assert of_pair[f"{count}_needed"] == pair[f"{count}_needed"]
+        assert of_pair[f"{count}_beside"] == pytest.approx(pair[f"{count}_needed"], rel=0.06, abs=1)
+    more = ask(10 * pair["n_pos_needed"], 10 * pair["n_neg_needed"])
+    assert more["n_pos_beside"] < pair["n_pos_needed"]
+    assert more["n_neg_beside"] < pair["n_neg_needed"]
+    few = ask(pair["n_pos_needed"] / 10, pair["n_neg_needed"] / 10)
+    assert (few["n_pos_beside"], few["n_neg_beside"]) == (None, None)
+
+
+def test_rows_with_weights_keep_no_class() -> None:
+    frame = pl.DataFrame({"score": [3, 2, 1, 0] * 9, "label": [1, 0, 1, 0] * 9, "w": [1.5] * 36})
+    found = frame.prc.sample_size(0.5, recall=0.9, weight="w")
+    assert found["n_pos_needed"].item() > 0
+    assert found.select("n_pos_beside", "n_neg_beside").row(0) == (None, None)
+
+
 def test_what_needs_nothing_and_what_cannot_be_planned() -> None:
     table = one_point(6, 10, 3, 50)
     known = table.prc.sample_size(eta=[0, 1], **AT_ONE)
@@ -213,7 +247,8 @@ def test_tables_of_sizes(method: Any) -> None:
     points = df.prc.operating_points([None, 0.01], columns="all", **targets)
     found = df.prc.sample_size(0.2, eta=[None, 0.01], confidence=intervals(0.9, rate=method), **targets)
     same = ["g", "eta", "criterion", "target", "threshold", "recall", "fpr"]
-    assert found.columns == [*same, "n_pos", "n_neg", "n_pos_needed", "n_neg_needed"]
+    sizes = ["n_pos", "n_neg", "n_pos_needed", "n_neg_needed", "n_pos_beside", "n_neg_beside"]
+    assert found.columns == [*same, *sizes]
     assert_same(found.select(same), points.select(same))
     of_all = df.prc.sample_size(0.2, confidence=intervals(0.9, rate=method), **targets)
     assert of_all.columns == [name for name in found.columns if name != "eta"]

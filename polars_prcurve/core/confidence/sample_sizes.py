@@ -20,7 +20,7 @@ Sources: Brabec et al. 2020; Zou and Donner 2008.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args, overload
@@ -58,16 +58,19 @@ SizeMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffd
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)  # the rows, which stay as they are: eager or lazy
 
 _RATES = ("recall", "fpr")  # in the order of the parts of _MOVES_OF_RATES
+_COUNT_OF_RATE = {"recall": "n_pos", "fpr": "n_neg"}
+SIZES_NEEDED = ("n_pos_needed", "n_neg_needed", "n_pos_beside", "n_neg_beside")
+"""The numbers of both classes, as one pair; and of one class beside those of the other in the table."""
 _MOVE_NAMES = ("at", "fewer", "more")  # true or false positives: as many as expected, or fewer, or more
 _MOVES_OF_RATES = (("at", "at"), ("fewer", "at"), ("more", "at"), ("at", "fewer"), ("at", "more"))
 """The moves of true and of false positives at which the width is computed."""
 # The columns of the search for the logarithm of the factor
 _ROW_NUMBER = f"{RESERVED}row"  # the number of the row of the user
 _MAX_LOG_WIDTH = f"{RESERVED}widest"  # the logarithm of the width that is requested
-_ENOUGH_LOG = f"{RESERVED}greatest"  # the least logarithm so far that is enough
+_ENOUGH_LOG = f"{RESERVED}greatest"  # the least logarithm so far that is enough, or one that is tried
 _N_STEPS = f"{RESERVED}part"  # how many steps below it one is tried
 _EIGHT_STEPS = pl.lit([*range(8)]).alias(_N_STEPS)  # the places that three halvings can reach
-_LOG_FACTOR = f"{RESERVED}at"  # the logarithm that is tried
+_GREATEST_LOG = 8.0  # the greatest logarithm that is tried
 _ENOUGH_BITS = f"{RESERVED}enough"  # which steps are enough, as bits
 
 
@@ -214,8 +217,11 @@ def read_size_options(
     )
 
 
-def add_needed_sizes(rates: F, options: SizeOptions) -> F:
-    """Add `n_pos_needed` and `n_neg_needed`, or null, to rows of recall and fpr."""
+def add_needed_sizes(rates: F, options: SizeOptions, *, has_numbers: bool) -> F:
+    """Add SIZES_NEEDED, each or null, to rows of recall and fpr, and of `n_pos` and `n_neg`.
+
+    These are numbers of examples if `has_numbers`, and otherwise sums of weights.
+    """
     # Only the proportion of these sizes matters. Those of beta quantiles are near Wilson's.
     method: SizeMethod = "hoeffding" if options.rate == "hoeffding" else "wilson"
     rates = rates.with_columns(
@@ -227,15 +233,37 @@ def add_needed_sizes(rates: F, options: SizeOptions) -> F:
         false_per_hit = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
         # Of delta times precision, which is 1 / (1 + fpr (1 - eta) / (recall eta)).
         max_log_width = max_log_width - (1 + false_per_hit).log()
-    # The search for the logarithm of the factor begins 24 below the greatest one.
+    rates = rates.with_columns(max_log_width.alias(_MAX_LOG_WIDTH))
+    sizes = {rate: pl.col(_name(rate, "alone")) * pl.col(_ENOUGH_LOG).exp() for rate in _RATES}
+    are_known = pl.all_horizontal(size.is_not_null() for size in sizes.values())
+    rates = _find_factor(rates, options, sizes)
     rates = rates.with_columns(
-        max_log_width.alias(_MAX_LOG_WIDTH), pl.lit(8.0).alias(_ENOUGH_LOG)
-    ).with_row_index(_ROW_NUMBER)
+        pl.when(are_known).then(sizes[rate].ceil()).alias(f"{count}_needed")
+        for rate, count in _COUNT_OF_RATE.items()
+    )
+    for rate, kept_rate in (_RATES, _RATES[::-1]):
+        name = f"{_COUNT_OF_RATE[rate]}_beside"
+        if not has_numbers:
+            rates = rates.with_columns(pl.lit(None, dtype=pl.Float64).alias(name))
+            continue
+        kept_sizes = sizes | {kept_rate: pl.col(_COUNT_OF_RATE[kept_rate]).cast(pl.Float64)}
+        rates = _find_factor(rates, options, kept_sizes)
+        is_found = are_known & (pl.col(_ENOUGH_LOG) < _GREATEST_LOG)
+        rates = rates.with_columns(pl.when(is_found).then(sizes[rate].ceil()).alias(name))
+    return rates
+
+
+def _find_factor(rates: F, options: SizeOptions, sizes: Mapping[str, pl.Expr]) -> F:
+    """Return the rows with the logarithm of the least factor that is enough, as `sizes` read it."""
+    # The search for the logarithm of the factor begins 24 below the greatest one.
+    rates = rates.drop(_ROW_NUMBER, strict=False).with_row_index(_ROW_NUMBER)
+    rates = rates.with_columns(pl.lit(_GREATEST_LOG).alias(_ENOUGH_LOG))
     # Each round binds its values as columns: the tree of one expression would be too large. It is three
     # halvings, for which it tries all their places, on a row each: a short plan is made sooner.
     for step in (24.0 / 8**number for number in range(1, 13)):
         rates = rates.with_columns(_EIGHT_STEPS).explode(_N_STEPS, empty_as_null=False)
-        rates = rates.with_columns((pl.col(_ENOUGH_LOG) - pl.col(_N_STEPS) * step).alias(_LOG_FACTOR))
+        rates = rates.with_columns(pl.col(_ENOUGH_LOG) - pl.col(_N_STEPS) * step)
+        rates = rates.with_columns(sizes[rate].alias(_name(rate, "size")) for rate in _RATES)
         rates = _add_log_widths(_add_limits(rates, options), is_at_eta=options.at_eta)
         log_width, *moved_widths = (pl.col(_name(*moves, "log_width")) for moves in _MOVES_OF_RATES)
         recall_growth, fpr_growth = (
@@ -252,11 +280,7 @@ def add_needed_sizes(rates: F, options: SizeOptions) -> F:
         for half in (4, 2, 1):
             n_steps = n_steps + (pl.col(_ENOUGH_BITS) // 2 ** (n_steps + half)) % 2 * half
         rates = rates.filter(pl.col(_N_STEPS) == n_steps)
-        rates = rates.with_columns(pl.col(_LOG_FACTOR).alias(_ENOUGH_LOG))
-    needed_sizes = [(pl.col(_name(rate, "alone")) * pl.col(_ENOUGH_LOG).exp()).ceil() for rate in _RATES]
-    are_known = pl.all_horizontal(size.is_not_null() for size in needed_sizes)
-    named_sizes = zip(("n_pos_needed", "n_neg_needed"), needed_sizes, strict=True)
-    return rates.with_columns(pl.when(are_known).then(size).alias(name) for name, size in named_sizes)
+    return rates
 
 
 def _name(*parts: str) -> str:
@@ -265,11 +289,7 @@ def _name(*parts: str) -> str:
 
 def _add_limits(rates: F, options: SizeOptions) -> F:
     """Add the ends of the intervals of both rates at their expected numbers, below and above them."""
-    size_factor, z = pl.col(_LOG_FACTOR).exp(), normal_quantile(options.assurance)
-    rates = rates.with_columns(
-        (pl.col(_name(rate_name, "alone")) * size_factor).alias(_name(rate_name, "size"))
-        for rate_name in _RATES
-    )
+    z = normal_quantile(options.assurance)
     hit_columns: dict[str, pl.Expr] = {}
     for rate_name in _RATES:
         share, size = pl.col(rate_name), pl.col(_name(rate_name, "size"))

@@ -9,18 +9,18 @@ import polars as pl
 from polars_prcurve.core.confidence.bands_by_threshold_choice import FixedBands
 from polars_prcurve.core.confidence.precision_band_width import smallest_eta
 from polars_prcurve.core.confidence.rate_intervals import BETA_METHODS
-from polars_prcurve.core.confidence.sample_sizes import SizeOptions, add_needed_sizes
+from polars_prcurve.core.confidence.sample_sizes import SIZES_NEEDED, SizeOptions, add_needed_sizes
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import Target
 from polars_prcurve.core.inputs.column_reader import check_group_names
-from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
+from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
 
 _COUNTED_COLUMNS = ("criterion", "target", "threshold", "recall", "fpr", "n_pos", "n_neg")
 """The columns of a point that has no metrics, only counts."""
-SAMPLE_SIZE_COLUMNS = (*_COUNTED_COLUMNS, "n_pos_needed", "n_neg_needed")  # of `sample_size`
+SAMPLE_SIZE_COLUMNS = (*_COUNTED_COLUMNS, *SIZES_NEEDED)  # of `sample_size`
 RESOLUTION_COLUMNS = (*_COUNTED_COLUMNS, "eta")  # of `sample_size(solve_for="eta")`
 
 
@@ -31,12 +31,13 @@ def build_sample_size_table(
     eta_columns = [] if grid is None else ["eta", *grid.carried_columns]
     check_result_columns(table, grid or _ANY_ETA, [*eta_columns[:1], *SAMPLE_SIZE_COLUMNS])
     points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
+    has_numbers = isinstance(table, RateTable) or table.count_dtype == pl.Int64
     if options.rate in BETA_METHODS or table.is_in_memory:
         # In memory, because Polars takes longer to read a query of all halvings than to run them.
         collected_points = table.collect(points, f'rate="{options.rate}"')
-        points = add_needed_sizes(collected_points, options).lazy()
+        points = add_needed_sizes(collected_points, options, has_numbers=has_numbers).lazy()
     else:
-        points = add_needed_sizes(points, options)
+        points = add_needed_sizes(points, options, has_numbers=has_numbers)
     return points.select(*table.by, *eta_columns, *SAMPLE_SIZE_COLUMNS)
 
 

@@ -81,10 +81,14 @@ class PlanningMethods(BoundTable[F], path="prc"):
         - `criterion`, `target`, `threshold`, `recall`, `fpr`: as in `operating_points`
         - `n_pos`, `n_neg`: Int64, or Float64 with weights; the numbers in the table. A class with
           weights counts as `sum(w)**2 / sum(w**2)` examples beside the numbers needed
-        - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. Both rates
-          contribute about equally; more examples of one class make up for fewer of the other
-        - with `solve_for="eta"`, `eta`: Float64, instead of both; from this prevalence up the band is at
-          most `delta` wide. 0 if that holds everywhere, null if the interval of recall reaches down to 0
+        - `n_pos_needed`, `n_neg_needed`: Float64, rounded up; null where a rate is 0 or null. One pair
+          of many, to which both rates contribute about equally: more examples of one class make up
+          for fewer of the other
+        - `n_pos_beside`, `n_neg_beside`: Float64, the positives needed beside the negatives in the
+          table, and the negatives beside its positives; null if no number is enough, or with weights
+        - with `solve_for="eta"`, `eta`: Float64, instead of these four; from this prevalence up the band
+          is at most `delta` wide. 0 if that holds everywhere, null if the interval of recall reaches
+          down to 0
 
         Examples
         --------
