@@ -147,7 +147,9 @@ RULES = (
          _COUNTS_ALL),
     Rule((_UNKNOWN,), f"{_UNKNOWN}, and a decision on each query needs their number; pass mean_over=, "
          'such as mean_over="query", or both numbers as below=', _DECIDES, unless=("mean_over=",)),
-    *_pair(_UNKNOWN, ("eta=", *_to_facts(_COUNTING_TARGETS), "per=", "match=", "simultaneous=True"),
+    Rule((_UNKNOWN, "eta="), f"{_UNKNOWN}, and prevalences need their number; pass both as below=, "
+         "or leave eta= out; charts of prevalences take eta=[None]"),
+    *_pair(_UNKNOWN, (*_to_facts(_COUNTING_TARGETS), "per=", "match=", "simultaneous=True"),
            f"{_UNKNOWN}, and {{fact}} needs their number; pass both numbers as below=, or leave "
            "{fact} out"),
     *(Rule((_UNKNOWN, "guarantee=", target), f"{_UNKNOWN}, and guarantee= of {target} needs their "
