@@ -988,7 +988,7 @@ REFUSED = {
     "curve scores.csv --eta 1:x": "1:x",
     "curve scores.csv --eta 1%%": "'1%%'",
     "curve scores.csv --eta 101%": "eta= must be a share in [0, 1]",
-    "operating-points scores.csv --recall x%": "in [0, 1], such as 0.8 for 80%; got 'x%'",
+    "operating-points scores.csv --recall x%": 'in [0, 1], such as 0.8 or "80%"; got \'x%\'',
     "curve scores.csv --eta 0.1 etas.csv": "got 'etas.csv'",
     "curve scores.csv --eta missing.csv": "there is no file 'missing.csv'",
     "curve scores.csv --eta scores.csv": "numeric column 'eta'",

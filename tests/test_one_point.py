@@ -299,7 +299,7 @@ def test_a_rate_of_no_whole_count_stays_and_warns() -> None:
         ({"fpr": 0.8}, "takes one of recall= or sensitivity=; got none of them"),
         ({"recall": 0.8, "sensitivity": 0.8, "fpr": 0.1}, "got recall= and sensitivity="),
         ({"recall": 0.8, "fpr": 0.1, "precision": 0.1}, "got fpr= and precision="),
-        ({"recall": 87.3, "fpr": 0.1}, "recall= takes a share, such as 0.873 for 87.3%; got 87.3"),
+        ({"recall": 87.3, "fpr": 0.1}, 'recall= takes a share, such as 0.873 or "87.3%"; got 87.3'),
         ({"recall": 0.8, "fpr": 0.1, "n_pos": 0.3, "n_neg": 9}, "n_pos= takes a whole number of examp"),
         ({"recall": 0.8, "fpr": 0.1, "n_pos": 10}, "pass n_neg= as well"),
         ({"recall": 0.8, "fpr": 0.1, "n_pos": [10], "n_neg": [None]}, "both sizes of a test"),

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polars_prcurve import PrcError, eta_for_precision, metrics, prc
+from polars_prcurve import PrcError, eta_for_precision, from_rates, metrics, prc
 from tests.support import oracle
 from tests.support.all_metrics import ALL_POINT_METRICS
 from tests.support.comparing import assert_same
@@ -99,6 +99,35 @@ def test_thresholds_as_expressions(table: Table, eta: float | None, data: st.Dat
         assert_same(grouped.sort(table.by), expected.sort(table.by))
     elif found.height:
         assert_same(frame.select(threshold.alias("threshold")), found.select("threshold"))
+
+
+def test_shares_may_be_texts_in_per_cent() -> None:
+    label = np.arange(400) % 4 == 0
+    score = np.random.default_rng(1).normal(size=400) + 2 * label
+    frame = pl.DataFrame({"label": label, "score": score, "other": score**3, "week": np.arange(400) % 3})
+    table, pair = frame.prc(), frame.prc(score=["score", "other"])
+    for texts, numbers in (
+        ({"recall": "80%", "fpr": ["5%", 0.1]}, {"recall": 0.8, "fpr": [0.05, 0.1]}),
+        ({"precision": " 62.5 % ", "npv": ("90%",)}, {"precision": 0.625, "npv": [0.9]}),
+    ):
+        found = table.operating_points("10%", columns="all", confidence=0.9, **texts)
+        assert found.equals(table.operating_points(0.1, columns="all", confidence=0.9, **numbers))
+    target, share = {"precision": "50%"}, {"precision": 0.5}
+    assert str(table.decide(0.1, threshold=1, **target)) == str(table.decide(0.1, threshold=1, **share))
+    assert pair.ranking(0.1, **target).equals(pair.ranking(0.1, **share))
+    assert table.sample_size(0.1, recall="50%").equals(table.sample_size(0.1, recall=0.5))
+    chart = pair.plot.alerts(0.1, **target).to_dict()
+    assert chart == pair.plot.alerts(0.1, **share).to_dict()
+    margins = [pair.compare(0.1, margin=margin, confidence=0.9) for margin in ("2%", 0.02)]
+    assert margins[0].equals(margins[1])
+    alarms = [table.monitor("week", reference=rate, threshold=1) for rate in ("40%", 0.4)]
+    assert alarms[0].equals(alarms[1])
+    expression = pl.col("score").prc
+    one, other = (expression.threshold("label", eta=0.1, **words) for words in (target, share))
+    assert frame.select(one).equals(frame.select(other))
+    sizes = {"fpr": 0.1, "n_pos": 50, "n_neg": 50}
+    rows = [from_rates(recall=rate, **sizes).operating_points(0.1) for rate in ("90%", 0.9)]
+    assert rows[0].equals(rows[1])
 
 
 @pytest.mark.parametrize(
@@ -431,7 +460,11 @@ def test_long_is_the_wide_table_turned() -> None:
     [
         ({}, "pass what the threshold has to meet"),
         ({"recall": 1.5}, r"recall= takes numbers in \[0, 1\]"),
-        ({"fpr": "0.1"}, "fpr="),
+        ({"fpr": "0.1"}, 'fpr= takes numbers in .0, 1., such as 0.8 or "80%"; got'),
+        ({"recall": "80 percent"}, "recall="),
+        ({"recall": "101%"}, "recall= takes numbers"),
+        ({"alerts": "5%", "per": 100}, "alerts="),
+        ({"threshold": "5%"}, "threshold= takes numbers"),
         ({"precision": [0.5, True]}, "precision="),
         ({"threshold": float("nan")}, "threshold= holds nan, and no score is at or above it"),
         ({"threshold": "0.5"}, "threshold= takes numbers"),

@@ -23,6 +23,7 @@ from polars_prcurve.core.ground.argument_checks import (
 from polars_prcurve.core.ground.errors import PrcError, warn_caller
 from polars_prcurve.core.ground.message_text import add_noun, join_words
 from polars_prcurve.core.ground.value_checks import is_literal
+from polars_prcurve.core.prevalence.eta_values import read_percents
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import DataFramePrc
 
@@ -153,7 +154,7 @@ def _check_sizes(passed: Mapping[str, Any], false_word: str) -> None:
 def _list_rows(passed: Mapping[str, Any], names: object) -> list[dict[str, Any]]:
     """Return the arguments of each test; raise unless lists have the same lengths, and names."""
     values_of_word: dict[str, list[Any]] = {
-        word: read_list(f"{word}=", value, "a number, or a list of numbers", Real)
+        word: read_list(f"{word}=", value, "a number, or a list of numbers", (Real, str))
         for word, value in passed.items()
     }
     if names is not None:
@@ -243,7 +244,8 @@ def _warn(passed_text: str, whole_text: str) -> None:
 
 def _read_share(word: str, value: object) -> float:
     """Return a rate as a float; raise unless it is a share."""
-    return read_number(f"{word}=", value, "a share, such as 0.873 for 87.3%", lambda x: 0 <= x <= 1)
+    share, expected = read_percents(value), 'a share, such as 0.873 or "87.3%"'
+    return read_number(f"{word}=", share, expected, lambda x: 0 <= x <= 1)
 
 
 def _read_size(word: str, value: object) -> int | None:

@@ -23,6 +23,7 @@ from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
+from polars_prcurve.core.prevalence.eta_values import read_percents
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import (
     SweepTables,
@@ -71,10 +72,12 @@ def list_compare_columns(adjust: Adjust, *, is_mean: bool = False) -> tuple[str,
 
 def read_margin(margin: object) -> float | None:
     """Return the argument margin= as a float; raise unless it is None or a number of at least 0."""
-    expected_words = "a number of at least 0 on the scale of the metric, such as 0.02"
+    expected_words = "a number of at least 0 on the scale of the metric, such as 0.02 or '2%'"
     if margin is None:
         return None
-    return read_number("margin=", margin, expected_words, lambda number: 0 <= number < math.inf)
+    return read_number(
+        "margin=", read_percents(margin), expected_words, lambda number: 0 <= number < math.inf
+    )
 
 
 def add_not_worse(differences: pl.LazyFrame, margin: float | None, metrics: Any) -> pl.LazyFrame:

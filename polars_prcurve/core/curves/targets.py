@@ -56,6 +56,7 @@ from polars_prcurve.core.metrics.target_definitions import (
     read_budget,
     read_events,
 )
+from polars_prcurve.core.prevalence.eta_values import read_percents
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import rising_code
 
@@ -495,10 +496,11 @@ def _to_list(argument: str, argument_value: Any) -> list[Any]:
 
 def _read_values(kind: TargetKind, values: Any) -> list[float]:
     """Return the values of an argument as floats; raise unless all are shares, or factors."""
-    description, greatest_value = "numbers in [0, 1], such as 0.8 for 80%", 1.0
+    description, greatest_value = 'numbers in [0, 1], such as 0.8 or "80%"', 1.0
     if kind.values == "factor":
         description, greatest_value = "numbers of at least 0", sys.float_info.max
     numbers = _to_list(kind.word, values)
+    numbers = read_percents(numbers) if kind.values == "share" else numbers
     return [
         read_number(f"{kind.word}=", number, description, lambda x: 0 <= x <= greatest_value)
         for number in numbers

@@ -21,7 +21,7 @@ from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.curve_metric import SegmentValues
 from polars_prcurve.core.metrics.point_metric import Amount, PointMetric
 
-TargetValues: TypeAlias = float | Sequence[float] | None  # what a word for a target takes
+TargetValues: TypeAlias = float | str | Sequence[float | str] | None  # what a word for a target takes
 ValueKind: TypeAlias = Literal["share", "factor", "number"]
 """What the value of a target is: a share from 0 to 1, a factor, or a number among `per=` events, which
 `alerts` alone is."""
@@ -184,6 +184,8 @@ TARGET_KINDS = {
 """All kinds by their words, in the order of the rows of a result."""
 
 
+SHARE_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if kind.values == "share")
+"""The targets whose values are shares, which may be texts such as "80%"."""
 RUN_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if isinstance(kind.promise_test, RunTest))
 """The targets whose guarantees are tested in a run, which has a start."""
 ALERT_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if kind.promise_test == "alerts")

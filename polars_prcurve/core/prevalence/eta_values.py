@@ -155,6 +155,17 @@ def read_share(
         raise refuse_kind(argument, expected_words, value) from None
 
 
+def read_percents(value: Any) -> Any:
+    """Return a value in which texts such as "80%", alone or in a list, are shares; others stay."""
+    if isinstance(value, list | tuple):
+        return [read_percents(number) for number in value]
+    is_percents = isinstance(value, str) and value.strip().endswith("%")
+    try:
+        return read_share_text(value.strip()) if is_percents else value
+    except ValueError:
+        return value
+
+
 def _read_plain(text: str) -> fractions.Fraction:
     """Return the number in a text, which may have a blank or a comma between thousands: `1,000`."""
     if "/" in (text := text.strip()):
