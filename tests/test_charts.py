@@ -2863,6 +2863,25 @@ def test_low_panels_with_a_log_axis_have_a_tick_per_power_of_ten():
     assert axis["values"] == [0.001, 0.01, 0.1, 1]
 
 
+@pytest.mark.parametrize(("metric", "side"), [("precision", "below"), ("fpr", "above")])
+def test_a_monitor_notes_that_the_latest_weeks_are_good_again(metric: str, side: str) -> None:
+    week, share = np.arange(1, 31), np.where((np.arange(30) > 8) & (np.arange(30) < 17), 20, 55)
+    weeks = pl.DataFrame({"week": week, "score": 1, "n_pos": share, "n_neg": 100 - share})
+    if metric == "fpr":
+        rest = pl.DataFrame({"week": week, "score": 0, "n_pos": 100, "n_neg": share})
+        weeks = pl.concat([weeks, rest], how="vertical_relaxed")
+
+    def find_note(rows: pl.DataFrame) -> str:
+        table = rows.prc(counts=("n_pos", "n_neg"))
+        reference = 0.4 if metric == "precision" else 0.5
+        chart = table.plot.monitor("week", reference=reference, threshold=1, metrics=metric)
+        return " ".join(json.dumps(chart.to_dict(), ensure_ascii=False).replace('", "', " ").split())
+
+    assert f"The last 13 weeks are not {side} the reference; an alarm stays on" in find_note(weeks)
+    assert "an alarm stays on" not in find_note(weeks.filter(pl.col("week") < 20))
+    assert "an alarm stays on" not in find_note(weeks.filter(pl.col("week") < 9))
+
+
 def test_a_difference_says_who_leads_where_if_certainty_comes_and_goes():
     models = {"metric": "average_precision", "model_a": "a", "model_b": "b", "low": None, "high": None}
     rows = [(1e-4, -1.0, False), (1e-3, -1.0, True), (0.004, -1.0, False), (0.01, -1.0, True)]

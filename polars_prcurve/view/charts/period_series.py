@@ -37,6 +37,7 @@ _SHARES = ("value", "overall", "overall_low", "overall_high", *SINCE_COLUMNS, "r
 _VALUES = (*_SHARES, "alarm", "since")
 _MOST_TICKS = 12  # periods, at most, whose name stands below them
 _TICK_GAP = 14  # pixels between two of these names
+_FEWEST_GOOD = 3  # latest periods without a fall from the reference that a note mentions after an alarm
 _MEANS = {"before": ("overall", "overall_low", "overall_high"), "since": SINCE_COLUMNS}
 """The columns of the mean of all periods so far, or before a change, and of those since then."""
 
@@ -109,6 +110,7 @@ def monitor(
     note = (
         f"Shaded: {mean_text}, valid for all {periods_text} simultaneously",
         *_describe_rules(canvas, has_bound=len(bounds) > 0, is_rise=is_rise),
+        *_describe_recovery(period_rows, periods_text, is_rise=is_rise),
     )
     has_eta = "eta" in period_rows.columns and len(period_rows) > 0
     place_text = f" at a prevalence of {say_eta(period_rows['eta'][0])}" if has_eta else ""
@@ -270,6 +272,20 @@ def _describe_rules(canvas: Canvas, *, has_bound: bool, is_rise: bool) -> list[s
         upright_text = f"; upright: the {join_words(names)}" if names else ""
         sentences.append(f"Grey {noun}: the reference{bound_text}{upright_text}")
     return sentences
+
+
+def _describe_recovery(rows: pl.DataFrame, periods_text: str, *, is_rise: bool) -> list[str]:
+    """Return a sentence on the latest periods of one series, if they contradict its alarm."""
+    if rows["curve"].n_unique() != 1 or not rows["alarm"].any():
+        return []
+    known_rows = rows.sort("period").drop_nulls("value")
+    is_worse = (pl.col("value") > pl.col("reference")) == is_rise
+    is_bad = known_rows.select(is_worse & (pl.col("value") != pl.col("reference"))).to_series()
+    n_good = next((n for n, bad in enumerate(is_bad.reverse()) if bad), len(is_bad))
+    if n_good < _FEWEST_GOOD:
+        return []
+    side = "above" if is_rise else "below"
+    return [f"The last {n_good} {periods_text} are not {side} the reference; an alarm stays on"]
 
 
 def _draw_periods(canvas: Canvas) -> None:
