@@ -48,6 +48,7 @@ from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.prevalence.eta_table import build_number_grid
+from polars_prcurve.core.prevalence.eta_values import read_percents
 
 Counts: TypeAlias = NDArray[np.int64]  # a number of examples per period
 
@@ -211,7 +212,8 @@ def read_watch(metric: Any, eta: float | None, confidence: float, reference: flo
 def read_reference_rate(reference: object) -> float:
     """Return the rate that is to be kept; raise unless it lies between 0 and 1."""
     expected_words = "a bound table with labels, such as prc(last_year), or a rate between 0 and 1"
-    return read_number("reference=", reference, expected_words, lambda rate: 0 < rate < 1)
+    rate = read_percents(reference)
+    return read_number("reference=", rate, expected_words, lambda share: 0 < share < 1)
 
 
 def build_monitor_table(
