@@ -1624,3 +1624,41 @@ def test_models_at_a_class_mix_are_compared_by_weighted_rows() -> None:
     decision = long.prc(by="class", model="model", weight="weight", id="example").decide()
     assert decision.table["eta"].unique().sort().to_list() == pytest.approx([0.1, 0.9])
     assert decision.verdict.models == ("good",)
+
+
+def test_equal_scores_are_a_reason_in_plain_words_and_finer_scores_the_advice():
+    """A reader of "equal scores" beside an interval without 0 and "no significant difference" stops."""
+    random = np.random.default_rng(201)
+    label, base = random.random(4_000) < 0.1, random.normal(size=4_000)
+    scores = {
+        name: np.digitize(
+            step * label + 0.5 * base + 0.85 * random.normal(size=4_000), [0.3, 1.1, 1.9, 2.7]
+        )
+        for name, step in {"doctor": 2.3, "net": 1.9}.items()
+    }
+    decision = (
+        pl.DataFrame({"ill": label, **scores})
+        .prc(score=["doctor", "net"], label="ill")
+        .decide(0.02, recall=0.6)
+    )
+    said = " ".join(decision.say(width=100).split())
+    reason = "many cases share a score, and no threshold gives both models the same recall."
+    assert f"which is in doubt: {reason}" in said
+    assert "equal scores" not in said
+    assert (
+        decision.verdict.would_settle == "Finer scores would help; more cases with these scores may not"
+    )
+
+
+def test_an_end_beyond_the_target_does_not_read_as_the_target():
+    random = np.random.default_rng(205)
+    label = random.permutation(8_000) < 400
+    score = (2.7 * label + random.normal(size=8_000)).round(4)
+    test = pl.DataFrame({"label": label, "score": score}).prc
+    lows = []
+    for alerts in range(320, 400, 10):
+        decision = test.decide(0.01, precision=0.2, alerts=alerts, per=10_000)
+        low = decision.table["precision_low"][0]
+        assert low > 0.2 or "(20 to" not in str(decision), str(decision)
+        lows += [low]
+    assert any(0.195 < low < 0.2 for low in lows), "which would read as 20"

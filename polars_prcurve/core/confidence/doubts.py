@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import polars as pl
 
+EQUAL_SCORES = "equal scores"  # the reason that finer scores remove, and more examples do not
 DOUBT = "doubt"
 """The last column of results with intervals: null where they can be trusted, else why not."""
 MEANING_OF_DOUBT = {
@@ -30,7 +31,7 @@ MEANING_OF_DOUBT = {
     "few discordant examples": "few that one model flags and the other does not",
     "tail not seen": "what the sample lacks may matter more than sampling error",
     "heavy weights": "the interval rests on a few rows with large weights, or such rows may be missing",
-    "equal scores": "near the threshold",
+    EQUAL_SCORES: "near the threshold",
     "several targets": "the threshold was chosen for all of them together",
 }
 """Every reason for doubt, and what it means: of several that hold, the first one counts."""

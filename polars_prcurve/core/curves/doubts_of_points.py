@@ -10,7 +10,12 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from polars_prcurve.core.confidence.bands_by_threshold_choice import ChosenBands, FixedBands, ModelBands
-from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
+from polars_prcurve.core.confidence.doubts import (
+    DOUBT,
+    EQUAL_SCORES,
+    doubt_missing_ends,
+    find_first_doubt,
+)
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
 from polars_prcurve.core.curves.moved_thresholds import COARSENESS
@@ -127,7 +132,7 @@ def add_doubts_of_points(
         condition_of_reason["heavy weights"] = find_missing_weights()
     condition_of_reason |= _list_no_points(table)
     if isinstance(bands, ModelBands):
-        condition_of_reason["equal scores"] = pl.col(COARSENESS) > _COARSE
+        condition_of_reason[EQUAL_SCORES] = pl.col(COARSENESS) > _COARSE
     if targets[0].is_joined and targets[0].promise is None:
         condition_of_reason["several targets"] = pl.lit(True)
     if ONLY_POINT in targets:

@@ -349,6 +349,15 @@ class Case:
         return Estimate(*(None if number is None else -number for number in (value, low, high)))
 
     @property
+    def doubt_of_lead(self) -> str | None:
+        """Why an interval of the lead above 0 does not decide between models that may be best."""
+        models, (low, _) = self.rivals, self.lead.span or (0.0, 0.0)
+        if low <= 0 or not any(model.may_be_best for model in models[1:]):
+            return None
+        doubts = (model.row.get(EvidenceColumn.LEAD_DOUBT) for model in models)
+        return next((doubt for doubt in doubts if doubt), None)
+
+    @property
     def width(self) -> float:
         """The width of the widest interval by which its models are judged; infinite if one has none."""
         merits = [candidate.merit for candidate in self.rivals or self.candidates]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polars_prcurve.core.confidence.doubts import DOUBT
+from polars_prcurve.core.confidence.doubts import DOUBT, EQUAL_SCORES
 from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
@@ -53,6 +53,8 @@ def say_need(case: Case, test_level: float) -> str:
         text = _say_hopeless(case)
     elif case.has_equal_rivals and len(case.rivals) == 2:  # more examples show no difference either
         text = ""
+    elif case.doubt_of_lead == EQUAL_SCORES:
+        text = "Finer scores would help; more cases with these scores may not"
     else:
         text = _say_no_size(case) if need is None else _say_sizes(case, need)
     return text

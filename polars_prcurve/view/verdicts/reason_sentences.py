@@ -10,16 +10,18 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
-from polars_prcurve.core.confidence.doubts import DOUBT
+from polars_prcurve.core.confidence.doubts import DOUBT, EQUAL_SCORES
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import add_noun, join_words
 from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.case_places import join_places
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
     describe_best,
     describe_comparison,
+    format_metric,
     list_names,
     list_texts,
     name_merit,
@@ -27,6 +29,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     name_targets,
     write_value,
 )
+from polars_prcurve.view.words.names_in_sentences import name_metric_of_target
 from polars_prcurve.view.words.number_words import (
     MINUS,
     format_level,
@@ -226,8 +229,21 @@ def _list_lead_doubts(case: Case) -> list[str]:
         return []
     doubts = {candidate.row.get(EvidenceColumn.LEAD_DOUBT) for candidate in case.qualifiers}
     doubts -= {rival.row[DOUBT] for rival in case.rivals}
-    difference = "" if case.status == "winner" else describe_difference(case)
-    return sorted(doubt for doubt in doubts if doubt and not difference.endswith(doubt))
+    doubts -= {case.doubt_of_lead} if describe_difference(case) else set()
+    return sorted(doubt for doubt in doubts if doubt)
+
+
+def _describe_equal_scores(case: Case) -> str:
+    """Return in plain words why models with many equal scores are hard to compare; else empty."""
+    if case.doubt_of_lead != EQUAL_SCORES:
+        return ""
+    columns = [TARGET_KINDS[word].column for word in case.goal.limits]
+    values = [format_metric(rival, column)[0] for rival in case.rivals[:2] for column in columns]
+    start = "many cases share a score"
+    if len(columns) != 1 or len(set(values)) == 1:
+        return start
+    [word] = case.goal.limits
+    return f"{start}, and no threshold gives both models the same {name_metric_of_target(word)}"
 
 
 def describe_difference(case: Case) -> str:
@@ -247,9 +263,8 @@ def describe_difference(case: Case) -> str:
     first = name_model(models[0])
     pair = f"between {first} and the best of the others " if len(case.candidates) > 2 else ""
     text = f"{lead_text} {pair}({low_text} to {high_text})"
-    if low > 0 and any(model.may_be_best for model in models[1:]):
-        doubts = [model.row.get(EvidenceColumn.LEAD_DOUBT) for model in models]
-        return next((f"{text}, which is in doubt: {doubt}" for doubt in doubts if doubt), text)
+    if doubt := case.doubt_of_lead:
+        return f"{text}, which is in doubt: {_describe_equal_scores(case) or doubt}"
     if low >= 0 or high <= 0:
         return text
     gain, loss = f"up to {gain_text} better", f"{low_text.removeprefix(MINUS)} worse"

@@ -96,8 +96,19 @@ def write_metric(candidate: Candidate, name: str) -> str:
 
 def format_metric(candidate: Candidate, name: str) -> tuple[str, str]:
     """Return a value of the row of a model, and its interval or an empty text."""
-    limits = candidate.goal.limit_of_column
-    return format_value(name, candidate.read(name), *([limits[name]] if name in limits else []))
+    limits, estimate = candidate.goal.limit_of_column, candidate.read(name)
+    others = [limits[name]] if name in limits else _find_hidden_targets(candidate.goal, name, estimate)
+    return format_value(name, estimate, *others)
+
+
+def _find_hidden_targets(goal: Goal, name: str, estimate: Estimate) -> list[float]:
+    """Return the target of a share that is within its interval, if an end of that would read as it."""
+    targets = [limit for word, limit in goal.limits.items() if TARGET_KINDS[word].column == name]
+    if name not in _SHARES or estimate.span is None:
+        return []
+    low, high = estimate.span
+    ends = format_ends(name, estimate)
+    return [target for target in targets if low < target < high and say_target(target) in ends]
 
 
 def format_size(size: float, *, is_rate: bool, has_unit: bool = True) -> str:
