@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import charts, eta_grid, prc
-from polars_prcurve.view.charts.parts.chart_titles import say_beside_chance, say_by_metric
+from polars_prcurve.view.charts.parts.chart_titles import include_chance, say_by_metric, say_overlap
 from polars_prcurve.view.charts.score_histogram import _choose_side as choose_side
 from polars_prcurve.view.charts.score_histogram import _find_row as find_row
 from polars_prcurve.view.words.number_words import say_share, say_shares
@@ -281,23 +281,61 @@ def test_what_is_at_chance_is_not_ranked():
     label = random.permutation(900) < 80
     coins = pl.DataFrame({"label": label, "a": random.random(900), "b": random.random(900)})
     test = prc(coins, score=["a", "b"])
-    said = "a and b may be no better than chance: intervals of precision include the prevalence"
-    assert heading(test.plot.pr_curve(0.02, confidence=0.95)) in (said, f"b and a{said[7:]}")
-    assert heading(test.plot.p3_curve(recall=0.5, confidence=0.95)) in (said, f"b and a{said[7:]}")
-    assert "chance" not in heading(test.plot.pr_curve(0.02)), "without intervals nothing is known of it"
+    alone = prc(coins, score="a")
+    for one in (test, alone):
+        for title in (
+            *(heading(one.plot.pr_curve(0.02, confidence=level)) for level in (None, 0.95)),
+            *(heading(one.plot.pr_curve(0.02, y="fdr")), heading(one.plot.roc_curve())),
+            *(heading(one.plot.prg_curve(0.02)), heading(one.plot.prg_curve(0.2))),
+            *(heading(one.plot.threshold_curve(0.02)), heading(one.plot.gain_curve(0.02))),
+            heading(one.plot.scores()),
+        ):
+            assert re.match("The scores may be no better than chance: (at|with|recall) ", title), title
+            assert "overlap" not in title
+            assert "winner" not in title
+    three = heading(test.plot.p3_curve(recall=0.5, confidence=0.95))
+    assert re.fullmatch(
+        r"Alerts may be no better than chance: precision is [\d.]+% for \w and [\d.]+% for \w at a "
+        "prevalence of 1 in 11; at random 8.9%",
+        three,
+    )
+    assert "chance" not in heading(test.plot.p3_curve(recall=0.5)), "nothing is tested without intervals"
+
+
+def test_what_is_above_chance_for_one_line_is_told():
+    test = prc(draw_models({"a": 0.0, "b": 1.0}), score=["a", "b"])
+    for chart in (test.plot.pr_curve(0.1, confidence=0.95), test.plot.roc_curve(), test.plot.scores()):
+        assert heading(chart).startswith("At 50% recall, ")
+    worse = prc(draw_models({"a": -1.0}), score="a")
+    assert heading(worse.plot.roc_curve()).startswith("At 50% recall, "), "which is no chance either"
+
+
+def test_a_decision_curve_of_chance_names_no_order():
+    random = np.random.default_rng(203)
+    label = random.permutation(900) < 80
+    coins = pl.DataFrame({"label": label, "a": random.random(900), "b": random.random(900)})
+    test = prc(coins, score=["a", "b"])
+    assert heading(test.plot.decision_curve(0.02, eta_train=0.09, confidence=0.95)) == (
+        "No model has a net benefit significantly above treat-all and treat-none at a risk threshold of "
+        "2%"
+    )
 
 
 def test_overlapping_intervals_are_in_the_title():
     alike = prc(draw_models({"a": 2.0, "b": 2.05}), score=["a", "b"])
-    assert heading(alike.plot.pr_curve(0.1, confidence=0.95)).endswith("; the intervals overlap")
+    open_title = heading(alike.plot.pr_curve(0.1, confidence=0.95))
+    assert open_title.startswith("No clear winner: at 50% recall, precision is "), open_title
+    assert "overlap" not in open_title, "which says the same"
     apart = prc(draw_models({"a": 3.0, "b": 1.0}), score=["a", "b"])
     assert "overlap" not in heading(apart.plot.pr_curve(0.1, confidence=0.95))
     for spans, ending in (([(0.2, 0.4), (0.4, 0.5)], "; the intervals overlap"), ([(0.2, 0.3)] * 2, "")):
-        assert say_beside_chance("It is", spans, 0.1, ["a", "b"]) == f"It is{ending}"
-    assert say_beside_chance("It is", [(None, 0.4), (0.3, 0.5)], 0.1, ["a", "b"]) == "It is"
-    assert say_beside_chance("", [(0.2, 0.4), (0.3, 0.5)], 0.1, ["a", "b"]) == ""
-    returned = [(0.2, 0.4)]  # among what was returned, at a prevalence that is not known
-    assert say_beside_chance("It is", returned, None, ["a"]) == "It is"
+        assert say_overlap("It is", spans) == f"It is{ending}"
+    assert say_overlap("It is", [(None, 0.4), (0.3, 0.5)]) == "It is"
+    assert say_overlap("", [(0.2, 0.4), (0.3, 0.5)]) == ""
+    assert include_chance([(0.2, 0.4), (0.1, 0.3)], 0.25)
+    for spans, eta in (([(0.2, 0.4), (0.1, 0.3)], 0.15), ([(0.2, 0.4), (None, 0.3)], 0.25), ([], 0.25)):
+        assert not include_chance(spans, eta)
+    assert not include_chance([(0.2, 0.4)], None), "among what was returned, nothing is known of chance"
 
 
 @pytest.mark.parametrize("eta", [0, 1])
@@ -395,15 +433,102 @@ def test_alerts_at_random_are_noted_only_where_they_are_drawn():
 
 
 def test_alerts_that_may_be_chance_are_told_as_a_curve_tells_them():
-    test = prc(draw_models({"a": 0.0, "b": 0.05}), score=["a", "b"])
-    titles = {
-        heading(test.plot.alerts(0.1, recall=0.5)),
-        heading(test.plot.pr_curve(0.1, confidence=0.95)),
-    }
-    assert titles == {
-        "a and b may be no better than chance: intervals of precision include the prevalence"
-    }
+    test = prc(draw_models({"a": 0.0, "b": 0.05}, seed=4), score=["a", "b"])
+    points = test.operating_points(0.1, recall=0.5).sort("precision", descending=True)
+    first, second = map(plain, say_shares(points["precision"].to_list()))
+    models = points["model"].to_list()
+    assert heading(test.plot.alerts(0.1, recall=0.5)) == (
+        f"Alerts may be no better than chance: {first} of alerts are true positives for {models[0]} and "
+        f"{second} for {models[1]}; at random 10%"
+    )
+    assert heading(test.plot.pr_curve(0.1)) == (
+        f"The scores may be no better than chance: at 50% recall, precision is {first} for {models[0]} "
+        f"and {second} for {models[1]}"
+    )
     one = prc(draw_models({"a": 0.0}), score="a").plot.alerts(0.1, recall=0.5)
-    assert heading(one).startswith("Precision may be no better than chance")
+    assert heading(one).startswith("Alerts may be no better than chance: ")
     two = test.plot.alerts([0.1, 0.01], recall=0.5)
     assert "chance" not in heading(two), "each prevalence has its own"
+
+
+def draw_steps(steps: dict[str, float], *, pos: int = 200) -> pl.DataFrame:
+    """Return a long table of groups of one size, whose positives are so many deviations higher."""
+    rows = draw_models(steps, pos=pos).unpivot(index="label", variable_name="site", value_name="score")
+    return rows.select("site", "label", "score")
+
+
+def test_lines_that_read_alike_are_named_together_at_the_end_of_a_range():
+    frame = draw_models({"a": 2.5, "c": 1.0}).with_columns(b="a")
+    test = prc(frame, score=["a", "b", "c"])
+    half = test.operating_points([0.3, 0.1], recall=0.5).sort("eta", "precision", descending=True)
+    high, _, low, rare_high, _, rare_low = map(plain, say_shares(half["precision"].to_list()))
+    assert heading(test.plot.pr_curve([0.3, 0.1])) == (
+        f"At 50% recall, precision ranges from {low} for c to {high} for a and b at a prevalence of 30%"
+        f"; from {rare_low} for c to {rare_high} for a and b at 10%"
+    )
+    assert heading(test.plot.pr_curve(0.3)) == (
+        f"At 50% recall, precision is {high} for a and b, {low} for c"
+    )
+    assert heading(test.plot.alerts(0.3, recall=0.5)).endswith(
+        f"{high} of alerts are true positives for a and b, {low} for c"
+    )
+    five = prc(frame.with_columns(d="a", e="a"), score=["a", "b", "c", "d", "e"])
+    assert heading(five.plot.pr_curve(0.3)).endswith(f"ranges from {low} for c to {high}"), "four names"
+    assert heading(five.plot.alerts(0.3, recall=0.5)).endswith(f"from {low} of alerts to {high}")
+
+
+def test_gains_near_100_have_the_digits_that_set_them_apart():
+    test = prc(draw_models({"a": 4.0, "b": 3.4}, neg=400_000), score=["a", "b"])
+    title = heading(test.plot.prg_curve(0.0001))
+    assert re.fullmatch(
+        r"At 50% recall, precision gain is 99\.9\d+% for a and 99\.9\d+% for b", title
+    ), title
+    assert len({*re.findall(r"[\d.]+%", title)}) == 3
+
+
+def test_a_title_by_prevalence_has_no_number_far_from_the_test_set():
+    test = prc(draw_models({"a": 2.6, "b": 2.4}, pos=25, neg=20_000), score=["a", "b"])
+    title = heading(test.plot.metric_by_eta(confidence=0.95))
+    assert title == (
+        "By average precision, no clear winner between a and b; it is known only roughly at the test "
+        "set's prevalence, 1 in 801"
+    )
+    large = prc(draw_models({"a": 2.5, "b": 2.45}, pos=400, neg=20_000), score=["a", "b"])
+    assert heading(large.plot.metric_by_eta(confidence=0.95)).endswith("at a prevalence of 1 in 51")
+
+
+def test_a_model_of_few_positives_is_not_named_as_best():
+    steps = {f"site {k}": 2.0 for k in range(4)} | {"best": 4.0, "few": 4.2}
+    frame = draw_steps(steps)
+    frame = frame.filter(
+        (pl.col("site") != "few") | ~pl.col("label") | (pl.int_range(pl.len()) % 20 == 0)
+    )
+    test = prc(frame, model="site")
+    assert frame.filter(pl.col("label"), site="few").height < 20
+    for chart in (
+        test.plot.ranking([0.05, 0.2], confidence=0.95),
+        test.plot.metric_by_eta([0.05, 0.2], confidence=0.95),
+    ):
+        assert re.fullmatch(
+            "Among .* with 20 positives or more, by average precision, best is best at all prev.*",
+            heading(chart),
+        )
+    strip = records(test.plot.metric_by_eta([0.05, 0.2], confidence=0.95), "first")
+    assert {row["color"] for row in strip} == {"best"}
+
+
+def test_a_range_of_many_groups_has_those_in_doubt_in_its_note():
+    test = prc(draw_steps({f"site {k}": 1.0 + k / 3 for k in range(7)}), by="site")
+    for chart in (
+        test.plot.threshold_curve(0.05),
+        test.plot.prg_curve(0.05),
+        test.plot.pr_curve(0.05, color="site"),
+    ):
+        assert re.match(
+            "At 50% recall, precision( gain)? ranges from .* for site 0 to .* for site 6", heading(chart)
+        )
+        assert re.search(
+            "At 50% recall, precision (for|of) .* rests on fewer than 5 false", subtitle(chart)
+        )
+    three = prc(draw_steps({f"site {k}": 1.0 + 1.5 * k for k in range(3)}), by="site")
+    assert heading(three.plot.threshold_curve(0.05)).endswith("rests on fewer than 5 false positives")

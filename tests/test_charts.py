@@ -1039,6 +1039,7 @@ def draw_branches() -> pl.DataFrame:
 
 def test_lines_that_a_title_names_are_coloured_and_those_of_few_positives_are_neither():
     test = prc(draw_branches(), model="branch")
+    large = prc(pl.concat([draw_branches()] * 3), model="branch")  # known well at the prevalence of each
 
     def list_told(chart):
         told = set(re.findall(r"\d\d branch", heading(chart)))
@@ -1047,18 +1048,23 @@ def test_lines_that_a_title_names_are_coloured_and_those_of_few_positives_are_ne
         return told
 
     for chart in (
-        test.plot.metric_by_eta(confidence=0.95),
+        large.plot.metric_by_eta(confidence=0.95),
         test.plot.threshold_curve(eta=0.1),
         test.plot.pr_curve(eta=0.1, color="branch"),
     ):
         assert "04 branch" not in list_told(chart)
         assert heading(chart).startswith("Among branches with 20 positives")
         assert "positives or more; grey lines: the other " in subtitle(chart)
-    ranking = test.plot.ranking(confidence=0.95)
-    list_told(ranking)
+    ranking = large.plot.ranking(confidence=0.95)
+    assert list_told(ranking) == {"08 branch"}, "04 may be better, of 15 positives"
+    assert heading(ranking).startswith("Among models with 20 positives or more, by average precision, ")
     assert "; grey lines: the other " in subtitle(ranking)
-    chart = test.plot.metric_by_eta(confidence=0.95)
+    assert heading(test.plot.metric_by_eta(confidence=0.95)).endswith(
+        "known only roughly at some prevalences"
+    )
+    chart = large.plot.metric_by_eta(confidence=0.95)
     assert set(re.findall(r"\d\d branch", heading(chart))) == {"00 branch", "08 branch"}
+    assert heading(chart).endswith("at a prevalence of 1 in 10"), "no test set has half positives"
     scale = layer(chart, "line")["encoding"]["color"]["scale"]
     colors = dict(zip(scale["domain"], scale["range"], strict=True))
     assert colors["08 branch"] == COLORS[0]
@@ -1240,24 +1246,28 @@ def test_few_points_of_gains_bend_on_logarithmic_axes():
     assert len(records(chart)) > 20
 
 
-def test_titles_of_gains_tell_the_area():
+def test_titles_of_gains_tell_the_gain_at_half_recall_which_is_marked():
     frame = draw_groups("ab", neg=900)
-    areas = frame.prc.summary(0.1, by="model", metrics="auprg_clipped", columns="all").sort(
-        "value", descending=True
+    half = frame.prc.operating_points(0.1, by="model", recall=0.5, columns="all").with_columns(
+        gain=1 - pl.col("fpr") / pl.col("recall")
     )
-    said = " and ".join(f"{say_share(row['value'])} for {row['model']}" for row in areas.to_dicts())
+    half = half.sort("gain", descending=True)
+    texts = map("{} for {}".format, say_shares(half["gain"].to_list()), half["model"])
+    said = f"At 50% recall or more, precision gain is {' and '.join(texts)}"
     chart = charts.prg_curve(frame.prc.curve(0.1, by="model"))
-    assert heading(chart) == plain(f"Mean precision gain is {said}")
+    assert heading(chart) == plain(said)
+    marks = {row["color"]: row["precision_gain"] for row in records(chart, "mark")}
+    assert marks == pytest.approx(dict(half.select("model", "gain").rows()), rel=1e-5)
     assert "Precision gain: how much less often negatives are flagged than positives" in subtitle(chart)
     assert "Recall gain: 100% if no positive is missed, 0% where recall equals" in subtitle(chart)
     assert "at a prevalence of 1 in 10" in plain(subtitle(chart))
     few = frame.filter(pl.int_range(pl.len()) % 20 == 0)
     assert "is known only roughly" in heading(charts.prg_curve(few.prc.curve(0.1, by="model")))
-    panels = heading(charts.prg_curve(frame.prc.curve([0.5, 0.2], by="model")))
-    start = "Mean precision gain is"
-    assert re.fullmatch(
-        f"{start} .*% for b and .*% for a at a prevalence of 50%; .*% for b and .*% for a at 20%", panels
-    )
+    panels = charts.prg_curve(frame.prc.curve([0.5, 0.2], by="model"))
+    assert heading(panels) == plain(said), "the same at every prevalence"
+    [log_chart] = [charts.prg_curve(frame.prc.curve(0.01, by="model"))]
+    rests = {row["color"]: 1 - row["precision_rest"] for row in records(log_chart, "mark")}
+    assert rests == pytest.approx(marks, rel=1e-4)
 
 
 def test_prg_curve_counts_what_is_worse_than_chance():
@@ -1978,16 +1988,28 @@ def test_decision_curves_of_groups_say_where_acting_is_better_in_all(n_groups):
     ]
     frame = pl.concat(rows.with_columns(site=pl.lit(f"s{place}")) for place, rows in enumerate(drawn))
     table = frame.prc.decision_curve(by="site", columns="all")
-    is_better = (pl.col("net_benefit") > pl.max_horizontal(0, "treat_all")) & (pl.col("fp") >= 5)
-    risks = table.group_by("threshold_probability").agg(is_better.all()).sort("threshold_probability")
-    sure = risks.filter("net_benefit")["threshold_probability"].to_list()
+    gain = pl.col("net_benefit") - pl.max_horizontal(0, "treat_all")
+    is_better = (gain >= 0.02 * pl.col("net_benefit").max().over("site")) & (pl.col("fp") >= 5)
+    risks = (
+        table.with_columns(seen=is_better).group_by("threshold_probability").agg(pl.col("seen").sum())
+    )
+    risks = risks.sort("threshold_probability")
+    sure = risks.filter(seen=n_groups)["threshold_probability"].to_list()
     assert len(sure) == round(100 * (sure[-1] - sure[0])) + 1, "one stretch"
     groups = "both groups" if n_groups == 2 else f"all {n_groups} groups"
     ends = f"at risks from {say_target(sure[0])} to {say_target(sure[-1])}"
     said = f"Net benefit is above treat-all and treat-none for {groups} {ends}"
     assert heading(charts.decision_curve(table)) == plain(said)
     useless = frame.with_columns(score=pl.when(site="s1").then(0.01).otherwise("score"))
-    assert heading(plot(useless).decision_curve(by="site")).startswith("Net benefit by risk")
+    said = (
+        f"Net benefit is above treat-all and treat-none for at most {n_groups - 1} of {n_groups} groups"
+    )
+    assert heading(plot(useless).decision_curve(by="site")).startswith(f"{said} at once, at risks from ")
+    none = frame.with_columns(score=pl.lit(0.01))
+    assert heading(plot(none).decision_curve(by="site", confidence=0.95)) == (
+        "At no risk is net benefit significantly above treat-all and treat-none for any group"
+    )
+    assert heading(plot(none).decision_curve(by="site")).startswith("Net benefit by risk")
 
 
 def test_rare_prevalences_of_groups_have_a_log_axis_and_panels_in_order_of_name():

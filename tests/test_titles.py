@@ -773,17 +773,21 @@ def test_titles_name_the_recall_that_points_have_and_not_the_target_that_ties_ex
 
 @pytest.mark.parametrize("eta", [0.02, 0.3])
 @pytest.mark.parametrize("slope", [-2.0, -0.3, 0.0, 0.3, 2.0, 4.0])
-def test_the_title_of_a_gain_curve_has_the_area_that_is_drawn(slope, eta):
+def test_the_title_of_a_gain_curve_is_on_a_point_of_it(slope, eta):
     rng = np.random.default_rng(8)
     label = rng.random(1000) < 0.2
     test = pl.DataFrame({"label": label, "score": rng.normal(size=1000) + slope * label}).prc
-    areas = dict(test.summary(eta, metrics=["auprg", "auprg_clipped"]).select("metric", "value").rows())
-    said = heading(test.plot.prg_curve(eta))
-    assert said.endswith(f" is {say_share(round(areas['auprg_clipped'], 4))}")
-    is_cut = areas["auprg"] < areas["auprg_clipped"] - 1e-9
-    assert said.startswith(
-        "Mean precision gain, negative ones as 0, is" if is_cut else "Mean precision gain is"
-    )
+    [half] = test.operating_points(eta, recall=0.5, columns="all").to_dicts()
+    chart = test.plot.prg_curve(eta)
+    if half["fp"] < 5:
+        assert heading(chart) == "At 50% recall, precision rests on fewer than 5 false positives"
+        return
+    gain = 1 - half["fpr"] / half["recall"]
+    said = f"t 50% recall, precision gain is {plain(say_share(gain))}"
+    opening = "The scores may be no better than chance: a" if slope == 0 else "A"
+    assert heading(chart) == f"{opening}{said}"
+    marks = records(chart, "mark")
+    assert len(marks) == (gain >= 0), "what is worse than chance is below the axis"
 
 
 @pytest.mark.parametrize("n_pos", [1, 2, 3, 7, 19])
@@ -839,8 +843,13 @@ def test_a_title_names_no_line_that_is_grey():
     score = (1.2 + 0.12 * site) * label + random.normal(size=12_000)
     table = pl.DataFrame({"label": label, "score": score, "site": [f"Site {k:02}" for k in site]})
     chart = prc(table, by="site").plot.threshold_curve(0.05)
-    assert re.match(
-        r"At 5\d% recall.*, precision of \d+ of 12 lines rests on fewer than 5", heading(chart)
+    told = re.fullmatch(
+        r"At 50% recall.*, precision ranges from .* for (.*) to .* for (.*)", heading(chart)
+    )
+    lines = [row for row in all_records(chart) if row.get("part", "").startswith("curve")]
+    assert {*told.groups()} <= {row["color"] for row in lines if "grey" not in row}
+    assert re.search(
+        r"\. At 5\d% recall.*, precision (for|of) .* rests on fewer than 5", subtitle(chart)
     )
     two = table.filter(pl.col("site").is_in(["Site 00", "Site 11"]))
     said = heading(prc(two, by="site").plot.threshold_curve(0.05))

@@ -117,7 +117,7 @@ FIELDS = {
     "off",  # of ranges of scores
     *("row", "settled", "foot", "net_benefit_label"),
     *("text", "ink", "note", *(f"s{slot}" for slot in range(8))),
-    *(f"{name}_label" for name in ("precision", "recall", "alerts")),
+    *(f"{name}_label" for name in ("precision", "recall", "alerts", "precision_gain")),
 }
 
 

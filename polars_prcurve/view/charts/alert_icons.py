@@ -22,7 +22,8 @@ from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_lines
 from polars_prcurve.view.charts.parts.chart_titles import (
     are_open,
     describe_test_at_target,
-    say_chance,
+    include_chance,
+    say_chance_of_alerts,
     say_each_of_100,
     say_known,
     say_open,
@@ -124,8 +125,8 @@ def alerts(
     say_grids = partial(say_each_of_100, grid_of_curve, canvas.channels)
     are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).fill_null(False).all())
     finding = say_grids(curves) if are_few else say_known(curves, say_grids)
-    if not are_few and (chance_sentence := _say_chance(curves, canvas.channels)):
-        finding = chance_sentence
+    if not are_few and _may_be_chance(curves):
+        finding = say_chance_of_alerts(finding, curves.curve_rows["eta"][0])
     elif are_open("alerts", ranking):
         finding, note = say_open(finding), [*note, describe_test_at_target(curves)]
     return canvas.finish(
@@ -133,16 +134,12 @@ def alerts(
     )
 
 
-def _say_chance(curves: ChartCurves, channels: Channels) -> str:
-    """Return that precision of all grids may be chance; else empty, and of several prevalences."""
+def _may_be_chance(curves: ChartCurves) -> bool:
+    """Return whether precision of all grids may be chance; never of several prevalences."""
     etas, points = curves.curve_rows["eta"], curves.points
-    if etas.n_unique() > 1 or "low" not in points.columns:
-        return ""
-    spans = points.select("low", "high").drop_nulls().rows()
-    if len(spans) < len(etas):
-        return ""
-    labels = channels.facet.label_of_curve if channels.facet else {}
-    return say_chance(spans, etas[0], [labels.get(curve, "") for curve in curves.curve_rows["curve"]])
+    if etas.n_unique() != 1 or "low" not in points.columns:
+        return False
+    return include_chance(points.select("low", "high").rows(), etas[0])
 
 
 def _say_purpose(curves: ChartCurves) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -41,13 +41,17 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     are_short,
     describe_test_at_target,
     go_on,
+    include_chance,
     list_firsts,
     name_curves,
-    say_beside_chance,
     say_by_metric,
+    say_chance,
+    say_chance_of_alerts,
     say_each,
     say_firsts,
+    say_known,
     say_open,
+    say_overlap,
     say_trades,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import (
@@ -126,7 +130,7 @@ def metric_by_eta(
     if color is None and facet is None and has_one_each:
         color = curves.group_column  # many groups are lines of one panel
     is_limited = "low" in table.columns and not {DOUBT, "criterion"} & set(table.columns)
-    firsts = _read_firsts("metric_by_eta", ranking)
+    firsts = _read_firsts("metric_by_eta", ranking, curves)
     lines = _LineChart(curves, color, facet, confidence, size, firsts=firsts, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
     subtitle = f"{lines.name} by prevalence" if trades or firsts else ""
@@ -171,7 +175,8 @@ def p3_curve(
     ['Precision by prevalence, at thresholds for 100% recall']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
-    curves, firsts = read_lines("p3_curve", table, "precision"), _read_firsts("p3_curve", ranking)
+    curves = read_lines("p3_curve", table, "precision")
+    firsts = _read_firsts("p3_curve", ranking, curves)
     lines = _LineChart(curves, color, facet, confidence, size, firsts=firsts)
     return lines.draw(title, "Precision by prevalence")
 
@@ -314,10 +319,27 @@ class _LineChart:
         _draw_firsts(self.canvas, self.firsts)
         if self.is_open and not curves.has_few_positives:
             return ""  # the title goes on with the values
-        sentence = say_by_metric(self.name, say_firsts(self.firsts, color.labels))
-        if any(name for _, name in self.firsts) or curves.few_curves:
+        return self._say_firsts(curves, color.label_of_curve)
+
+    def _say_firsts(self, curves: ChartCurves, label_of_curve: Mapping[int, str]) -> str:
+        """Return the significant leaders; or that there are none, and the values."""
+        labels = [label for curve, label in label_of_curve.items() if curve not in curves.few_curves]
+        sentence = say_by_metric(self.name, say_firsts(self.firsts, labels))
+        if curves.few_curves:
+            return say_known(curves, lambda _: sentence)
+        if any(name for _, name in self.firsts):
             return sentence
-        return self._say_heights(f"{sentence}; it is", curves, *self._find_values(curves)) or sentence
+        eta, value_of_curve = self._find_values(curves)
+        if not value_of_curve and self._is_of_test(eta):
+            place_text = f"the test set's prevalence, {say_eta(eta)}"
+            return f"{sentence}; it is known only roughly at {place_text}"
+        return self._say_heights(f"{sentence}; it is", curves, eta, value_of_curve) or sentence
+
+    def _is_of_test(self, eta: float) -> bool:
+        """Whether a prevalence on the axis is that of the test set, and of all of several."""
+        return {own_eta for own_eta in self.own_etas if own_eta is not None} == {eta} and (
+            self.spec.x.holds(eta)
+        )
 
     def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
         """Return what the pointer reads at each prevalence of the table."""
@@ -330,7 +352,16 @@ class _LineChart:
 
     def _say_values(self, curves: ChartCurves) -> str:
         """Return where precision is 50%, or the height of lines at a prevalence."""
-        return self._say_halves(curves) or self._say_at_eta(curves) or self._say_doubt(curves)
+        eta, value_of_curve = self._find_values(curves)
+        heights = self._say_heights(f"{self.name} is", curves, eta, value_of_curve)
+        halves, (near_eta, spans) = self._say_halves(curves), self._find_spans(curves, eta)
+        if include_chance(spans, near_eta):
+            sentence = say_chance_of_alerts(heights, eta) or say_chance(halves)
+        elif self.is_open:
+            sentence = say_open(halves or heights)
+        else:
+            sentence = halves or say_overlap(heights, spans)
+        return sentence or self._say_doubt(curves)
 
     def _say_doubt(self, curves: ChartCurves) -> str:
         """Return which lines are in doubt, if that is why no value is written."""
@@ -367,11 +398,7 @@ class _LineChart:
         start, template = "Precision is at least 50% down to a prevalence of", "between {} and {}"
         if not half_of_curve:
             return ""
-        return self._begin(say_each(start, "", half_of_curve, names, say_etas, range_template=template))
-
-    def _begin(self, sentence: str) -> str:
-        """Return a sentence on values, after that none is significantly the highest."""
-        return say_open(sentence) if self.is_open else sentence
+        return say_each(start, "", half_of_curve, names, say_etas, range_template=template)
 
     def _find_halves(self, curves: ChartCurves) -> dict[int, float]:
         """Return the prevalence at which each line has a precision of 50%; empty if not known well."""
@@ -392,19 +419,20 @@ class _LineChart:
         half_rows = half_rows.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
         return {} if len(half_rows) < n_curves else dict(half_rows.drop("n").rows())
 
-    def _say_at_eta(self, curves: ChartCurves) -> str:
-        """Return the height of each line at the prevalence of the test, or at a round one."""
-        eta, value_of_curve = self._find_values(curves)
-        sentence = self._say_heights(f"{self.name} is", curves, eta, value_of_curve)
-        if not sentence:
-            return ""
+    def _find_spans(
+        self, curves: ChartCurves, eta: float
+    ) -> tuple[float | None, list[tuple[float | None, float | None]]]:
+        """Return the prevalence of the table next to one, and the interval of precision of each line."""
+        # Empty of other metrics, and where lines have different prevalences.
+        if self.metrics != ["precision"]:
+            return None, []
         distance = (pl.col("eta").log() - math.log(eta)).abs()
-        rows = self.doubt.filter(pl.col("eta") > 0, pl.col("curve").is_in([*value_of_curve]))
+        rows = self.doubt.filter(pl.col("eta") > 0, pl.col("curve").is_in([*curves.curve_rows["curve"]]))
         rows = rows.drop_nulls("value").sort("curve", distance, "eta")
-        nearest_rows = rows.unique("curve", keep="first", maintain_order=True).to_dicts()
-        names = name_curves(curves, self.channels)
-        curve_names = [names.get(row["curve"], "") for row in nearest_rows]
-        return self._say_spans(self._begin(sentence), nearest_rows, curve_names)
+        near_rows = rows.unique("curve", keep="first", maintain_order=True).to_dicts()
+        near_etas = {row["eta"] for row in near_rows}
+        spans = [(row.get("low"), row.get("high")) for row in near_rows]
+        return (near_etas.pop(), spans) if len(near_etas) == 1 else (None, [])
 
     def _say_heights(
         self, start: str, curves: ChartCurves, eta: float, value_of_curve: dict[int, float]
@@ -416,10 +444,11 @@ class _LineChart:
 
     def _find_values(self, curves: ChartCurves) -> tuple[float, dict[int, float]]:
         """Return the first prevalence to compare lines at where all are known well, and their values."""
-        own_etas = [eta for eta in {*self.own_etas} if eta is not None]
-        etas = own_etas if len(own_etas) == 1 else [*_COMMON_ETAS]
-        high_eta = self.spec.x.high  # which is in the table
-        found_values = ((eta, self._read_values(curves, eta)) for eta in [*etas, high_eta])
+        # That is the test set's one, or of several a round one that is no higher than all of them.
+        own_etas = sorted({eta for eta in self.own_etas if eta is not None})
+        high_eta = own_etas[-1] if own_etas else self.spec.x.high  # which is in the table
+        round_etas = [] if len(own_etas) == 1 else [eta for eta in _COMMON_ETAS if eta < high_eta]
+        found_values = ((eta, self._read_values(curves, eta)) for eta in [*round_etas, high_eta])
         return next((found for found in found_values if found[1]), (high_eta, {}))
 
     def _read_values(self, curves: ChartCurves, eta: float) -> dict[int, float]:
@@ -439,15 +468,6 @@ class _LineChart:
             values = line_frame["value"].cast(pl.Float64)
             value_of_curve[curve] = float(np.interp(0.0, distances, values))
         return value_of_curve if len(value_of_curve) == len(curves.curve_rows) else {}
-
-    def _say_spans(
-        self, sentence: str, rows: Sequence[dict[str, Any]], curve_names: Sequence[str]
-    ) -> str:
-        """Return a sentence on precision at one prevalence, with what intervals leave open."""
-        if self.metrics != ["precision"] or len({row["eta"] for row in rows}) != 1:
-            return sentence
-        spans = [(row.get("low"), row.get("high")) for row in rows]
-        return say_beside_chance(sentence, spans, rows[0]["eta"], curve_names)
 
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
         """Return the sentences at the foot of the chart, but for those on the test set."""
@@ -491,14 +511,21 @@ class _LineChart:
         return points_to_draw.describe_few_positives(lines)
 
 
-def _read_firsts(chart: str, ranking: pl.DataFrame | None) -> list[tuple[float, str]]:
+def _read_firsts(
+    chart: str, ranking: pl.DataFrame | None, curves: ChartCurves
+) -> list[tuple[float, str]]:
     """Return the prevalences of a ranking with the significant leader; none if nothing was tested."""
+    # Models of few positives beside others of more are left out, as in titles.
     if ranking is None:
         return []
     columns = ["eta", "model", "rank", "may_be_best"]
     rows = check_table(f"ranking= of {chart}", ranking, "ranking", columns)
     if rows.columns.index("eta") > 0 or not rows["may_be_best"].count():  # groups are ranked apart
         return []
+    if curves.few_curves and len(curves.group_fields) == 1:
+        few_rows = curves.curve_rows.filter(pl.col("curve").is_in(curves.few_curves))
+        few_models = few_rows[curves.group_fields[0]].unique().implode()
+        rows = rows.filter(~pl.col("model").is_in(few_models).fill_null(False))
     name_one = partial(names_and_numbers.name_with_column, "group", "model")
     return list_firsts(rows, pl.col("may_be_best"), "model", name_one)
 

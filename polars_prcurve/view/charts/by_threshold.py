@@ -26,7 +26,12 @@ from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
-from polars_prcurve.view.charts.parts.chart_titles import find_known_half, lie_at_foot, say_thresholds
+from polars_prcurve.view.charts.parts.chart_titles import (
+    find_known_half,
+    lie_at_foot,
+    note_few_false_alerts,
+    say_thresholds,
+)
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, round_digits
@@ -75,8 +80,8 @@ def threshold_curve(
         half of the positives, for up to three lines where that is well known.
     color, facet
         As in `pr_curve`, but more than 8 groups share one column of charts: the highest, the middle and
-        the lowest by mean precision, or by the threshold that finds half of the positives where the
-        title has it, have colours, and the others are grey.
+        the lowest by mean precision, or where the title has it by precision at half of the positives,
+        have colours, and the others are grey.
     title, width, height
         As in `pr_curve`.
 
@@ -104,8 +109,6 @@ def threshold_curve(
     marked_scores = [row["threshold"] for row in marks.records]
     x = chart_axes.build_score_axis(x_title, curves.points["score"], marked_scores)
     curves = replace(curves, points=curves.points.with_columns(x=x.measure(pl.col("score"))))
-    is_finite = table["threshold"].cast(pl.Float64).is_finite().all()  # of an empty table, too
-    infinite_note = "" if is_finite else "Not drawn: infinite thresholds"
     chart = CurveChart(
         Canvas(curves, channels, ChartSpec(x, chart_axes.RECALL_AXIS, "step-after")),
         lines=curves.points,
@@ -116,7 +119,7 @@ def threshold_curve(
         subtitle="Metrics by threshold",
         title="Metrics by threshold",
         say=partial(say_thresholds, channels),
-        note=[*number_note, "Read the panels at the same threshold", x.describe(), infinite_note],
+        note=[*number_note, *_write_note(curves, channels, x, table["threshold"])],
         marks=marks,
     )
     n = min(len(labels), _MOST_COLUMNS)
@@ -130,6 +133,19 @@ def threshold_curve(
     named_column = n - 1 if columns[n - 1].has_room_for_names() else 0
     stacks = [column.draw(has_names=k == named_column) for k, column in enumerate(columns)]
     return _join_columns(stacks, chart.write(title, lines), columns[0])
+
+
+def _write_note(
+    curves: ChartCurves, channels: colors_and_panels.Channels, x: ChartAxis, thresholds: pl.Series
+) -> list[str]:
+    """Return the sentences at the foot of the chart, but for those on marked points."""
+    is_finite = thresholds.cast(pl.Float64).is_finite().all()  # of an empty table, too
+    return [
+        note_few_false_alerts(curves, channels),
+        "Read the panels at the same threshold",
+        x.describe(),
+        "" if is_finite else "Not drawn: infinite thresholds",
+    ]
 
 
 def _read_scores(table: pl.DataFrame) -> ChartCurves:
@@ -167,8 +183,8 @@ def _read_channels(
         channels = colors_and_panels.read_channels(curves, color, facet)
     half_points = find_known_half(curves)
     value_of_curve = curves.find_means("precision")
-    if len(half_points):  # then the title has their thresholds
-        value_of_curve = dict(half_points.select("curve", pl.col("threshold").cast(pl.Float64)).rows())
+    if len(half_points):  # then the title is on these
+        value_of_curve = dict(half_points.select("curve", "precision").rows())
     return colors_and_panels.pick_out(channels, curves.keep_known(value_of_curve))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -17,13 +18,18 @@ from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, 
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
     are_short,
+    find_half,
+    find_known_half,
     name_curves,
+    note_few_false_alerts,
     say_each,
+    say_few_false_alerts,
+    say_reached,
     say_values,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.marked_points import read_points
+from polars_prcurve.view.charts.parts.marked_points import MarkedPoints, mark_half, read_points
 from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold
 from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
@@ -46,6 +52,7 @@ _MEANINGS = (  # sentences on what each gain is
     "flagging every case",
     "Recall gain: 100% if no positive is missed, 0% where recall equals the prevalence",
 )
+_HALF = 0.5  # the recall at which a title compares lines: up to such a prevalence it is on the axis
 _FIELDS = ("recall_gain", "precision_gain")  # the fields of both gains, of x and of y
 # What is left of both gains to 100%, which logarithmic axes show.
 _RESTS = ("recall_rest", "precision_rest")
@@ -231,8 +238,7 @@ def prg_curve(
 
     Lines are straight from point to point, as in a ROC curve. A curve starts at recall gain 0, where
     recall is eta, which may be between two thresholds. Points to the left of that are outside, as are
-    points below precision gain 0, which are worse than chance. The note gives their number. The title
-    has the area that is drawn, `auprg_clipped`; `auprg` is less where gains are negative. Where 1 in
+    points below precision gain 0, which are worse than chance. The note gives their number. Where 1 in
     100 or fewer are positive, lines lie in a corner. Then both axes are logarithmic in the distance to
     100%, and that of recall gain begins near a recall of 10% of the most common positives.
 
@@ -254,12 +260,7 @@ def prg_curve(
     curves = read_sweep("prg_curve", table)
     etas = curves.curve_rows["eta"]
     is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
-    gain_points = _build_gains(curves, 0.0, is_log=False)[0]
-    area_of_curve = points_to_draw.measure_areas(gain_points, *_FIELDS)
-    area_of_curve = {curve: round(area, 4) for curve, area in area_of_curve.items()}  # not 1 in 750,000
-    is_cut = gain_points["precision_gain"].null_count() > 0
-    name = "Mean precision gain, negative ones as 0," if is_cut else "Mean precision gain"
-    channels = choose_channels(curves, color, facet, area_of_curve)
+    channels = choose_channels(curves, color, facet, _read_gains(find_half(curves)))
     low, top_eta = 0.0, cast("float", etas.max())
     if is_log and top_eta < 1:  # log axes have the last 90% of recall, of the most common positives
         low = max(0.0, 1 - top_eta * (1 / _STARTS_AT - 1) / (1 - top_eta))
@@ -277,16 +278,56 @@ def prg_curve(
         say_row=partial(_say_row, is_log=is_log),
         subtitle="Precision and recall as gains over flagging every case",
         title="Precision gain and recall gain",
-        say=partial(_say_all, f"{name} is", area_of_curve, channels),
+        say=partial(_say_half_gains, channels),
         few="precision gain is known only roughly",
         note=[
             *_MEANINGS,
             start_sentence(scale_text),
             *_describe_start(etas, low),
             _describe_outside(n_left, n_worse, low),
+            note_few_false_alerts(curves, channels),
         ],
+        marks=_mark_half_gains(curves, channels),
+        label_marks=lambda gains, _: [""] * len(gains),  # which are in the title
     )
     return chart.draw(title)
+
+
+def _read_gains(points: pl.DataFrame) -> dict[int, float]:
+    """Return the precision gain of each curve at its point, the same at every prevalence."""
+    return dict(points.select("curve", 1 - pl.col("fpr") / pl.col("recall")).rows())
+
+
+def _say_half_gains(channels: Channels, curves: ChartCurves) -> str:
+    """Return the precision gain of each group at half recall, if that is on the axis and known well."""
+    half_points, curve_rows, groups = find_known_half(curves), curves.curve_rows, curves.group_fields
+    both_channels = (channels.color, channels.facet)
+    own_channels = [channel for channel in both_channels if channel and channel.fields != ["eta"]]
+    if len(own_channels) > 1 or not (curve_rows["eta"] <= _HALF).all():
+        return ""
+    if half_points.is_empty():
+        return say_few_false_alerts(curves, channels)
+    names = own_channels[0].label_of_curve if own_channels else {}
+    names = {curve: name for curve, name in names.items() if name in own_channels[0].shown_labels}
+    # A group has the same gain at every prevalence.
+    firsts = (
+        curve_rows.unique(groups, keep="first", maintain_order=True) if groups else curve_rows.head(1)
+    )
+    gains = _read_gains(half_points.filter(pl.col("curve").is_in(firsts["curve"].to_list())))
+    return say_each(f"At {say_reached(half_points['recall'])}, precision gain is", "", gains, names)
+
+
+def _mark_half_gains(curves: ChartCurves, channels: Channels) -> MarkedPoints:
+    """Return the points of half recall with both of their gains, where these are on the axes."""
+    marks = mark_half(curves, channels)
+    etas = dict(curves.curve_rows.select("curve", "eta").rows())
+    records = []
+    for record in marks.records:
+        eta, recall, fpr = etas[record["curve"]], record["recall"], record["fpr"]
+        if 0 < eta <= _HALF and fpr <= recall:
+            recall_gain = 1 - eta / (1 - eta) * (1 - recall) / recall
+            records.append(record | {"recall_gain": recall_gain, "precision_gain": 1 - fpr / recall})
+    return replace(marks, records=records)
 
 
 def _say_row(point: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
@@ -310,7 +351,7 @@ def _build_axes(
         for number, (field, high) in enumerate(zip(_RESTS, (widest_rest, 1.0), strict=True)):
             least = points.filter(pl.col(field) > 0, ~pl.col("made"))[field].min()
             low = 0.5 * least if isinstance(least, float) and least < high else 0.1 * high
-            axes[number] = ChartAxis(field, axis_titles[number], low, high, **look)
+            axes[number] = ChartAxis(field, axis_titles[number], low, high, rate=_FIELDS[number], **look)
     return axes[0], axes[1]
 
 

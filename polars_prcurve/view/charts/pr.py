@@ -129,7 +129,11 @@ def pr_curve(
         subtitle=_NAME_OF_Y[y],
         title=_NAME_OF_Y[y],
         say=partial(_find_title, channels, area_of_curve, y, is_open=is_open),
-        note=_write_note(canvas, describe_level(band, confidence)),
+        is_open=is_open,
+        note=[
+            *_write_note(canvas, describe_level(band, confidence)),
+            chart_titles.note_few_false_alerts(curves, channels),
+        ],
         marks=marked_points.choose_points("pr_curve", points, curves, channels, ["recall", y]),
     )
     return chart.draw(title)
@@ -190,13 +194,12 @@ def _find_title(
     sentence = chart_titles.say_values(
         sentence_start, share_of_curve, curves, channels, say_numbers=say_together
     )
-    sentence = chart_titles.say_open(sentence) if is_open else sentence
-    if y == "fdr" or "precision_low" not in half_points.columns or etas.n_unique() > 1:
+    has_spans = y == "precision" and "precision_low" in half_points.columns and etas.n_unique() == 1
+    if not has_spans or is_open or chart_titles.may_be_chance(curves):
         return sentence
-    names = chart_titles.name_curves(curves, channels)
-    spans = half_points.select("precision_low", "precision_high").rows()
-    curve_names = [names.get(curve, "") for curve in half_points["curve"]]
-    return chart_titles.say_beside_chance(sentence, spans, etas[0], curve_names)
+    return chart_titles.say_overlap(
+        sentence, half_points.select("precision_low", "precision_high").rows()
+    )
 
 
 def _write_note(canvas: Canvas, level_clause: str) -> list[str]:

@@ -32,6 +32,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     list_firsts,
     say_by_metric,
     say_firsts,
+    say_known,
     say_swaps,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
@@ -122,7 +123,7 @@ def ranking(
         say_row=_say_row,
         subtitle=f"Rank of models{metric_text} at each prevalence; 1 is best",
         title="Ranking by prevalence",
-        finding=say_by_metric(metric_name, _say_firsts(curves, channels)) or say_swaps(curves, channels),
+        finding=_find_title(curves, channels, metric_name),
         describe_doubt=lambda _: _describe_zones(curves, table, confidence, has_pairs=pairs is not None),
     )
     return chart.draw(title)
@@ -221,15 +222,25 @@ def _find_zones(is_sure: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
             yield start + 1, end
 
 
+def _find_title(curves: ChartCurves, channels: Channels, metric_name: str) -> str:
+    """Return where which model is first, without models of few positives beside others of more."""
+
+    def say(known_curves: ChartCurves) -> str:
+        firsts_sentence = say_by_metric(metric_name, _say_firsts(known_curves, channels))
+        return firsts_sentence or say_swaps(known_curves, channels)
+
+    return say_known(curves, say) if curves.few_curves else say(curves)
+
+
 def _say_firsts(curves: ChartCurves, channels: Channels) -> str:
     """Return where a test settles which model is first, in one panel; empty without a test."""
     points, color_channel = curves.points, channels.color
     is_tested = "behind" in points.columns and bool(points["may_be_best"].count())
     if channels.facet is not None or color_channel is None or not is_tested:
         return ""
-    label_of_curve = color_channel.label_of_curve
-    firsts = list_firsts(points, pl.col("top") == 1, "curve", label_of_curve.__getitem__)
-    sentence = say_firsts(firsts, [*label_of_curve.values()])
+    labels = {curve: color_channel.label_of_curve[curve] for curve in curves.curve_rows["curve"]}
+    firsts = list_firsts(points, pl.col("top") == 1, "curve", labels.__getitem__)
+    sentence = say_firsts(firsts, [*labels.values()])
     return sentence if any(name for _, name in firsts) else f"{sentence}{_say_number_of_firsts(points)}"
 
 

@@ -20,7 +20,14 @@ from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, arrange_panels, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis, fix_y
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
-from polars_prcurve.view.charts.parts.chart_titles import find_half, say_each, say_known, say_reached
+from polars_prcurve.view.charts.parts.chart_titles import (
+    find_half,
+    may_be_chance,
+    say_chance,
+    say_each,
+    say_known,
+    say_reached,
+)
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, round_digits
@@ -100,7 +107,7 @@ def scores(
         *marked.describe(),
     ]
     told_rules = rules if points is None else _add_rates(rules, finite_rows)
-    finding = say_known(curves, partial(_say_flagged, told_rules, channels))
+    finding = say_known(curves, partial(_say_flagged, told_rules, channels, is_asked=points is not None))
     subtitle = "Scores of positives and negatives"
     return canvas.finish(
         canvas.write(title, finding, name="Scores of both classes", subtitle=subtitle, note=note)
@@ -220,7 +227,9 @@ def _add_rates(rules: list[dict[str, Any]], finite_rows: pl.DataFrame) -> list[d
     return told_rules
 
 
-def _say_flagged(rules: list[dict[str, Any]], channels: Channels, curves: ChartCurves) -> str:
+def _say_flagged(
+    rules: list[dict[str, Any]], channels: Channels, curves: ChartCurves, *, is_asked: bool
+) -> str:
     """Return the share of negatives that the thresholds of each target flag, if each curve has one."""
     curve_numbers = curves.curve_rows["curve"].to_list()
     rules_of_goal: dict[str, list[dict[str, Any]]] = {}
@@ -250,7 +259,8 @@ def _say_flagged(rules: list[dict[str, Any]], channels: Channels, curves: ChartC
         else:
             object_text = "" if clauses else " of the negatives are flagged"
             clauses.append(f"{place_text}, {say_share(*fprs.values())}{object_text}")
-    return "; ".join([start_sentence(clauses[0]), *clauses[1:]])
+    sentence = "; ".join([start_sentence(clauses[0]), *clauses[1:]])
+    return sentence if is_asked or not may_be_chance(curves) else say_chance(sentence)
 
 
 def _place_rules(rules: list[dict[str, Any]]) -> str:

@@ -35,6 +35,7 @@ _FEWEST_PANELS = 3  # panels whose range of areas is in the title; of two, both 
 _MOST_LINES = 24  # lines, at most, that a title compares
 _FAR_OFF = 1.5  # the ratio of expected and observed positives from which the title is on that
 _AT_FOOT = 0.05  # precision below which a line lies at the foot of a linear axis
+_SEEN_GAIN = 0.02  # of the highest net benefit of a line: a gain that one sees
 _DAYS = ("day", "date")  # what periods are called on which something is, and not in
 _NEAR_HALF = 0.6  # the recall up to which the title of a published point is on half
 
@@ -89,12 +90,20 @@ def _find_half_limits(n_positives: float) -> tuple[float, float]:
 
 
 def say_few_false_alerts(curves: ChartCurves, channels: Channels) -> str:
-    """Return of which lines precision at half recall rests on few false positives, if that is why."""
+    """Return of which lines precision at half recall rests on few false positives; empty if of none."""
     half_points = find_half(curves).filter(pl.col("doubt").fill_null(False))
     if half_points.is_empty():
         return ""
     place_text = say_reached(half_points["recall"])
     return say_resting(place_text, half_points["curve"].unique().sort().to_list(), curves, channels)
+
+
+def note_few_false_alerts(curves: ChartCurves, channels: Channels) -> str:
+    """Return the same for a note, where the title has a range of many groups; else empty."""
+    known_curves = curves.pick([n for n in curves.curve_rows["curve"] if n not in curves.few_curves])
+    return (
+        "" if find_known_half(known_curves).is_empty() else say_few_false_alerts(known_curves, channels)
+    )
 
 
 def say_resting(
@@ -112,7 +121,8 @@ def say_resting(
 
 def find_known_half(curves: ChartCurves) -> pl.DataFrame:
     """Return the rows of `find_half` of curves with 20 positives or more, or none if not known well."""
-    # That is by fewer than five false positives, or a published point that finds far more than half.
+    # That is by fewer than five false positives, of many groups in all, or by a published point that
+    # finds far more than half.
     known_rows = curves.curve_rows.filter(pl.col("n_pos") >= FEW_POSITIVES)
     if not 1 <= len(known_rows) <= _MOST_LINES:
         return curves.points.clear()
@@ -120,9 +130,10 @@ def find_known_half(curves: ChartCurves) -> pl.DataFrame:
     is_far = (
         points_to_draw.has_points_alone(curves.points) and (half_points["recall"] > _NEAR_HALF).any()
     )
-    is_unknown = (
-        is_far or len(half_points) < len(known_rows) or half_points["doubt"].fill_null(True).any()
-    )
+    in_doubt = half_points["doubt"].fill_null(True)
+    n_groups = known_rows.n_unique(curves.group_fields) if curves.group_fields else 1
+    is_in_doubt = in_doubt.all() if n_groups > _MOST_NAMES else in_doubt.any()
+    is_unknown = is_far or len(half_points) < len(known_rows) or is_in_doubt
     return half_points.clear() if is_unknown else half_points
 
 
@@ -178,45 +189,80 @@ def say_each(
     range_template: str = "{} to {}",
 ) -> str:
     """Return `start 39% for A and 37% for B end`, the highest first, in texts of their own if given."""
+
     # Of many lines, and of those with long names or without names, the range is written, by a template.
-    curve_numbers, is_range = _pick_told(value_of_curve, name_of_curve)
-    if text_of_curve is None:
-        texts = say_numbers([value_of_curve[curve] for curve in curve_numbers])
-    else:
-        texts = [text_of_curve[curve] for curve in curve_numbers]
+    def write_values(curve_numbers: Sequence[int]) -> list[str]:
+        if text_of_curve is not None:
+            return [text_of_curve[curve] for curve in curve_numbers]
+        return say_numbers([value_of_curve[curve] for curve in curve_numbers])
+
+    curve_lists, is_range = _pick_told(value_of_curve, name_of_curve, write_values)
+    texts = write_values([curves[0] for curves in curve_lists])
     if not is_range or len(set(texts)) == 1:
-        clause = join_words(_list_named(curve_numbers, texts, name_of_curve))
-        return f"{sentence_start} {clause} {sentence_end}".rstrip()
+        return (
+            f"{sentence_start} {_join_named(curve_lists, texts, name_of_curve)} {sentence_end}".rstrip()
+        )
     if sentence_start.endswith(" is"):
         sentence_start, range_template = f"{sentence_start[:-3]} ranges", "from {} to {}"
-    clause = range_template.format(*_list_named(curve_numbers, texts, name_of_curve))
+    clause = range_template.format(*_name_ends(curve_lists, texts, name_of_curve))
     return f"{sentence_start} {clause} {sentence_end}".rstrip()
 
 
 def _pick_told(
     value_of_curve: Mapping[int, float],
     name_of_curve: Mapping[int, str],
+    write_values: Callable[[Sequence[int]], list[str]],
     most_names: int = _MOST_NAMES,
-) -> tuple[list[int], bool]:
-    """Return the lines to name, the highest first; or the ends of their range, and that it is one."""
+) -> tuple[list[list[int]], bool]:
+    """Return the lines to name, the highest first; or those at both ends of their range, and that."""
+    # Lines that read alike are at one end together: none is the highest of them.
     curve_numbers = sorted(value_of_curve, key=lambda curve: -value_of_curve[curve])
     if len(curve_numbers) == 1 or (
         len(curve_numbers) <= most_names and are_short(curve_numbers, name_of_curve)
     ):
-        return curve_numbers, False
-    return [curve_numbers[-1], curve_numbers[0]], True
+        return [[curve] for curve in curve_numbers], False
+    ends = (curve_numbers[-1], curve_numbers[0])
+    ties = [
+        [
+            curve
+            for curve in curve_numbers
+            if curve not in ends and len({*write_values([end, curve])}) == 1
+        ]
+        for end in ends
+    ]
+    return [[end, *others] for end, others in zip(ends, ties, strict=True)], True
 
 
-def _list_named(
-    curve_numbers: Sequence[int], texts: Sequence[str], name_of_curve: Mapping[int, str]
+def _name_ends(
+    curve_lists: Sequence[Sequence[int]], texts: Sequence[str], name_of_curve: Mapping[int, str]
 ) -> list[str]:
-    """Return `39% for A` for each number, without names if all are one or if these are long."""
+    """Return `39% for A` for both ends of a range, without names that are long, many or not known."""
+    names = [[name_of_curve.get(curve, "") for curve in curve_numbers] for curve_numbers in curve_lists]
+    has_room = sum(len(name) for end_names in names for name in end_names) <= _MOST_LETTERS
+    return [
+        f"{text} for {join_words(end_names)}"
+        if has_room and are_short(curve_numbers, name_of_curve)
+        else text
+        for text, end_names, curve_numbers in zip(texts, names, curve_lists, strict=True)
+    ]
+
+
+def _join_named(
+    curve_lists: Sequence[Sequence[int]], texts: Sequence[str], name_of_curve: Mapping[int, str]
+) -> str:
+    """Return `39% for A and 37% for B`, without names if all are one or if these are long."""
+    curve_numbers = [curve for curves in curve_lists for curve in curves]
     names_of_text: dict[str, list[str]] = {}
-    for curve_number, text in zip(curve_numbers, texts, strict=True):
-        names_of_text.setdefault(text, []).append(name_of_curve.get(curve_number, ""))
+    for curves, text in zip(curve_lists, texts, strict=True):
+        names_of_text.setdefault(text, []).extend(name_of_curve.get(curve, "") for curve in curves)
     if len(names_of_text) == 1 or not are_short(curve_numbers, name_of_curve):
-        return [*names_of_text]
-    return [f"{text} for {join_words(names)}" for text, names in names_of_text.items()]
+        return join_words([*names_of_text])
+    return join_clauses([f"{text} for {join_words(names)}" for text, names in names_of_text.items()])
+
+
+def join_clauses(clauses: Sequence[str]) -> str:
+    """Return clauses as a list in a sentence, with commas alone if one has names in a list."""
+    return ", ".join(clauses) if any(" and " in clause for clause in clauses) else join_words(clauses)
 
 
 def are_short(curve_numbers: Sequence[int], name_of_curve: Mapping[int, str]) -> bool:
@@ -293,35 +339,55 @@ def describe_test_at_target(curves: ChartCurves) -> str:
     )
 
 
-def say_chance(
-    spans: Sequence[tuple[float, float]], eta: float | None, curve_names: Sequence[str]
-) -> str:
-    """Return that precision may be chance if all its intervals include the prevalence; else empty."""
-    if eta is None or not spans or not all(low <= eta <= high for low, high in spans):
-        return ""
-    models_text = join_words(curve_names) if 1 <= len(curve_names) <= _MOST_NAMES else ""
-    subject = f"{models_text} may be" if all(curve_names) and models_text else "Precision may be"
-    return f"{subject} no better than chance: intervals of precision include the prevalence"
+def say_chance(sentence: str) -> str:
+    """Return a sentence on values of curves, after that all of them may be chance; empty without it."""
+    return f"The scores may be no better than chance: {go_on(sentence)}" if sentence else ""
 
 
-def say_beside_chance(
-    sentence: str,
-    spans: Sequence[tuple[float | None, float | None]],
-    eta: float | None,
-    curve_names: Sequence[str],
-) -> str:
-    """Return a sentence on precision, with what its intervals at a prevalence leave open."""
+def say_chance_of_alerts(sentence: str, eta: float) -> str:
+    """Return a sentence on precision at a prevalence, after that it may be chance; empty without it."""
+    by_chance = number_words.say_precisions([eta])[0]
+    opening = "Alerts may be no better than chance"
+    return f"{opening}: {go_on(sentence)}; at random {by_chance}" if sentence else ""
+
+
+def may_be_chance(curves: ChartCurves) -> bool:
+    """Return whether no line flags positives significantly more or less often than negatives.
+
+    That is compared where half of the positives are found, at 95% (Newcombe 1998), each line by itself.
+    """
+    half_points = find_half(curves).join(curves.curve_rows.select("curve", "n_pos", "n_neg"), on="curve")
+    rows = half_points.select("recall", "fpr", "n_pos", "n_neg").rows()
+    if len(rows) < len(curves.curve_rows) or not all(n_pos and n_neg for *_, n_pos, n_neg in rows):
+        return False
+    return bool(rows) and all(_are_alike(*row) for row in rows)
+
+
+def _are_alike(recall: float, fpr: float, n_pos: float, n_neg: float) -> bool:
+    """Return whether two shares of so many examples do not differ significantly."""
+    (recall_low, recall_high), (fpr_low, fpr_high) = find_limits(recall, n_pos), find_limits(fpr, n_neg)
+    if recall == fpr == 1:  # all are flagged: other thresholds, with less recall, may be better
+        return False
+    if recall >= fpr:
+        return recall - fpr <= math.hypot(recall - recall_low, fpr_high - fpr)
+    return fpr - recall <= math.hypot(recall_high - recall, fpr - fpr_low)
+
+
+def include_chance(spans: Sequence[tuple[float | None, float | None]], eta: float | None) -> bool:
+    """Return whether all intervals of precision include the prevalence, which it has by chance."""
     known_spans = [(low, high) for low, high in spans if low is not None and high is not None]
-    if not sentence or not known_spans or len(known_spans) < len(spans):
-        return sentence
-    if chance_sentence := say_chance(known_spans, eta, curve_names):
-        return chance_sentence
+    if eta is None or not known_spans or len(known_spans) < len(spans):
+        return False
+    return all(low <= eta <= high for low, high in known_spans)
+
+
+def say_overlap(sentence: str, spans: Sequence[tuple[float | None, float | None]]) -> str:
+    """Return a sentence on values, with that their intervals overlap; unchanged if they do not."""
+    known_spans = [(low, high) for low, high in spans if low is not None and high is not None]
+    if not sentence or len({*known_spans}) < 2 or len(known_spans) < len(spans):
+        return sentence  # lines that are one have no overlap
     lows, highs = zip(*known_spans, strict=True)
-    return (
-        f"{sentence}; the intervals overlap"
-        if len({*known_spans}) > 1 and max(lows) <= min(highs)  # and not of lines that are one
-        else sentence
-    )
+    return f"{sentence}; the intervals overlap" if max(lows) <= min(highs) else sentence
 
 
 def say_by_metric(metric_name: str, sentence: str) -> str:
@@ -435,27 +501,32 @@ def _list_runs(leader_names: Sequence[str], etas: Sequence[float]) -> list[tuple
 def say_net_benefit(
     channels: Channels, mark_records: Sequence[Mapping[str, Any]], unit_text: str, curves: ChartCurves
 ) -> str:
-    """Return where net benefit is significant, of a line with intervals, or its values at a risk.
+    """Return at which risks net benefit is above both alternatives, or its values at a marked risk.
 
-    Of several lines without such a risk: at which risks all of them are above both alternatives.
-    The points have the column `doubt`.
+    With intervals that is where these are above them. The points have the column `doubt`.
     """
     n_lines, points = len(curves.curve_rows), curves.points
-    if n_lines == 1 and "net_benefit_low" in points.columns:
-        best_risks = _find_best_risks(points, pl.col("net_benefit_low"), n_lines)
-        if best_risks.is_empty():
-            return "At no risk is net benefit significantly above treat-all and treat-none"
-        if stretch_text := _say_longest_stretch(best_risks):
-            return f"Net benefit is significantly above treat-all and treat-none {stretch_text}"
+    has_intervals = "net_benefit_low" in points.columns
+    if n_lines == 1 and has_intervals:
+        return _say_useful_risks(curves) or _say_benefits(channels, mark_records, unit_text, curves)
+    if mark_records:
+        risk = mark_records[0]["threshold_probability"]
+        risk_points = points.filter((pl.col("threshold_probability") / risk - 1).abs() < 1e-6)
+        if has_intervals and not risk_points.select(_is_useful(points, 1).any()).item():
+            place_text = f"at a risk threshold of {number_words.say_target(risk)}"
+            noun = _name_lines(curves)
+            return (
+                f"No {noun} has a net benefit significantly above treat-all and treat-none {place_text}"
+            )
+        return _say_benefits(channels, mark_records, unit_text, curves)
     has_line_each = n_lines > 1 and curves.count_distinct(curves.group_fields) == n_lines
-    if not mark_records and has_line_each:
-        is_known = ~pl.col("doubt").fill_null(False)
-        best_risks = _find_best_risks(points, pl.when(is_known).then("net_benefit"), n_lines)
-        if stretch_text := _say_longest_stretch(best_risks):
-            columns = {curves.column_of_field[field] for field in curves.group_fields}
-            noun = "model" if columns == {"model"} else "line" if "model" in columns else "group"
-            lines_text = f"both {noun}s" if n_lines == 2 else f"all {n_lines} {noun}s"
-            return f"Net benefit is above treat-all and treat-none for {lines_text} {stretch_text}"
+    return _say_useful_risks(curves) if has_line_each else ""
+
+
+def _say_benefits(
+    channels: Channels, mark_records: Sequence[Mapping[str, Any]], unit_text: str, curves: ChartCurves
+) -> str:
+    """Return the net benefit of each line at the marked risk; empty without it."""
     if not mark_records:
         return ""
     risk_text = number_words.say_target(mark_records[0]["threshold_probability"])
@@ -476,12 +547,44 @@ def say_net_benefit(
     )
 
 
-def _find_best_risks(points: pl.DataFrame, benefit: pl.Expr, n_lines: int) -> pl.DataFrame:
-    """Return the risks at which this benefit is above both alternatives in all lines, and their runs."""
-    is_best = benefit > pl.max_horizontal(pl.lit(0.0), "treat_all")
-    risk_rows = points.group_by("threshold_probability").agg(n_best=is_best.sum())
-    risk_rows = risk_rows.sort("threshold_probability").with_columns(run=pl.col("n_best").rle_id())
-    return risk_rows.filter(pl.col("n_best") == n_lines)
+def _name_lines(curves: ChartCurves) -> str:
+    """Return what lines of one prevalence are: `model`, `group`, or `line` of models in groups."""
+    columns = {curves.column_of_field[field] for field in curves.group_fields}
+    return "model" if columns == {"model"} else "line" if "model" in columns else "group"
+
+
+def _say_useful_risks(curves: ChartCurves) -> str:
+    """Return at which risks net benefit is above both alternatives in all lines, or in most at once."""
+    n_lines, points, noun = len(curves.curve_rows), curves.points, _name_lines(curves)
+    is_sure = "net_benefit_low" in points.columns
+    risk_rows = points.with_columns(useful=_is_useful(points, n_lines))
+    risk_rows = risk_rows.group_by("threshold_probability").agg(n_useful=pl.col("useful").sum())
+    risk_rows = risk_rows.sort("threshold_probability").with_columns(run=pl.col("n_useful").rle_id())
+    most = max(risk_rows["n_useful"].to_list(), default=0)
+    above = f"{'significantly ' if is_sure else ''}above treat-all and treat-none"
+    if most == 0:
+        owner = f" for any {noun}" if n_lines > 1 else ""
+        return f"At no risk is net benefit {above}{owner}" if is_sure else ""
+    stretch_text = _say_longest_stretch(risk_rows.filter(pl.col("n_useful") == most))
+    if most < n_lines:
+        stretch_text = f"{stretch_text and ', '}{stretch_text}"
+        return f"Net benefit is {above} for at most {most} of {n_lines} {noun}s at once{stretch_text}"
+    if not stretch_text:
+        return ""
+    lines_text = {1: "", 2: f" for both {noun}s"}.get(n_lines, f" for all {n_lines} {noun}s")
+    return f"Net benefit is {above}{lines_text} {stretch_text}"
+
+
+def _is_useful(points: pl.DataFrame, n_lines: int) -> pl.Expr:
+    """Whether net benefit is above both alternatives: its interval, or without one what is known."""
+    # Of several lines, which are small, it is so far above them that one sees it.
+    alternative, benefit = pl.max_horizontal(pl.lit(0.0), "treat_all"), pl.col("net_benefit")
+    is_above = ~pl.col("doubt") & (benefit > alternative)
+    if "net_benefit_low" in points.columns:
+        is_above = pl.col("net_benefit_low") > alternative
+    if n_lines > 1:
+        is_above &= benefit - alternative >= _SEEN_GAIN * benefit.max().over("curve")
+    return is_above.fill_null(False)
 
 
 def _say_longest_stretch(risk_rows: pl.DataFrame) -> str:
@@ -538,17 +641,27 @@ def _say_grids(
     are_many = len(grids) > _MOST_NAMES or sum(map(len, labels)) > _MOST_LETTERS
     if are_few and not are_many:
         texts = [f"{grid.span}%" for grid in grids]
-    if len(set(texts)) == 1 < len(grids):
-        texts, places = texts[:1], [""]
+    labels_of_text: dict[str, list[str]] = {}
+    for label, text in zip(labels, texts, strict=True):
+        labels_of_text.setdefault(text, []).append(label)
+    first, *_, last = texts * 2  # the same of one
+    if fields != ["eta"]:  # grids that read alike are together
+        places = [f" for {join_words(names)}" if all(names) else "" for names in labels_of_text.values()]
+        texts = [*labels_of_text]
+    if len(labels_of_text) == 1 < len(grids):
+        texts, places = [first], [""]
     elif are_many:
-        places = places if len(places[0]) + len(places[-1]) <= _MOST_LETTERS else [""] * len(places)
+        n_letters = [sum(map(len, labels_of_text[text])) for text in (first, last)]
+        n_names = max(len(labels_of_text[text]) for text in (first, last))
+        has_room = sum(n_letters) <= _MOST_LETTERS and n_names <= _MOST_NAMES
+        low_place, high_place = (places[-1], places[0]) if has_room else ("", "")
         unit = " of alerts" if is_of_100 else ""
-        return f"True positives range from {texts[-1]}{unit}{places[-1]} to {texts[0]}{places[0]}"
+        return f"True positives range from {last}{unit}{low_place} to {first}{high_place}"
     further_clauses = [*map("{}{}".format, texts[1:], places[1:])]
     verb = "of alerts are true positives" if grids[0].is_of_100 else "alerts is a true positive"
     has_span = is_of_100 and len(grids) == 1 and not are_few
     value_text = f"{texts[0]} {verb}{places[0]}"
-    return join_words(
+    return join_clauses(
         [number_words.join_value(value_text, grids[0].span if has_span else ""), *further_clauses]
     )
 
@@ -651,23 +764,33 @@ def say_by_eta(
     eta_of_curve = dict(curves.curve_rows.select("curve", "eta").rows())
     color, etas = channels.color, (max(eta_of_curve.values()), min(eta_of_curve.values()))
     names = {} if color is None or color.fields == ["eta"] else color.label_of_curve
-    told, ranges = zip(
+
+    def say_together(curve_numbers: Sequence[int]) -> list[str]:
+        return say_numbers([value_of_curve[curve] for curve in curve_numbers])
+
+    lists_of_eta, ranges = zip(
         *(
-            _pick_told({n: x for n, x in value_of_curve.items() if eta_of_curve[n] == eta}, names, 2)
+            _pick_told(
+                {n: x for n, x in value_of_curve.items() if eta_of_curve[n] == eta},
+                names,
+                say_together,
+                2,
+            )
             for eta in etas
         ),
         strict=True,
     )
+    first_curves = [[curves[0] for curves in groups] for groups in lists_of_eta]
     text_of_curve: dict[int, str] = {}
-    for curve_numbers in told if channels.facet else [told[0] + told[1]]:
-        texts = say_numbers([value_of_curve[curve] for curve in curve_numbers])
-        text_of_curve |= dict(zip(curve_numbers, texts, strict=True))
+    for curve_numbers in first_curves if channels.facet else [first_curves[0] + first_curves[1]]:
+        text_of_curve |= dict(zip(curve_numbers, say_together(curve_numbers), strict=True))
     clauses = []
-    for curve_numbers, is_range in zip(told, ranges, strict=True):
-        texts = [text_of_curve[curve] for curve in curve_numbers]
-        named_texts = _list_named(curve_numbers, texts, names)
-        range_text = f"from {' to '.join(named_texts)}" if is_range and len(named_texts) > 1 else ""
-        clauses.append(range_text or join_words(named_texts))
+    for groups, firsts, is_range in zip(lists_of_eta, first_curves, ranges, strict=True):
+        texts = [text_of_curve[curve] for curve in firsts]
+        if is_range and len(set(texts)) > 1:
+            clauses.append(f"from {' to '.join(_name_ends(groups, texts, names))}")
+        else:
+            clauses.append(_join_named(groups, texts, names))
     common_eta, rare_eta = number_words.say_etas(etas)
     if clauses[0].startswith("from ") and sentence_start.endswith(" is"):
         sentence_start = f"{sentence_start[:-3]} ranges"
@@ -732,12 +855,14 @@ def say_thresholds(channels: Channels, curves: ChartCurves) -> str:
         etas.n_unique() > 1 and len(etas) > curves.count_distinct(curves.group_fields)
     ):
         return ""
-    if len(set(text_of_curve.values())) == 1:
+    recall_text = say_reached(point["recall"] for point in half_of_curve.values())
+    is_one = len(set(text_of_curve.values())) == 1
+    if is_one or curves.count_distinct(curves.group_fields) > _MOST_NAMES:  # of many thresholds no range
+        place_text = f"threshold {min(text_of_curve.values())}" if is_one else recall_text
         precision_of_curve = {curve: point["precision"] for curve, point in half_of_curve.items()}
-        start = f"At threshold {min(text_of_curve.values())}, precision is"
+        start = f"At {place_text}, precision is"
         return say_each(start, "", precision_of_curve, name_of_curve, number_words.say_precisions)
     score_of_curve = {curve: float(point["threshold"]) for curve, point in half_of_curve.items()}
-    recall_text = say_reached(point["recall"] for point in half_of_curve.values())
     sentence_start = f"Recall is {recall_text.replace(' recall', '')} at a threshold of"
     return say_each(sentence_start, "", score_of_curve, name_of_curve, text_of_curve=text_of_curve)
 

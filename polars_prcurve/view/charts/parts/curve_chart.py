@@ -13,7 +13,7 @@ from polars_prcurve.view.charts.parts import points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, ChartText
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
-from polars_prcurve.view.charts.parts.chart_titles import say_known
+from polars_prcurve.view.charts.parts.chart_titles import may_be_chance, say_chance, say_known, say_open
 from polars_prcurve.view.charts.parts.marked_points import NO_MARKS, MarkedPoints, mark_points
 from polars_prcurve.view.words.number_words import SayShares
 
@@ -41,6 +41,7 @@ class CurveChart:
     title: str = ""  # what stands there without a finding, without the prevalences
     finding: str = ""  # what a test settles, or points with a name
     say: Callable[[ChartCurves], str] = lambda _: ""  # another finding, of curves that are known well
+    is_open: bool = False  # whether a test leaves open which line is best
     few: str = ""  # of lines that all have few positives, unless it is on a recall of 50%
     note: Sequence[str] = ()  # sentences on what this chart alone has
     pointed: pl.DataFrame | None = None  # the rows that the pointer reads, if these are not all
@@ -60,7 +61,7 @@ class CurveChart:
         if self.marks.is_asked:
             finding = finding or self.marks.find_title(curves, channels)
         if len({record["goal"] for record in self.marks.records}) < 2:
-            finding = finding or say_known(curves, self.say, self.few)
+            finding = finding or say_known(curves, self._say_qualified, self.few)
         has_areas = channels.facet is not None and bool(channels.facet.head_of_label)
         linear = " if the axis were linear" if canvas.spec.y.is_log else ""
         has_dots = self.is_published and any(row["part"] == "dot" for row in canvas.records)
@@ -72,6 +73,13 @@ class CurveChart:
             *self.describe_doubt(drawn_points),
         ]
         return canvas.write(user_title, finding, name=self.title, subtitle=self.subtitle, note=note)
+
+    def _say_qualified(self, curves: ChartCurves) -> str:
+        """Return what curves show, after what a test leaves open: that it may be chance, or an order."""
+        sentence = self.say(curves)
+        if self.reads != "nearest" and may_be_chance(curves):
+            return say_chance(sentence)
+        return say_open(sentence) if self.is_open else sentence
 
     @property
     def is_published(self) -> bool:

@@ -54,7 +54,9 @@ def format_level(confidence: float) -> str:
 
 def say_level(confidence: float | None) -> str:
     """Return which intervals are drawn: those of a level, or of a table whose level is not known."""
-    return "confidence intervals" if confidence is None else f"{format_level(confidence)} intervals"
+    if confidence is None:
+        return "confidence intervals (level not passed to the chart)"
+    return f"{format_level(confidence)} intervals"
 
 
 def describe_level(band: object, confidence: float | None) -> str:
