@@ -302,6 +302,15 @@ def test_what_is_at_chance_is_not_ranked():
     assert "chance" not in heading(test.plot.p3_curve(recall=0.5)), "nothing is tested without intervals"
 
 
+def test_many_groups_at_chance_are_told_as_chance():
+    """Of forty, two would differ at 95% each."""
+    test = prc(draw_steps({f"site {k:02}": 0.0 for k in range(40)}, pos=60), by="site")
+    for chart in (test.plot.threshold_curve(0.05), test.plot.gain_curve(0.05), test.plot.roc_curve()):
+        assert heading(chart).startswith("The scores may be no better than chance: ")
+    useful = prc(draw_steps({f"site {k:02}": (k == 7) * 1.0 for k in range(40)}, pos=60), by="site")
+    assert re.match("At 5.% recall.* to .* for site 07$", heading(useful.plot.threshold_curve(0.05)))
+
+
 def test_what_is_above_chance_for_one_line_is_told():
     test = prc(draw_models({"a": 0.0, "b": 1.0}), score=["a", "b"])
     for chart in (test.plot.pr_curve(0.1, confidence=0.95), test.plot.roc_curve(), test.plot.scores()):

@@ -32,7 +32,6 @@ _MOST_NAMES = 3  # lines, at most, that a title names one by one
 _MOST_LETTERS = 76  # letters of their names together, at most, so that the title has two rows
 _MOST_TRADES = 2  # crossings, at most, that a title names
 _FEWEST_PANELS = 3  # panels whose range of areas is in the title; of two, both are read at once
-_MOST_LINES = 24  # lines, at most, that a title compares
 _FAR_OFF = 1.5  # the ratio of expected and observed positives from which the title is on that
 _AT_FOOT = 0.05  # precision below which a line lies at the foot of a linear axis
 _SEEN_GAIN = 0.02  # of the highest net benefit of a line: a gain that one sees
@@ -77,9 +76,9 @@ def _count_positives(n_positives: pl.Series) -> str:
     return add_noun(format_range(n_positives), "positive")
 
 
-def find_limits(share: float, n: float) -> tuple[float, float]:
-    """Return the 95% limits of a share of n examples (Wilson 1927)."""
-    return find_wilson_ends(share * n, n, z_value(0.95))
+def find_limits(share: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the limits of a share of n examples (Wilson 1927)."""
+    return find_wilson_ends(share * n, n, z_value(confidence))
 
 
 def _find_half_limits(n_positives: float) -> tuple[float, float]:
@@ -124,8 +123,6 @@ def find_known_half(curves: ChartCurves) -> pl.DataFrame:
     # That is by fewer than five false positives, of many groups in all, or by a published point that
     # finds far more than half.
     known_rows = curves.curve_rows.filter(pl.col("n_pos") >= FEW_POSITIVES)
-    if not 1 <= len(known_rows) <= _MOST_LINES:
-        return curves.points.clear()
     half_points = find_half(curves).filter(pl.col("curve").is_in(known_rows["curve"].to_list()))
     is_far = (
         points_to_draw.has_points_alone(curves.points) and (half_points["recall"] > _NEAR_HALF).any()
@@ -230,7 +227,7 @@ def _pick_told(
         ]
         for end in ends
     ]
-    return [[end, *others] for end, others in zip(ends, ties, strict=True)], True
+    return [sorted([end, *others]) for end, others in zip(ends, ties, strict=True)], True
 
 
 def _name_ends(
@@ -354,18 +351,19 @@ def say_chance_of_alerts(sentence: str, eta: float) -> str:
 def may_be_chance(curves: ChartCurves) -> bool:
     """Return whether no line flags positives significantly more or less often than negatives.
 
-    That is compared where half of the positives are found, at 95% (Newcombe 1998), each line by itself.
+    That is compared where half of the positives are found (Newcombe 1998), at 95% for all together.
     """
     half_points = find_half(curves).join(curves.curve_rows.select("curve", "n_pos", "n_neg"), on="curve")
     rows = half_points.select("recall", "fpr", "n_pos", "n_neg").rows()
     if len(rows) < len(curves.curve_rows) or not all(n_pos and n_neg for *_, n_pos, n_neg in rows):
         return False
-    return bool(rows) and all(_are_alike(*row) for row in rows)
+    return bool(rows) and all(_are_alike(*row, 1 - 0.05 / len(rows)) for row in rows)
 
 
-def _are_alike(recall: float, fpr: float, n_pos: float, n_neg: float) -> bool:
+def _are_alike(recall: float, fpr: float, n_pos: float, n_neg: float, confidence: float) -> bool:
     """Return whether two shares of so many examples do not differ significantly."""
-    (recall_low, recall_high), (fpr_low, fpr_high) = find_limits(recall, n_pos), find_limits(fpr, n_neg)
+    recall_low, recall_high = find_limits(recall, n_pos, confidence)
+    fpr_low, fpr_high = find_limits(fpr, n_neg, confidence)
     if recall == fpr == 1:  # all are flagged: other thresholds, with less recall, may be better
         return False
     if recall >= fpr:
