@@ -121,7 +121,9 @@ def test_intervals_of_an_unknown_level_are_described_in_english():
     table = prc(draw_models({"a": 2.5, "b": 1.0, "c": 0.9}), score=names).compare(
         0.1, metrics="average_precision"
     )
-    assert "Lines: confidence intervals" in subtitle(charts.difference(table))
+    assert "Lines: confidence intervals (level not passed to the chart)" in subtitle(
+        charts.difference(table)
+    )
     assert "Lines: 95% intervals" in subtitle(charts.difference(table, confidence=0.95))
 
 
