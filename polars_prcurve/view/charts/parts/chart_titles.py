@@ -357,10 +357,10 @@ def may_be_chance(curves: ChartCurves) -> bool:
     rows = half_points.select("recall", "fpr", "n_pos", "n_neg").rows()
     if len(rows) < len(curves.curve_rows) or not all(n_pos and n_neg for *_, n_pos, n_neg in rows):
         return False
-    return bool(rows) and all(_are_alike(*row, 1 - 0.05 / len(rows)) for row in rows)
+    return bool(rows) and all(_are_alike(*row, confidence=1 - 0.05 / len(rows)) for row in rows)
 
 
-def _are_alike(recall: float, fpr: float, n_pos: float, n_neg: float, confidence: float) -> bool:
+def _are_alike(recall: float, fpr: float, n_pos: float, n_neg: float, *, confidence: float) -> bool:
     """Return whether two shares of so many examples do not differ significantly."""
     recall_low, recall_high = find_limits(recall, n_pos, confidence)
     fpr_low, fpr_high = find_limits(fpr, n_neg, confidence)
