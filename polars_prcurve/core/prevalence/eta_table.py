@@ -126,7 +126,7 @@ def build_number_grid(
         sharing_groups=_list_sharing_groups(table) if compares_models else None,
         holds_own=None in etas,
         holds_others=any(eta is not None for eta in etas),
-        numbers=None if compares_models else tuple(etas),
+        numbers=None if compares_models and None in etas else tuple(etas),
     )
 
 

@@ -222,7 +222,8 @@ def sort_groups(table: ResolvedTable) -> SortedGroups | None:
 
 def _can_be_sorted(table: ResolvedTable) -> bool:
     """Return whether a table holds examples in memory, whose scores NumPy sorts."""
-    is_of_examples = isinstance(table, ScoreTable) and set(table.columns) == {Row.SCORE, Row.LABEL}
+    other_columns = set(table.columns) - {Row.EXAMPLE}
+    is_of_examples = isinstance(table, ScoreTable) and other_columns == {Row.SCORE, Row.LABEL}
     is_whole = table.unscored is None and table.is_in_memory
     return is_of_examples and is_whole and table.score_dtype in _DTYPES
 
