@@ -68,6 +68,7 @@ def build_ranking_table(
     *,
     coarse: bool = False,
     means: MeanOver | None = None,
+    is_wide: bool = False,
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `_list_ranking_columns`."""
     eta_column, *other_columns = _list_ranking_columns(
@@ -82,7 +83,7 @@ def build_ranking_table(
     grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
     sign = direction_sign(metric)
     if isinstance(metric, CurveMetric):
-        model_values = build_summary_table(table, grid, [metric], certainty=certainty, coarse=coarse)
+        model_values = build_summary_table(table, grid, [metric], coarse=coarse)
     else:
         model_values = build_points_table(table, grid, targets, [metric.alias("value")])
     if grid.sharing_groups is None:  # models of different prevalences are ranked, too
@@ -96,7 +97,7 @@ def build_ranking_table(
         surely_reached = low.max().over(key_columns)
         rank_rows = rank_rows.with_columns((high >= surely_reached).alias("may_be_best"))
     if certainty is not None:
-        examples: Examples = "by id" if Row.EXAMPLE in table.columns else "apart"
+        examples: Examples = "wide" if is_wide else "by id" if Row.EXAMPLE in table.columns else "apart"
         comparison = Comparison(
             table,
             grid,
@@ -105,7 +106,7 @@ def build_ranking_table(
             certainty=certainty,
             examples=examples,
             adjust="models",
-            needs_pairs=examples == "by id",
+            needs_pairs=examples != "apart",
         )
         rank_rows = _add_lead(table, rank_rows, build_differences(comparison), sign)
     return rank_rows.select(*table.group_columns, eta_column, *grid.carried_columns, *other_columns)
@@ -223,6 +224,8 @@ def _list_leads(
     """Return each difference twice, as how far Row.MODEL is behind the other one."""
     eta_number = number_within([*table.group_columns, "model_a", "model_b", "eta"])
     lead_rows = differences.with_columns(eta_number.alias(_ETA_NUMBER))
+    # Names of score columns come as texts.
+    lead_rows = lead_rows.cast(dict.fromkeys(("model_a", "model_b"), table.by[Row.MODEL]))
     lead_rows = lead_rows.join(pl.LazyFrame({_A_LEADS: [True, False]}), how="cross")
     low, high = pl.col("low"), pl.col("high")
     is_as_listed = pl.col(_A_LEADS) if sign > 0 else ~pl.col(_A_LEADS)

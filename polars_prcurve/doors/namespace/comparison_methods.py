@@ -331,7 +331,15 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         if not table.counts_negatives:
             check_negatives([ranking_metric.metric])
         certainty, means = question.certainty, question.means
-        query = build_ranking_table(table, grid, ranking_metric, certainty, coarse=coarse, means=means)
+        query = build_ranking_table(
+            table,
+            grid,
+            ranking_metric,
+            certainty,
+            coarse=coarse,
+            means=means,
+            is_wide=question.is_wide,
+        )
         keys = question.list_result_keys(table)
         query = choose_columns(query, columns, "ranking", keys, carried_columns=grid.carried_columns)
         return self._finish(query, table, grid, pairs=True)
