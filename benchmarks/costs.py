@@ -73,6 +73,9 @@ JOBS: dict[str, Job] = {
     "summary, confidence=": Job(lambda t, eta: t.one.prc.summary(eta, **AP, confidence=0.95), 4),
     "compare": Job(lambda t, eta: t.wide.prc.compare(eta, score=["a", "b"], **AP), 4),
     "compare, id=": Job(lambda t, eta: t.long.prc.compare(eta=eta, model="model", id="id", **AP), 4),
+    "ranking, confidence=": Job(
+        lambda t, eta: t.wide.prc.ranking(eta, score=["a", "b"], confidence=0.95), 4
+    ),
     "ranking, id=, confidence=": Job(
         lambda t, eta: t.long.prc.ranking(eta, model="model", id="id", confidence=0.95), 4
     ),
@@ -149,20 +152,21 @@ def print_costs_by_prevalences(rows: int, repeats: int) -> None:
         times = [measure(partial(job.run, tables, list_etas(n)), repeats) for n in NUMBERS]
         print_line(name, times, times[-1] / times[0], job.aim)
         at_one[name] = times[0]
-    print_comparison_beside_summaries(tables, at_one["compare"], repeats)
+    for name in ("compare", "ranking, confidence="):
+        print_beside_summaries(name, tables, at_one[name], repeats)
     print_floor_of_comparison(tables, repeats, at_one["compare"])
 
 
-def print_comparison_beside_summaries(tables: Tables, compare: float, repeats: int) -> None:
-    """Print how many summaries a comparison of two models costs at one prevalence."""
-    print("\ncompare of two models at one prevalence, beside a summary: CPU seconds, and their ratio")
+def print_beside_summaries(name: str, tables: Tables, seconds: float, repeats: int) -> None:
+    """Print how many summaries a comparison of two models, or their ranking, costs at one prevalence."""
+    print(f"\n{name} of two models at one prevalence, beside a summary: CPU seconds, and their ratio")
     models = {"one model": (tables.one, None), "both models": (tables.long, "model")}
     for of, (table, by) in models.items():
         for what, how in (("", {}), (", confidence=", {"confidence": 0.95})):
             # Of a LazyFrame, so that rows are swept, as they are to be compared
             query = table.lazy().prc.summary(list_etas(1), by=by, **AP, **how)
             own = measure(query.collect, 3 * repeats)
-            print_line(f"summary of {of}{what}", [own, compare], compare / own, 5)
+            print_line(f"summary of {of}{what}", [own, seconds], seconds / own, 5)
 
 
 def list_etas(n: int) -> list[float]:
@@ -180,6 +184,17 @@ def print_costs_of_one_group(rows: int, repeats: int) -> None:
         for name in ("average_precision", "roc_auc", "pr_auc"):
             seconds = measure(partial(table.prc.summary, 0.01, metrics=name), 3 * repeats)
             print_line(f"{name}, {share:g} positive", [sort, seconds], seconds / sort, aim)
+        seconds_of_rows = measure(partial(table.prc.summary, 0.01, **AP), 3 * repeats)
+        counts = table.select("score", n_pos=pl.col("label").cast(pl.Int64), n_neg=~pl.col("label") + 0)
+        seconds = measure(
+            partial(counts.prc.summary, 0.01, counts=("n_pos", "n_neg"), **AP), 3 * repeats
+        )
+        print_line(
+            f"counts beside rows, {share:g} positive",
+            [seconds_of_rows, seconds],
+            seconds / seconds_of_rows,
+            1.0,
+        )
         points = measure(partial(table.prc.operating_points, 0.01, recall=0.8), 3 * repeats)
         print_line(f"operating_points, {share:g} positive", [sort, points], points / sort, 1.0)
         narrow = table.lazy().cast({"score": pl.Float32})

@@ -65,6 +65,59 @@ def test_both_ways_agree_to_the_last_bit(table: pl.DataFrame, n_etas: int) -> No
         assert_same(eager, lazy.collect(engine=engine))
 
 
+@examples(60)
+@given(table=one_group(), n_parts=st.integers(1, 3))
+def test_counts_have_the_answers_of_their_examples(table: pl.DataFrame, n_parts: int) -> None:
+    # A score may have several rows, and a row no example.
+    counts = table.group_by("score", part=pl.int_range(pl.len()) % n_parts).agg(
+        n_pos=pl.col("label").sum(), n_neg=(~pl.col("label")).sum()
+    )
+    counts = pl.concat([counts, counts.with_columns(n_pos=0 * pl.col("n_pos"), n_neg=pl.col("n_pos"))])
+    counted: dict[str, Any] = {"counts": ("n_pos", "n_neg")}
+    table = pl.concat([table, table.filter("label").with_columns(label=pl.lit(False))])
+    areas = counts.prc.summary(ETAS, metrics=SUMS, **counted)
+    assert_same(areas, table.prc.summary(ETAS, metrics=SUMS))
+    assert_same(areas, ask_by_sweep(counts, ETAS, metrics=SUMS, **counted))
+    points = counts.prc.operating_points(0.2, **TARGETS, **counted)
+    assert_same(points, table.prc.operating_points(0.2, **TARGETS))
+
+
+def test_counts_of_many_examples_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = pl.DataFrame({"score": [0.2, 0.1], "n_pos": [4, 1], "n_neg": [1, 2]})
+    question: dict[str, Any] = {"metrics": "roc_auc", "counts": ("n_pos", "n_neg")}
+    monkeypatch.setattr(sorted_classes, "SortedClasses", None)
+    with pytest.raises(TypeError):  # which arrays would do
+        counts.prc.summary(**question)
+    for many in (counts.with_columns(n_neg=pl.col("n_neg") * 2), counts.cast({"n_pos": pl.Float64})):
+        bound = prc(many)
+        assert bound.summary(**question)["value"].item() == bound.summary(**question)["value"].item()
+    repeated = pl.DataFrame({"score": [0.5, 0.1] * 100_000, "label": [True, False] * 100_000})
+    assert repeated.prc.summary(metrics="roc_auc")["value"].item() == 1.0
+
+
+def test_models_of_the_same_examples_are_sorted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    wide = pl.DataFrame({name: rng.normal(size=60) for name in "ab"}).with_columns(
+        label=pl.Series(rng.random(60) < 0.4)
+    )
+    long = wide.with_row_index("id").unpivot(
+        ["a", "b"], index=["id", "label"], variable_name="model", value_name="score"
+    )
+    by_id: dict[str, Any] = {"model": "model", "id": "id", "confidence": 0.95}
+    by_column: dict[str, Any] = {"score": ["a", "b"], "confidence": 0.95}
+    monkeypatch.setattr(sorted_classes, "_LEAST_ROWS", 1)
+    how: dict[str, Any] = {"metrics": SUMS, "score": ["a", "b"]}
+    assert_same(wide.prc.summary([None, 0.1], **how), ask_by_sweep(wide, [None, 0.1], **how))
+    ranks = wide.prc.ranking(0.1, **by_column)
+    assert_same(ranks, wide.lazy().prc.ranking(0.1, **by_column).collect())
+    assert_same(ranks.cast({"model": pl.String}), long.prc.ranking(0.1, **by_id))
+    monkeypatch.setattr(sorted_classes, "SortedClasses", None)
+    for table, columns in ((wide, by_column), (long, by_id)):
+        with pytest.raises(TypeError):
+            table.prc.ranking(0.1, **columns)
+        table.prc.ranking(**columns)  # all models have one prevalence, which is checked
+
+
 GROUPS: list[list[Any]] = [["b", "a", None], [0.0, -0.0, float("nan")], [True, False, True], [3]]
 
 

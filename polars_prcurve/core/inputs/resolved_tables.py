@@ -204,6 +204,7 @@ class ScoreTable(ResolvedTable):
     count_dtype: pl.DataType
     float_sums: bool  # whether Row.POS and Row.NEG are Float64; otherwise they are Int128
     weighted: bool  # whether each row is one example with a weight
+    is_aggregated: bool = False  # whether rows of equal scores were added up
     within: tuple[str, ...] = ()
     """The last group columns, if they distinguish the parts of a field."""
     parts: FieldParts | None = None
@@ -275,6 +276,7 @@ class ScoreTable(ResolvedTable):
             by_exprs=[pl.col(name) for name in self.by],
             columns={Row.SCORE: score, **amount_exprs},
             tallies=Tallies(tests, self.tallies.checks),
+            is_aggregated=True,
         )
 
 

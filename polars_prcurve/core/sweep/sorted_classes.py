@@ -171,6 +171,7 @@ def _count_below(values: NDArray[Any], keys: NDArray[Any], *, or_equal: bool) ->
 
 _LEAST_ROWS = 5_000
 """As many rows groups have on average, or a plan of all groups takes less time than arrays of each."""
+_MOST_EXAMPLES = 4  # of a row of counts, on average; those of more are swept
 _FIRST_ROWS = 10_000  # among which groups are counted, so that too many are seen before all are read
 
 
@@ -182,7 +183,7 @@ class SortedGroups(NamedTuple):
 
 
 def sort_classes(table: ResolvedTable) -> SortedClasses | None:
-    """Return the sorted classes of a table; None where it is not one group of examples in memory.
+    """Return the sorted classes of a table; None where it is not one group in memory.
 
     None is returned of a table that fails a check, too, which the query of its rows reports.
     """
@@ -190,15 +191,33 @@ def sort_classes(table: ResolvedTable) -> SortedClasses | None:
         return None
     results = {} if table.kept_counts is None else table.kept_counts
     if _KEY not in results:
-        if table.tallies.checks and _fails(table):
+        is_short = Row.LABEL in table.columns or _count_few(table)
+        if is_short and table.tallies.checks and _fails(table):
             return None
-        rows = table.collect(table.frame.select(**table.columns), "", n_etas=0)  # faster in memory
-        if rows.is_empty():
-            return None
-        scores, label = rows[Row.SCORE], rows[Row.LABEL]
-        results[_KEY] = _sort_each(*(scores.filter(is_class) for is_class in (label, ~label)))
-    classes: SortedClasses = results[_KEY]
+        results[_KEY] = _sort_rows(table) if is_short else None
+    classes: SortedClasses | None = results[_KEY]
     return classes
+
+
+def _count_few(table: ResolvedTable) -> bool:
+    """Return whether counts are of few examples a row, and of one at least."""
+    n_examples = table.columns[Row.POS].sum() + table.columns[Row.NEG].sum()
+    is_few = (n_examples > 0) & (n_examples <= _MOST_EXAMPLES * pl.len())
+    return bool(table.collect(table.frame.select(is_few), "", n_etas=0).item())
+
+
+def _sort_rows(table: ResolvedTable) -> SortedClasses | None:
+    """Return the sorted classes of a group; None if it has no examples."""
+    rows = table.collect(table.frame.select(**table.columns), "", n_etas=0)  # faster in memory
+    if rows.is_empty():
+        return None
+    scores = rows[Row.SCORE]
+    if Row.LABEL in rows.columns:
+        label = rows[Row.LABEL]
+        return _sort_each(scores.filter(label), scores.filter(~label))
+    numbers = (rows[name].cast(pl.Int64).to_numpy() for name in (Row.POS, Row.NEG))
+    pos_scores, neg_scores = (pl.Series(np.repeat(scores.to_numpy(), number)) for number in numbers)
+    return _sort_each(pos_scores, neg_scores)
 
 
 def sort_groups(table: ResolvedTable) -> SortedGroups | None:
@@ -221,11 +240,13 @@ def sort_groups(table: ResolvedTable) -> SortedGroups | None:
 
 
 def _can_be_sorted(table: ResolvedTable) -> bool:
-    """Return whether a table holds examples in memory, whose scores NumPy sorts."""
-    other_columns = set(table.columns) - {Row.EXAMPLE}
-    is_of_examples = isinstance(table, ScoreTable) and other_columns == {Row.SCORE, Row.LABEL}
-    is_whole = table.unscored is None and table.is_in_memory
-    return is_of_examples and is_whole and table.score_dtype in _DTYPES
+    """Return whether a table holds examples in memory, or counts of one group, that NumPy sorts."""
+    if not isinstance(table, ScoreTable) or not table.is_in_memory or table.unscored is not None:
+        return False
+    is_counted = set(table.columns) == {Row.SCORE, Row.POS, Row.NEG} and not table.by
+    is_counted &= not (table.weighted or table.float_sums or table.is_aggregated)
+    is_of_examples = set(table.columns) - {Row.EXAMPLE} == {Row.SCORE, Row.LABEL}
+    return (is_of_examples or is_counted) and table.score_dtype in _DTYPES
 
 
 def _list_scores(table: ResolvedTable) -> pl.DataFrame | None:
