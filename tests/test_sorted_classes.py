@@ -252,6 +252,26 @@ def test_a_bound_table_sorts_its_classes_once(monkeypatch: pytest.MonkeyPatch) -
     assert table.summary(0.2, metrics="roc_auc")["value"].item() == 0.5
 
 
+@pytest.mark.parametrize("dtype", ["float64", "uint64", "int16"])
+def test_few_scores_are_found_without_a_sort(dtype: str) -> None:
+    rng = np.random.default_rng(2)
+    values = rng.integers(0, 90, 300).astype(dtype)
+    for n in (0, 1, 3, 8):
+        in_any_order, in_order = (sorted_classes.ClassScores(values) for _ in range(2))
+        in_order.sort()
+        keys, places = rng.integers(0, 99, n).astype(dtype), rng.integers(-300, 300, n)
+        for flag in (False, True):
+            below = (scores.count_below(keys, or_equal=flag) for scores in (in_any_order, in_order))
+            following = [scores.list_next(keys, above=flag) for scores in (in_any_order, in_order)]
+            assert np.array_equal(*below)
+            assert np.array_equal(*following)
+            assert following[0].dtype == following[1].dtype == values.dtype
+        assert np.array_equal(in_any_order.pick(places), in_order.pick(places))
+        assert not in_any_order.is_sorted
+    assert np.array_equal(in_any_order.pick(np.arange(9)), np.sort(values)[:9])
+    assert in_any_order.is_sorted
+
+
 def test_many_rows_are_merged_and_searched_in_blocks() -> None:
     rng = np.random.default_rng(0)
     values = np.sort(rng.integers(0, 40_000, 60_000))

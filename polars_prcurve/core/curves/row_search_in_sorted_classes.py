@@ -52,7 +52,7 @@ def find_few_rows(
     classes = sort_classes(table)
     if classes is None:
         return None
-    n_pos, n_neg = len(classes.pos_scores), len(classes.neg_scores)
+    n_pos, n_neg = classes.sizes
     etas = [n_pos / (n_pos + n_neg) if eta is None else eta for eta in grid.numbers]
     n_searches = sum(len(etas) if target.depends_on_eta else 1 for target in targets)
     has_tiny_eta = any(0 < eta < _LEAST_ETA for eta in etas)
@@ -82,16 +82,16 @@ def _read_limit(target: Target) -> Any:
 
 def _list_for_recall(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
     """Return the scores of the positives with which each recall is reached, or nearly."""
-    numbers = _list_numbers(*_widen(shares), len(classes.pos_scores))
+    numbers = _list_numbers(*_widen(shares), classes.sizes[0])
     if numbers is None:
         return None
     # A recall of 0 is reached at the highest score of all.
-    return np.append(classes.pos_scores[-numbers[numbers > 0]], classes.highest)
+    return np.append(classes.positives.pick(-numbers[numbers > 0]), classes.highest)
 
 
 def _list_for_fpr(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
     """Return the lowest scores with no more false positives than each fpr allows, or nearly."""
-    numbers = _list_numbers(*_widen(shares), len(classes.neg_scores))
+    numbers = _list_numbers(*_widen(shares), classes.sizes[1])
     return None if numbers is None else np.append(_list_above(classes, numbers), classes.lowest)
 
 
@@ -112,7 +112,7 @@ def _list_for_false_positives(
     classes: SortedClasses, sure: Floats, greatest: Floats, etas: Floats
 ) -> Scores | None:
     """Return the scores from the lowest with `greatest` false positives per true one to `sure` ones."""
-    curve, n_neg = classes.curve, len(classes.neg_scores)
+    curve, n_neg = classes.curve, classes.sizes[1]
     if curve is None or n_neg == 0:
         return None
     odds = np.repeat(odds_against(etas), len(sure))
@@ -138,9 +138,8 @@ def _list_for_false_positives(
 def _list_above(classes: SortedClasses, numbers: Integers) -> Scores:
     """Return the lowest scores with at most each number of false positives; none if all are allowed."""
     # One more than is allowed is at the next lower negative; any score above it has no more.
-    return classes.list_next(
-        classes.neg_scores[-1 - numbers[numbers < len(classes.neg_scores)]], above=True
-    )
+    limits = classes.negatives.pick(-1 - numbers[numbers < classes.sizes[1]])
+    return classes.list_next(limits, above=True)
 
 
 def _widen(limits: Floats) -> tuple[Floats, Floats]:
@@ -165,7 +164,7 @@ def _list_for_threshold(classes: SortedClasses, least_scores: Scores, etas: Floa
 def _list_for_alerts(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
     """Return the scores from the lowest one that may keep to each share to the lowest that does."""
     eta, limit = np.repeat(etas, len(shares)), np.tile(shares, len(etas))
-    n_pos, n_neg = max(len(classes.pos_scores), 1), max(len(classes.neg_scores), 1)
+    n_pos, n_neg = (max(size, 1) for size in classes.sizes)
 
     def find_first(scores: Scores, greatest_rates: Floats) -> Integers:
         """Return the place of the first score with a low enough rate of alerts, for each pair."""

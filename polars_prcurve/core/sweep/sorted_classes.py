@@ -34,53 +34,103 @@ _DTYPES = [pl.Float32, pl.Float64, pl.Int16, pl.Int32, pl.Int64, pl.UInt16, pl.U
 """The dtypes of scores that NumPy sorts as they are; those of 8 bits are counted and not sorted."""
 
 
+@dataclass(eq=False)
+class ClassScores:
+    """The scores of a class, in any order until a question needs all of them in order."""
+
+    values: NDArray[Any]
+    is_sorted: bool = False
+
+    def sort(self) -> NDArray[Any]:
+        """Sort the scores, if they are not, and return them by rising value."""
+        if not self.is_sorted:
+            self.values = np.sort(self.values)
+            self.is_sorted = True  # last, because another thread may read both at this time
+        return self.values
+
+    def _search(self, n: int) -> bool:
+        """Return whether n places are searched in sorted scores, and not by as many passes over all."""
+        return self.is_sorted or n > _MOST_PASSES
+
+    def pick(self, places: NDArray[np.intp]) -> NDArray[Any]:
+        """Return the scores at some places of the rising ones."""
+        if self._search(len(places)):
+            return self.sort()[places]
+        picked_scores: NDArray[Any] = np.partition(self.values, places)[places]
+        return picked_scores
+
+    def count_below(self, keys: NDArray[Any], *, or_equal: bool = False) -> NDArray[np.intp]:
+        """Return how many scores are below each key, or equal to it."""
+        if self._search(len(keys)):
+            return np.searchsorted(self.sort(), keys, side="right" if or_equal else "left")
+        is_below = np.less_equal if or_equal else np.less
+        return np.array([np.count_nonzero(is_below(self.values, key)) for key in keys], dtype=np.intp)
+
+    def list_next(self, limits: NDArray[Any], *, above: bool) -> NDArray[Any]:
+        """Return the lowest score that is at least each limit, or above it; none where none is."""
+        if self._search(len(limits)):
+            places = self.count_below(limits, or_equal=above)
+            return self.sort()[places[places < len(self.values)]]
+        is_reached = np.greater if above else np.greater_equal
+        reached_scores = (self.values[is_reached(self.values, limit)] for limit in limits)
+        least_scores = [scores.min() for scores in reached_scores if len(scores)]
+        return np.array(least_scores, dtype=self.values.dtype)
+
+
 @dataclass(frozen=True, eq=False)
 class SortedClasses:
-    """The scores of each class, by rising score; there is at least one example."""
+    """The scores of each class, sorted once that takes less time; there is at least one example."""
 
-    pos_scores: NDArray[Any]
-    neg_scores: NDArray[Any]
+    positives: ClassScores
+    negatives: ClassScores
     dtype: pl.DataType  # of the scores
+
+    @property
+    def pos_scores(self) -> NDArray[Any]:
+        """The scores of positives, by rising value."""
+        return self.positives.sort()
+
+    @property
+    def neg_scores(self) -> NDArray[Any]:
+        """The scores of negatives, by rising value."""
+        return self.negatives.sort()
 
     @property
     def sizes(self) -> tuple[int, int]:
         """The numbers of positives and of negatives."""
-        return len(self.pos_scores), len(self.neg_scores)
+        return len(self.positives.values), len(self.negatives.values)
 
     @property
     def lowest(self) -> Any:
         """The lowest score of all."""
-        return min(scores[0] for scores in (self.pos_scores, self.neg_scores) if len(scores))
+        return min(scores.min() for scores in self._list_values())
 
     @property
     def highest(self) -> Any:
         """The highest score of all."""
-        return max(scores[-1] for scores in (self.pos_scores, self.neg_scores) if len(scores))
+        return max(scores.max() for scores in self._list_values())
+
+    def _list_values(self) -> list[NDArray[Any]]:
+        return [scores.values for scores in (self.positives, self.negatives) if len(scores.values)]
 
     def list_next(self, limits: NDArray[Any], *, above: bool = False) -> NDArray[Any]:
         """Return the lowest score of each class that is at least each limit, or above it."""
-        next_scores = []
-        for scores in (self.pos_scores, self.neg_scores):
-            places = np.searchsorted(scores, limits, side="right" if above else "left")
-            next_scores.append(scores[places[places < len(scores)]])
-        return np.concatenate(next_scores)
+        both = (self.positives, self.negatives)
+        return np.concatenate([scores.list_next(limits, above=above) for scores in both])
 
     def count_from(self, scores: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the numbers of positives and of negatives of at least each score."""
-        n_hits, n_false = (
-            len(class_scores) - np.searchsorted(class_scores, scores)
-            for class_scores in (self.pos_scores, self.neg_scores)
-        )
-        return n_hits, n_false
+        n_pos, n_neg = self.sizes
+        return n_pos - self.positives.count_below(scores), n_neg - self.negatives.count_below(scores)
 
     def list_rows(self, scores: NDArray[Any]) -> pl.DataFrame:
         """Return the running sums of some falling scores, each of which is in the table."""
         keys = scores + 0.0 if self.dtype.is_float() else scores  # -0.0 and 0.0 are one score
         count_columns = {}
-        for class_scores, names in zip((self.pos_scores, self.neg_scores), CLASS_SUMS, strict=True):
-            for name, side in ((names.cum, "left"), (names.above, "right")):
-                n_below = np.searchsorted(class_scores, keys, side=side)  # type: ignore[call-overload]
-                count_columns[name] = (len(class_scores) - n_below).astype(np.int64)
+        for class_scores, names in zip((self.positives, self.negatives), CLASS_SUMS, strict=True):
+            for name, or_equal in ((names.cum, False), (names.above, True)):
+                n_below = class_scores.count_below(keys, or_equal=or_equal)
+                count_columns[name] = (len(class_scores.values) - n_below).astype(np.int64)
         numbers = pl.repeat(0, len(keys), dtype=pl.UInt32, eager=True)
         return pl.DataFrame(
             {Group.NUMBER: numbers, Row.SCORE: pl.Series(keys, dtype=self.dtype), **count_columns}
@@ -171,6 +221,8 @@ def _count_below(values: NDArray[Any], keys: NDArray[Any], *, or_equal: bool) ->
 
 _LEAST_ROWS = 5_000
 """As many rows groups have on average, or a plan of all groups takes less time than arrays of each."""
+_MOST_PASSES = 8
+"""As many passes over the scores of a class take less time than to sort them."""
 _MOST_EXAMPLES = 4  # of a row of counts, on average; those of more are swept
 _FIRST_ROWS = 10_000  # among which groups are counted, so that too many are seen before all are read
 
@@ -194,9 +246,13 @@ def sort_classes(table: ResolvedTable) -> SortedClasses | None:
         is_short = Row.LABEL in table.columns or _count_few(table)
         if is_short and table.tallies.checks and _fails(table):
             return None
-        results[_KEY] = _sort_rows(table) if is_short else None
-    classes: SortedClasses | None = results[_KEY]
-    return classes
+        classes = _read_classes(table) if is_short else None
+        if classes is not None and table.kept_counts is not None:  # further questions search them
+            classes.positives.sort()
+            classes.negatives.sort()
+        results[_KEY] = classes
+    found_classes: SortedClasses | None = results[_KEY]
+    return found_classes
 
 
 def _count_few(table: ResolvedTable) -> bool:
@@ -206,18 +262,18 @@ def _count_few(table: ResolvedTable) -> bool:
     return bool(table.collect(table.frame.select(is_few), "", n_etas=0).item())
 
 
-def _sort_rows(table: ResolvedTable) -> SortedClasses | None:
-    """Return the sorted classes of a group; None if it has no examples."""
+def _read_classes(table: ResolvedTable) -> SortedClasses | None:
+    """Return the scores of the classes of a group; None if it has no examples."""
     rows = table.collect(table.frame.select(**table.columns), "", n_etas=0)  # faster in memory
     if rows.is_empty():
         return None
     scores = rows[Row.SCORE]
     if Row.LABEL in rows.columns:
         label = rows[Row.LABEL]
-        return _sort_each(scores.filter(label), scores.filter(~label))
+        return _take_scores(scores.filter(label), scores.filter(~label))
     numbers = (rows[name].cast(pl.Int64).to_numpy() for name in (Row.POS, Row.NEG))
     pos_scores, neg_scores = (pl.Series(np.repeat(scores.to_numpy(), number)) for number in numbers)
-    return _sort_each(pos_scores, neg_scores)
+    return _take_scores(pos_scores, neg_scores)
 
 
 def sort_groups(table: ResolvedTable) -> SortedGroups | None:
@@ -234,7 +290,7 @@ def sort_groups(table: ResolvedTable) -> SortedGroups | None:
             return None
         columns = [groups[name] for name in table.by]
         class_lists = zip(groups[_POS_SCORES], groups[_NEG_SCORES], strict=True)
-        results[_KEY] = SortedGroups(columns, [_sort_each(*scores) for scores in class_lists])
+        results[_KEY] = SortedGroups(columns, [_take_scores(*scores) for scores in class_lists])
     sorted_groups: SortedGroups = results[_KEY]
     return sorted_groups
 
@@ -265,9 +321,9 @@ def _list_scores(table: ResolvedTable) -> pl.DataFrame | None:
     return None if groups.select(is_broken).item() else groups
 
 
-def _sort_each(pos_scores: pl.Series, neg_scores: pl.Series) -> SortedClasses:
-    sorted_pos, sorted_neg = (np.sort(scores.to_numpy()) for scores in (pos_scores, neg_scores))
-    return SortedClasses(sorted_pos, sorted_neg, pos_scores.dtype)
+def _take_scores(pos_scores: pl.Series, neg_scores: pl.Series) -> SortedClasses:
+    positives, negatives = (ClassScores(scores.to_numpy()) for scores in (pos_scores, neg_scores))
+    return SortedClasses(positives, negatives, pos_scores.dtype)
 
 
 def _fails(table: ResolvedTable) -> bool:
