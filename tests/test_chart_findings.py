@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 
 from polars_prcurve import charts, eta_grid, prc
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, list_stretches
 from polars_prcurve.view.charts.parts.chart_titles import include_chance, say_by_metric, say_overlap
-from polars_prcurve.view.charts.score_histogram import _choose_side as choose_side
-from polars_prcurve.view.charts.score_histogram import _find_row as find_row
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels
+from polars_prcurve.view.charts.parts.label_placement import Panel, Word
+from polars_prcurve.view.charts.parts.rule_flags import raise_flags
 from polars_prcurve.view.words.number_words import say_share, say_shares
 from tests.support.chart_specs import all_records, heading, plain, records, subtitle
 
@@ -92,9 +94,9 @@ def test_charts_that_compare_name_the_metric(metric, name, n_models):
     test = prc(draw_models(dict(zip(names, (2.5, 1.0, 0.9), strict=False))), score=names)
     chart = test.plot.ranking(eta_grid(0.01, 0.5), metric=metric, confidence=0.95)
     assert heading(chart).startswith(f"By {name}, {'no clear' if metric == 'f1' else 'a is be'}")
-    assert f"Rank of models by {name}".lower() in subtitle(chart).lower()
+    assert f"Rank by {name}".lower() in subtitle(chart).lower()
     untested = test.plot.ranking(eta_grid(0.01, 0.5), metric=metric)
-    assert f"Rank of models by {name}".lower() in subtitle(untested).lower()
+    assert f"Rank by {name}".lower() in subtitle(untested).lower()
     if metric != "f1":
         for etas in (0.1, eta_grid(0.01, 0.5)):
             drawn = test.plot.difference(etas, metrics=metric or "average_precision")
@@ -233,23 +235,141 @@ def test_a_title_on_doubt_names_the_lines_in_doubt():
     assert heading(chart).endswith("at some prevalences")
 
 
-def test_words_at_a_rule_lie_on_no_other_rule():
-    assert choose_side(100, 50, [100, 120], 300)
-    assert not choose_side(100, 50, [100, 160], 300)
-    assert not choose_side(100, 50, [60, 100, 120], 300)  # which would lie on one on either side
-    assert not choose_side(40, 50, [40, 60], 300)  # without room
-    assert choose_side(290, 50, [290], 300)
+@pytest.mark.parametrize("n_rules", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("seed", range(8))
+def test_texts_of_rules_lie_on_no_other_text_and_no_other_rule(n_rules, seed):
+    random, width, size = np.random.default_rng(seed), 540, 11
+    numbers = range(n_rules)
+    places = sorted(random.uniform(0.2, 0.6, n_rules).tolist())
+    texts = [f"{place:.3f} for {seed % 3 * 100} alerts" for place in places]
+    axis = ChartAxis("x", "", 0.0, 1.0)
+    words = [Word(text, place, size=size) for text, place in zip(texts, places, strict=True)]
+    rules, flags = raise_flags(words, axis, width)
+    assert [rule["x"] for rule in rules] == places
+    spec = ChartSpec(axis, ChartAxis("y", "", 0.0, 1.0), "linear")
+    boxes = Panel(spec, [], Channels(None, None), PanelSize(1, width, 100)).list_boxes(flags)
+    for number, other in ((a, b) for a in numbers for b in numbers if a != b):
+        start, top, end, foot = boxes[number]
+        other_start, other_top, other_end, other_foot = boxes[other]
+        assert end <= other_start or other_end <= start or foot <= other_top + 3 or other_foot <= top + 3
+        is_beside = not start + 3 < places[other] * width < end - 3
+        assert is_beside or rules[other]["top"] >= foot - 6, "a rule ends below the texts over it"
 
 
-def test_labels_of_thresholds_lie_on_no_others():
-    rows: list[list[tuple[float, float]]] = []
-    assert [find_row(rows, *ends) for ends in ((100, 160), (80, 140), (170, 230), (60, 20))] == [
-        0,
-        1,
-        0,
-        0,
+def test_texts_of_rules_at_both_ends_stay_near_their_panel():
+    axis, places = ChartAxis("x", "", 0.0, 1.0), (0.05, 0.1, 0.9, 0.95)
+    words = [Word(f"{place:.3f} for 80% recall", place, size=11) for place in places]
+    _, flags = raise_flags(words, axis, 540)
+    assert [flag.align for flag in flags] == ["left", "left", "right", "right"]
+
+
+def test_a_panel_names_the_level_lines_and_rules_of_a_series():
+    weeks = pl.DataFrame({"week": [*range(1, 13)] * 2, "site": ["a"] * 12 + ["b"] * 12, "score": 1.0})
+    n_pos = pl.when((pl.col("site") == "a") & (pl.col("week") > 6)).then(30).otherwise(70)
+    test = weeks.with_columns(n_pos=n_pos, n_neg=100 - n_pos).prc(counts=("n_pos", "n_neg"), by="site")
+    chart = test.plot.monitor("week", reference=0.6, threshold=1.0)
+    said = [(row.get("facet"), row["text"]) for row in all_records(chart) if row.get("text")]
+    assert {("a", "likely change"), ("a", "alarm"), ("a", "reference 60%"), ("b", "reference 60%")} <= {
+        *said
+    }
+    assert ("b", "alarm") not in said
+    assert "Level grey line: the reference, 60%" in subtitle(chart)
+
+
+def test_points_of_several_targets_have_shapes_and_those_of_one_place_are_rings():
+    frame = draw_models({"new": 2.5, "old": 1.6}).with_columns(copy=pl.col("new"))
+    test = prc(frame, score=["new", "copy", "old"])
+    points = test.operating_points(0.01, recall=[0.5, 0.8])
+    chart = test.plot.pr_curve(0.01, points=points)
+    shapes = {(row["shape"], row["said"].partition(",")[0]) for row in records(chart, "mark")}
+    assert shapes == {("circle", "50% recall"), ("square", "80% recall")}
+    assert "Circles, 50% recall; squares, 80% recall" in subtitle(chart)
+    hidden = [row["color"] for row in records(chart, "mark") if "precision_wide" in row]
+    assert len(hidden) == 2, "one of the two equal models, at both targets"
+    assert len(set(hidden)) == 1
+    one = test.plot.pr_curve(0.01, points=points.filter(target=0.5))
+    assert all("shape" not in row for row in records(one, "mark"))
+
+
+def test_thresholds_at_half_recall_are_marked_where_they_are_known_roughly_but_without_numbers():
+    few = prc(draw_models({"new": 2.5, "old": 1.6}, pos=10), score=["new", "old"])
+    chart = few.plot.threshold_curve(0.01)
+    assert len(records(chart, "threshold")) == len(records(chart, "mark")) == 2
+    assert not any(row["precision_label"] for row in records(chart, "mark"))
+    steps = {f"m{number}": 1 + number / 10 for number in range(12)}
+    many = prc(draw_models(steps), score=[*steps]).plot.threshold_curve(0.01)
+    assert len(records(many, "threshold")) == 3, "of lines with a colour"
+
+
+def test_bars_of_scores_are_flagged_as_a_whole():
+    frame = draw_models({"score": 2.0}).with_columns(pl.col("score").clip(0, 4).round())
+    chart = prc(frame, score="score").plot.scores()
+    [rule] = records(chart, "threshold")
+    starts = [row["x"] for row in records(chart, "positives")]
+    assert rule["x"] in starts, "a bar begins at the threshold"
+    flagged = frame.filter("label").select((pl.col("score") >= rule["x"]).mean()).item()
+    shares = [row["y"] for row in records(chart, "positives") if row["x"] >= rule["x"]]
+    assert sum(shares) == pytest.approx(flagged)
+
+
+def test_panels_of_different_prevalences_have_no_grey_copies():
+    frame = draw_models({"score": 2.0}).with_columns(site=pl.int_range(pl.len()) % 4)
+    test = prc(frame.with_columns(pl.col("site").cast(pl.String)), score="score", by="site")
+    alike = test.plot.pr_curve(0.05, facet="site")
+    assert records(alike, "ghost")
+    assert "Pale lines: those of the other panels" in subtitle(alike)
+    etas = pl.DataFrame({"site": ["0", "1", "2", "3"], "eta": [0.3, 0.1, 0.05, 0.01]})
+    unlike = test.plot.pr_curve(etas, facet="site")
+    assert not records(unlike, "ghost")
+    note = "Precision cannot be compared between panels of different prevalences"
+    assert note in subtitle(unlike)
+    assert note not in subtitle(alike)
+
+
+def test_strips_and_zones_end_where_the_title_does():
+    axis = ChartAxis("eta", "", 0.001, 1.0, "one in", is_log=True)
+    etas, names = [0.001, 0.01, 0.1, 1.0], ["", "a", "a", ""]
+    stretches = [*list_stretches(axis, etas, names, lambda name: not name)]
+    assert stretches == [
+        ("", {"eta": 0.001, "to": 0.01}),
+        ("a", {"eta": 0.01, "to": 0.1}),
+        ("", {"eta": 0.1, "to": 1.0}),
     ]
-    assert find_row(rows, 150, 90) == 2
+    [_, (_, single), _] = list_stretches(axis, etas[:3], ["", "a", ""], lambda name: not name)
+    assert single["eta"] < 0.01 < single["to"], "a single prevalence is seen"
+
+
+def test_a_note_names_grey_groups_of_few_positives():
+    sizes = dict.fromkeys("abcdefghij", 60) | {"{k}": 7}
+    random = np.random.default_rng(2)
+    parts = [
+        pl.DataFrame({"label": np.arange(500) < n, "score": random.normal(size=500), "site": name})
+        for name, n in sizes.items()
+    ]
+    test = prc(pl.concat(parts).with_columns(pl.col("score") + 2 * pl.col("label")), by="site")
+    for chart in (test.plot.threshold_curve(0.05), test.plot.metric_by_eta()):
+        assert "grey lines: the other 8 (fewer than 20: {k})" in subtitle(chart)
+    enough = prc(pl.concat(parts[:10]), by="site").plot.threshold_curve(0.05)
+    assert "fewer than 20:" not in subtitle(enough)
+
+
+def test_grids_of_few_positives_are_marked_as_such():
+    label = [1] * 5 + [0] * 200 + [1] * 60 + [0] * 200
+    site = ["Oslo"] * 205 + ["Bonn"] * 260
+    frame = pl.DataFrame(
+        {"label": label, "site": site, "score": np.arange(465) % 97 + 40 * np.array(label)}
+    )
+    chart = prc(frame, by="site").plot.alerts(0.1, recall=0.5)
+    texts = {
+        row.get("facet"): row["text"] for row in all_records(chart) if "too few" in row.get("text", "")
+    }
+    assert texts == {"Oslo": "too few positives (5)"}
+
+
+def test_an_axis_has_two_ticks_or_more():
+    for low, high, pixels in ((0.1, 0.9, 132), (0.0, 0.47, 88), (0.3, 0.8, 60), (0.0, 1.0, 50)):
+        axis = ChartAxis("y", "", low, high)
+        assert len(axis.list_ticks(pixels, 36)) >= 2
 
 
 def test_thresholds_of_several_targets_have_numbers_at_one():
@@ -436,7 +556,7 @@ def test_alerts_at_random_are_noted_only_where_they_are_drawn():
     runs = draw_models({"a": 2.0}).with_columns(topic=pl.int_range(pl.len()) % 3).rename({"a": "score"})
     for eta, is_drawn in ((0.1, True), (None, True)):
         chart = prc(runs, by="topic").plot.pr_curve(eta, facet="topic")
-        assert ("Grey line: alerts at random" in subtitle(chart)) == is_drawn
+        assert ("Level grey line: alerts at random" in subtitle(chart)) == is_drawn
     curve = prc(runs, by="topic").curve(None).with_columns(eta=pl.lit(None, dtype=pl.Float64))
     chart = charts.pr_curve(curve, facet="topic")
     assert not records(chart, "reference")

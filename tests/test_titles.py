@@ -868,9 +868,9 @@ def test_grey_lines_of_panels_are_named_below_them():
     weeks = weeks.with_columns(n_pos=pl.when(site="a").then(80).otherwise(40), n_neg=20)
     test = weeks.prc(counts=("n_pos", "n_neg"), by="site")
     said = subtitle(test.plot.monitor("week", reference=0.8, threshold=1.0))
-    assert "Grey lines: the reference; upright: the alarm" in said
+    assert "Level grey line: the reference, 80%" in said
     alone = weeks.filter(site="a").prc(counts=("n_pos", "n_neg"))
-    assert "Grey lines" not in subtitle(alone.plot.monitor("week", reference=0.8, threshold=1.0))
+    assert "Level grey" not in subtitle(alone.plot.monitor("week", reference=0.8, threshold=1.0))
 
 
 def test_words_at_lines_of_one_precision_stand_apart():

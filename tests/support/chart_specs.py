@@ -115,6 +115,7 @@ FIELDS = {
     *("recall_gain", "precision_gain", "ref", "ref_order", "place", "below", "above", "said", "to"),
     *("kind", "size", "width"),  # of icons
     "off",  # of ranges of scores
+    *("top", "shape", "precision_wide", "recall_wide", "alerts_wide"),  # of rules and of marked points
     *("row", "settled", "foot", "net_benefit_label"),
     *("text", "ink", "note", *(f"s{slot}" for slot in range(8))),
     *(f"{name}_label" for name in ("precision", "recall", "alerts", "precision_gain")),

@@ -122,6 +122,7 @@ def alerts(
         [f"{label}: {panels.caption_of_label[label]}" for label in panels.labels] if panels else []
     )
     canvas.spoken = "; ".join(captions or [grid.caption for grid in grid_of_curve.values()])
+    canvas.spoken = canvas.spoken.replace("\n", ", ")
     say_grids = partial(say_each_of_100, grid_of_curve, canvas.channels)
     are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).fill_null(False).all())
     finding = say_grids(curves) if are_few else say_known(curves, say_grids)
@@ -184,9 +185,9 @@ def _draw_icons(
         curve: count_icons(*row, *[None] * (3 - len(names)), is_rare=is_rare_of_curve[curve])
         for curve, *row in curves.points.select("curve", *names).rows()
     }
-    recall_texts = _say_recalls(curves)
+    further_texts = _say_recalls_and_few(curves)
     caption_of_curve = {
-        curve: f"{grid.caption}{recall_texts.get(curve, '')}" for curve, grid in grid_of_curve.items()
+        curve: f"{grid.caption}{further_texts.get(curve, '')}" for curve, grid in grid_of_curve.items()
     }
     row_shares = (-(-grid.n_icons // grid.columns) / grid.columns for grid in grid_of_curve.values())
     height = max(row_shares, default=1.0)
@@ -202,7 +203,11 @@ def _draw_icons(
             canvas.words.append(Word(text=caption_of_curve[curve], py=-9, baseline="bottom"))
         n_columns, area = grid.columns, math.pi * (0.37 * canvas.size.width / grid.columns) ** 2
         stroke_width = round(min(1.3, 20 / n_columns), 2)
-        icon_fields = {"size": round(area, 1), "width": stroke_width, "said": caption_of_curve[curve]}
+        icon_fields = {
+            "size": round(area, 1),
+            "width": stroke_width,
+            "said": caption_of_curve[curve].replace("\n", ", "),
+        }
         icon_fields |= channels.curve_fields(curve)
         for number, icon_kind in enumerate(grid.kinds):
             row, column = divmod(number, n_columns)
@@ -210,6 +215,15 @@ def _draw_icons(
             canvas.records.append({"part": "icon", **place, **icon_fields})
     canvas.layers += _build_layers(*canvas.place, channels)
     return canvas, grid_of_curve
+
+
+def _say_recalls_and_few(curves: ChartCurves) -> dict[int, str]:
+    """Return what `_say_recalls` does, and in a row of its own that a grid is of few positives."""
+    texts, numbers = _say_recalls(curves), dict(curves.curve_rows.select("curve", "n_pos").rows())
+    few_texts = {
+        curve: f"\ntoo few positives ({format_count(numbers[curve])})" for curve in curves.few_curves
+    }
+    return {curve: texts.get(curve, "") + few_texts.get(curve, "") for curve in numbers}
 
 
 def _say_recalls(curves: ChartCurves) -> dict[int, str]:

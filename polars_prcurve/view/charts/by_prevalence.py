@@ -487,7 +487,7 @@ class _LineChart:
             sentences.append(f"Grey rules: {own_shares}" if has_own else f"Not marked: {own_shares}")
         elif has_own and self.channels.facet is not None:
             sentences.append(f"Grey rule: the test set's prevalence, {say_eta(etas[0])}")
-        return [*sentences, "Circles: two models change places" if n_trades > 1 else ""]
+        return [*sentences, "Circles: two lines change places" if n_trades > 1 else ""]
 
     def _say_basis(self) -> str:
         """Return at which thresholds the intervals of points are, as a decision writes it."""
@@ -534,7 +534,7 @@ def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:
     """Draw a strip above the lines: who is significantly first where, and grey where that is open."""
     x, (etas, names) = canvas.spec.x, zip(*firsts, strict=True)
     is_pair = canvas.channels.color is not None and len(canvas.channels.color.labels) == 2
-    for name, stretch in list_stretches(x, etas, names):
+    for name, stretch in list_stretches(x, etas, names, lambda name: not name):
         low, high = stretch.values()
         fields = {end: names_and_numbers.round_digits(eta) for end, eta in stretch.items()}
         has_color = canvas.channels.color is not None and name in canvas.channels.color.labels

@@ -22,7 +22,6 @@ from polars_prcurve.view.charts.parts import (
     points_to_draw,
 )
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
-from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
@@ -34,14 +33,20 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 )
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
-from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, round_digits
+from polars_prcurve.view.charts.parts.names_and_numbers import LOWER
 from polars_prcurve.view.charts.parts.points_to_draw import ALERT_RATE
+from polars_prcurve.view.charts.parts.rule_flags import (
+    count_flag_rows,
+    draw_rules,
+    raise_flags,
+    write_rules,
+)
 from polars_prcurve.view.words.number_words import say_count, say_share, say_threshold
 
 _MOST_COLUMNS = 4  # columns of charts in a row, at most: more would be too narrow to read
 _WIDTHS = {1: 540, 2: 300}  # pixels that a column is wide, by how many stand in a row; 210 if more do
 _MOST_RULES = 8  # marked thresholds, at most, that have a rule: more would hide the lines
-_LABEL_ROWS = 3  # rows in which thresholds stand over their rules
+_MOST_POWERS = 5  # powers of ten, at most, that the axis of alerts spans with a label at each
 _GAP = 26  # pixels between the charts of a column, which rules at thresholds cross
 # Columns of groups at prevalences, at most; more groups share one column per prevalence.
 _MOST_APART = 9
@@ -77,7 +82,7 @@ def threshold_curve(
         thresholds, and some of its steps are too long.
     points
         Rows to mark, as in `pr_curve`, in all three charts. By default the highest threshold that finds
-        half of the positives, for up to three lines where that is well known.
+        half of the positives, of each line with a colour; it has numbers where that is well known.
     color, facet
         As in `pr_curve`, but more than 8 groups share one column of charts: the highest, the middle and
         the lowest by mean precision, or where the title has it by precision at half of the positives,
@@ -101,8 +106,9 @@ def threshold_curve(
     point_columns = ["threshold", "recall", "precision"]
     marks = marked_points.read_points("threshold_curve", points, curves, point_columns)
     channels = _read_channels(curves, color, facet)
-    half_marks = marked_points.mark_half(curves, replace(channels, facet=None))
-    marks = marked_points.add_lower(half_marks if points is None else marks, curves)
+    if points is None:
+        marks = marked_points.mark_all_halves(curves, channels, _MOST_RULES)
+    marks = marked_points.add_lower(marks, curves)
     marks, number_note = marks.mute()  # numbers of all would lie on each other in three low panels
     labels = [None] if channels.facet is None else channels.facet.labels
     x_title = "Threshold: alert if the score is at least this"
@@ -217,8 +223,8 @@ class _Column:
         self.is_recall_one = channels.color is not None and channels.color.fields == ["eta"]
         if self.is_recall_one:
             self._leave_out_copies()
-        self.rules = self._draw_rules(mark_rows)
-        self.canvas.records += self.rules
+        rule_records, self.flags = self._draw_rules(mark_rows)
+        self.canvas.records += rule_records
 
     def _leave_out_copies(self) -> None:
         """Leave out all but one of the lines and points of recall, which are equal."""
@@ -229,24 +235,21 @@ class _Column:
                 record.pop("recall", None)
             mark_places |= {record["x"]} if record["part"] == "mark" else set()
 
-    def _draw_rules(self, mark_rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return a rule per threshold of lines with colours; one of several lines has no colour."""
-        x, color = self.spec.x, self.channels.color
-        names: dict[str, set[str]] = {}
-        place_of_text: dict[str, float] = {}
-        for row in mark_rows:
-            name = color.label_of_curve[row["curve"]] if color else ""
-            if color is None or name in color.shown_labels:
-                text = say_threshold(row["threshold"], [row[LOWER]])
-                names.setdefault(text, set()).add(name)
-                place_of_text[text] = round_digits(x.measure(float(row["threshold"])))
-        if len(place_of_text) > _MOST_RULES:
-            return []
-        return [
-            {"part": "threshold", "said": text, "x": place}
-            | ({"color": min(names[text])} if color and len(names[text]) == 1 else {})
-            for text, place in sorted(place_of_text.items(), key=lambda rule: rule[1])
-        ]
+    def _draw_rules(self, mark_rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[Word]]:
+        """Return a rule per threshold of lines with colours, and its text."""
+        color, ink_of_label = self.channels.color, {}
+        names = [color.label_of_curve[row["curve"]] if color else "" for row in mark_rows]
+        if color is not None:
+            ink_of_label = color.colors
+            shown_rows = zip(mark_rows, names, strict=True)
+            mark_rows = [row for row, name in shown_rows if name in color.shown_labels]
+            names = [name for name in names if name in color.shown_labels]
+        looks = (
+            {"weight": "bold", "label": name, "color": ink_of_label.get(name, style.INK)}
+            for name in names
+        )
+        words = write_rules(mark_rows, self.spec.x, looks)
+        return ([], []) if len(words) > _MOST_RULES else raise_flags(words, self.spec.x, self.size.width)
 
     def _list_specs(self, *, has_names: bool) -> list[ChartSpec]:
         """Return the three charts from top to bottom; only the last one has the title of the x axis."""
@@ -268,9 +271,9 @@ class _Column:
         panels: list[alt.LayerChart] = []
         data: list[dict[str, Any]] = []
         key = chart_assembly.make_key(self.canvas.records, f"x {self.spec.y.field}")
-        words = self._label_rules(self.spec.x)
         # Most often two rows of thresholds stand between the head and the lines.
-        lift = max(2, len({word.py for word in words})) if words else 0
+        lift = max(2, count_flag_rows(self.flags)) if self.flags else 0
+        words = [*self.flags]
         words += chart_assembly.write_head(self.head, self.size.width, lift=lift) if self.head else []
         for number, spec in enumerate(self._list_specs(has_names=has_names)):
             # All three charts are drawn from one list of records, in which each has words of its own.
@@ -291,32 +294,17 @@ class _Column:
         stack: alt.VConcatChart = chart_assembly.attach_data(whole_chart, data)
         return stack
 
-    def _label_rules(self, x: ChartAxis) -> list[Word]:
-        """Return the threshold over each rule, in a few rows, without those that have no room."""
-        color_of_label = self.channels.color.colors if self.channels.color else {}
-        words: list[Word] = []
-        ends = [-math.inf] * _LABEL_ROWS
-        for rule in self.rules:
-            pixel, half_width = x.place(rule["x"]) * self.size.width, measure_text(rule["said"]) / 2
-            row = next((row for row in range(_LABEL_ROWS) if pixel - half_width >= ends[row] + 8), None)
-            if row is not None:
-                ends[row] = pixel + half_width
-                look: dict[str, Any] = {"align": "center", "baseline": "bottom", "weight": "bold"}
-                look |= {"color": color_of_label.get(rule.get("color", ""), style.INK)}
-                words.append(Word(text=rule["said"], px=pixel, py=-9 - 15 * row, **look))
-        return words
-
     def _build_rules(self, spec: ChartSpec, number: int) -> list[alt.Chart]:
         """Return the layer of rules at marked thresholds, from the chart above to the foot of one."""
         color, layers = self.channels.color, []
-        start = chart_axes.fix_y(-_GAP if number else -6)
-        ends: dict[str, Any] = {"y": start, "y2": alt.value(self.size.height)}
+        start = chart_axes.fix_y(-_GAP) if number else None
         for color_test in ("!isValid(datum.color)", *(["isValid(datum.color)"] if color else [])):
             look: dict[str, Any] = {"color": style.INK} if color_test[0] == "!" else {}
-            encodings = [color.encode()] if color and not look else []
-            rule = alt.Chart().mark_rule(strokeWidth=1, aria=False, **look)
-            rule = rule.encode(spec.x.build_x(self.size.width), *encodings, **ends)
-            layers.append(chart_assembly.keep_part(rule, "threshold").transform_filter(color_test))
+            rule = draw_rules(
+                spec.x.build_x(self.size.width), {"strokeWidth": 1} | look, start, self.size.height
+            )
+            rule = rule.encode(color.encode()) if color and not look else rule
+            layers.append(rule.transform_filter(color_test))
         return layers
 
 
@@ -346,7 +334,11 @@ def _count_alerts(
     for row in marks.records:
         if row["curve"] in etas:
             eta, recall, fpr = etas[row["curve"]], row["recall"], row["fpr"]
-            rate = 0 if fpr is None else eta * recall + (1 - eta) * fpr
+            true_rate = eta * recall
+            if fpr is not None:
+                rate = true_rate + (1 - eta) * fpr
+            else:  # a table of points has it in all columns alone
+                rate = true_rate / row["precision"] if row["precision"] else 0
             rows.append(row | {"alerts": n_events * rate or None})
     return rows
 
@@ -356,7 +348,10 @@ def _build_spec(x: ChartAxis, rows: pl.DataFrame, etas: pl.Series, n_events: flo
     unit = "million" if n_events == 1_000_000 else format_count(n_events)
     least = rows["alerts"].min()
     bottom = min(least if isinstance(least, float) else 1.0, n_events / 10)
-    bottom = 10.0 ** math.floor(math.log10(bottom))
+    bottom_power, top_power = math.floor(math.log10(bottom)), math.floor(math.log10(n_events))
+    # Of more powers of ten than have a label, every other one does, the lowest included.
+    bottom_power -= (top_power - bottom_power) % 2 if top_power - bottom_power > _MOST_POWERS else 0
+    bottom = 10.0**bottom_power
     y = chart_axes.build_precision_axis(
         "precision", "Precision", etas, rows["precision"], is_log=chart_axes.needs_log_axis(etas)
     )

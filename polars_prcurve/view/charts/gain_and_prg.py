@@ -43,6 +43,7 @@ from polars_prcurve.view.words.number_words import (
 _TENTH = 0.1  # the share of cases at which recall is written: a budget that all can picture
 # Lines of a panel, at most, that have a number each: those of more would lie on lines.
 _MOST_LABELS = 4
+_MOST_POINTS = 24  # panels, at most, that have one
 # Where no more are positive, lines lie in the corner of linear axes, and axes are logarithmic.
 _CORNER_BELOW = 0.01
 _STARTS_AT = 0.1  # the recall near which logarithmic axes begin
@@ -204,9 +205,10 @@ def _mark_tenths(canvas: Canvas, tenth_of_curve: dict[int, _Tenth]) -> bool:
     """Mark the recall of each curve at a tenth of the cases; return whether any is marked."""
     channels = canvas.channels
     n_colors = len(channels.color.labels) if channels.color else 1
-    if len(tenth_of_curve) > 12 or n_colors > _MOST_LABELS:
+    if len(tenth_of_curve) > _MOST_POINTS or n_colors > _MOST_LABELS:
         return False
-    recall_texts = say_shares([tenth.recall for tenth in tenth_of_curve.values()])
+    recalls = [tenth.recall for tenth in tenth_of_curve.values()]
+    recall_texts = say_shares(recalls) if len(recalls) <= 12 else [*map(say_share, recalls)]
     for (curve_number, tenth), recall_text in zip(tenth_of_curve.items(), recall_texts, strict=True):
         label = join_value(tenth.text or recall_text, tenth.span)
         budget_text = f"{'at most ' if tenth.span else ''}a tenth of the cases flagged"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import polars as pl
@@ -12,16 +12,16 @@ import polars as pl
 from polars_prcurve.core.comparison.monitoring import SINCE_COLUMNS
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import join_words, name_groups
+from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.view.charts.parts import chart_input
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_colors
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
-from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_part
+from polars_prcurve.view.charts.parts.chart_assembly import Chart, keep_lines, keep_part
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import say_alarms
-from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.names_and_numbers import (
     escape_text,
@@ -29,6 +29,7 @@ from polars_prcurve.view.charts.parts.names_and_numbers import (
     format_metric,
     round_digits,
 )
+from polars_prcurve.view.charts.parts.rule_flags import count_flag_rows, draw_rules, raise_flags
 from polars_prcurve.view.words.names_in_sentences import show_on_one_line, start_sentence
 from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta, say_share
 
@@ -92,15 +93,11 @@ def monitor(
     canvas.spec = replace(spec, x=_name_ticks(spec.x, period_rows, canvas.size.width))
     first_rows = period_rows.group_by("curve", maintain_order=True).first()
     is_rise = _is_of_rises(period_rows)
-    bounds = first_rows.filter(pl.col("bound") != pl.col("reference"))["bound"]
+    bound = pl.when(pl.col("bound") != pl.col("reference")).then("bound")
+    first_rows = first_rows.with_columns(bound=bound)
     _draw_changes(canvas)
     _draw_means(canvas)
-    is_above = is_rise
-    if not len(bounds):  # away from the mean
-        means = [row for row in canvas.records if "low" in row]
-        is_above = bool(means) and means[0]["overall"] >= first_rows["reference"][0]
-    canvas.draw_level(first_rows["reference"], "reference", "below" if is_above else "above")
-    canvas.draw_level(bounds, "bound", "above" if is_rise else "below")
+    _draw_levels(canvas, first_rows, is_rise=is_rise)
     _draw_periods(canvas)
     canvas.follow_pointer(period_rows, "nearest", _say_period)
     level_text = "" if confidence is None else f"{format_level(confidence)} "
@@ -109,7 +106,7 @@ def monitor(
     mean_text = f"{level_text}interval of {'a' if has_change else 'the'} mean"
     note = (
         f"Shaded: {mean_text}, valid for all {periods_text} simultaneously",
-        *_describe_rules(canvas, has_bound=len(bounds) > 0, is_rise=is_rise),
+        *_describe_rules(canvas, first_rows, is_rise=is_rise),
         *_describe_recovery(period_rows, periods_text, is_rise=is_rise),
     )
     has_eta = "eta" in period_rows.columns and len(period_rows) > 0
@@ -242,36 +239,57 @@ def _name_mean(
     canvas.words.append(Word(**look, **places[is_below]))
 
 
+def _draw_levels(canvas: Canvas, first_rows: pl.DataFrame, *, is_rise: bool) -> None:
+    """Draw the reference of each series and its bound; the reference is over the mean, too."""
+    is_above = is_rise
+    if not first_rows["bound"].count():  # away from the mean
+        means = [row for row in canvas.records if "low" in row]
+        is_above = bool(means) and means[0]["overall"] >= first_rows["reference"][0]
+    side: Literal["above", "below"] = "below" if is_above else "above"
+    canvas.draw_level(first_rows["reference"], "reference", side, is_in_panels=True)
+    bound_side: Literal["above", "below"] = "above" if is_rise else "below"
+    canvas.draw_level(first_rows["bound"], "bound", bound_side, is_in_panels=True)
+    fields = [axis.field for axis in canvas.axes]
+    layer = alt.Chart().mark_line(color=style.QUIET, strokeWidth=1, order=False, aria=False)
+    layer = layer.encode(*canvas.place, alt.Detail("ref:N"))
+    test = "indexof(datum.ref, 'reference') === 0"
+    canvas.layers.append(keep_lines(layer, "reference", fields, test))
+
+
 def _draw_changes(canvas: Canvas) -> None:
     """Draw a rule at the likely change of each series, and one at the alarm, and name them."""
-    x, y, is_alone = canvas.spec.x, canvas.spec.y, canvas.channels.facet is None
+    x, width, words = canvas.spec.x, canvas.size.width, list[Word]()
     for (curve,), rows in canvas.curves.points.group_by("curve", maintain_order=True):
         if change_and_alarm := _find_change_and_alarm(rows):
-            fields = tell_panel(canvas.channels.curve_fields(curve).get("facet"))
+            panel = canvas.channels.curve_fields(curve).get("facet")
             start, alarm = change_and_alarm
             rules = {"likely change": start - 0.5} if start - 0.5 > x.low else {}
-            for row, (name, period) in enumerate({**rules, "alarm": alarm}.items()):
-                canvas.draw_line([(period, y.low), (period, y.high)], f"{name} {curve}", fields)
-                is_right = x.place(period) > (0.8 if name == "alarm" else 0.25)
-                look: dict[str, Any] = {"dx": -5 if is_right else 5, "baseline": "top", **quiet_look()}
-                look |= {"align": "right" if is_right else "left", "py": 3 + 15 * row}
-                canvas.words += [Word(text=name, x=period, **look)] if is_alone else []
+            rules |= {"alarm": alarm}
+            own_words = [
+                Word(name, x=place, facet=panel, **quiet_look()) for name, place in rules.items()
+            ]
+            records, flags = raise_flags(own_words, x, width)
+            canvas.records += records
+            words += flags
+    canvas.words += words
+    if words:
+        canvas.under.append(draw_rules(canvas.place[0], style.REFERENCE, None, canvas.size.height))
+    has_heads = canvas.channels.facet is not None
+    canvas.spec = replace(canvas.spec, head_rows=count_flag_rows(words) if has_heads else 0)
 
 
-def _describe_rules(canvas: Canvas, *, has_bound: bool, is_rise: bool) -> list[str]:
-    """Return sentences on grey lines: which ones panels have, where they have no names, and a bound."""
-    sentences = []
-    if has_bound:
-        sentences.append(f"Bound: the reference {'plus' if is_rise else 'less'} its sampling error")
-    if canvas.channels.facet is not None:
-        refs = {str(row["ref"]) for row in canvas.records if row["part"] == "reference"}
-        rules = {ref.rpartition(" ")[0] for ref in refs}
-        names = [name for name in ("likely change", "alarm") if name in rules]
-        noun = "lines" if has_bound or names else "line"
-        bound_text = " and its bound" if has_bound else ""
-        upright_text = f"; upright: the {join_words(names)}" if names else ""
-        sentences.append(f"Grey {noun}: the reference{bound_text}{upright_text}")
-    return sentences
+def _describe_rules(canvas: Canvas, first_rows: pl.DataFrame, *, is_rise: bool) -> list[str]:
+    """Return sentences on the bound, and on grey lines of panels, whose names may have no room."""
+    references, has_bounds = first_rows["reference"], first_rows["bound"].count() > 0
+    if canvas.channels.facet is None:
+        grey_text = ""
+    elif has_bounds:
+        grey_text = "Level grey lines: the reference and its bound"
+    else:
+        share_text = f", {say_share(references[0])}" if references.n_unique() == 1 else ""
+        grey_text = f"Level grey line: the reference{share_text}"
+    bound_text = f"Bound: the reference {'plus' if is_rise else 'less'} its sampling error"
+    return [bound_text if has_bounds else "", grey_text]
 
 
 def _describe_recovery(rows: pl.DataFrame, periods_text: str, *, is_rise: bool) -> list[str]:

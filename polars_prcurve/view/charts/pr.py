@@ -70,9 +70,9 @@ def pr_curve(
         The level of the table's band, for the note, since the table does not hold it.
     points
         Rows to mark, such as those of `operating_points` with the same groups and eta: a filled point,
-        and its precision, with an upright rule for its interval. With `holds_from` and `holds_to`
-        (`columns="all"`), a thin rule spans them.
-        Rows without a threshold are counted in the note.
+        of a shape for each target, and its precision, with an upright rule for its interval. With
+        `holds_from` and `holds_to` (`columns="all"`), a thin rule spans them. Rows without a threshold
+        are counted in the note.
     ranking
         What `ranking(metric="precision", recall=0.5, confidence=..., columns="all")` returns for the
         same models and prevalence: the title on 50% recall then begins with "No clear winner" if that
@@ -135,6 +135,7 @@ def pr_curve(
             chart_titles.note_few_false_alerts(curves, channels),
         ],
         marks=marked_points.choose_points("pr_curve", points, curves, channels, ["recall", y]),
+        has_ghosts=curves.curve_rows["eta"].n_unique() == 1,  # else they cannot be compared
     )
     return chart.draw(title)
 
@@ -205,12 +206,16 @@ def _find_title(
 def _write_note(canvas: Canvas, level_clause: str) -> list[str]:
     """Return the sentences that this chart alone has at its foot; `level_clause` is on the shade."""
     has_level = any(record["part"] == "reference" for record in canvas.records)
+    has_panels, curve_rows = canvas.channels.facet is not None, canvas.curves.curve_rows
+    n_groups = canvas.curves.count_distinct(canvas.curves.group_fields)
+    is_mixed = has_panels and 1 < n_groups == len(curve_rows) and curve_rows["eta"].n_unique() > 1
     y_axis, is_published = canvas.spec.y, points_to_draw.has_points_alone(canvas.curves.points)
     chosen_text = "at each threshold; at one that was chosen on this test set they are wider"
     place_text = "of these points" if is_published else chosen_text
     return [
         "The axis is logarithmic in the distance to 100%" if y_axis.is_reversed else "",
         "Each panel has its own axis" if y_axis.is_free else "",
-        "Grey line: alerts at random" if has_level and canvas.channels.facet is not None else "",
+        "Level grey line: alerts at random" if has_level and has_panels else "",
+        "Precision cannot be compared between panels of different prevalences" if is_mixed else "",
         f"{level_clause} {place_text}" if level_clause else "",
     ]

@@ -99,7 +99,7 @@ def ranking(
     >>> df = df.with_columns(score=pl.Series([9, 8, 1, 5, 4, 3, 8, 6, 5, 7, 2, 1]))
     >>> chart = ranking(df.prc.ranking(eta=[0.01, 0.1, 0.9]))
     >>> chart.to_dict()["title"]["subtitle"]
-    ['Rank of models at each prevalence; 1 is best']
+    ['Rank at each prevalence; 1 is best']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves, zones = _read_ranks(table, pairs)
@@ -121,7 +121,7 @@ def ranking(
         height=pl.col("rank"),
         reads="nearest",
         say_row=_say_row,
-        subtitle=f"Rank of models{metric_text} at each prevalence; 1 is best",
+        subtitle=f"Rank{metric_text} at each prevalence; 1 is best",
         title="Ranking by prevalence",
         finding=_find_title(curves, channels, metric_name),
         describe_doubt=lambda _: _describe_zones(curves, table, confidence, has_pairs=pairs is not None),
@@ -269,7 +269,8 @@ def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:
             panel_label = channels.curve_fields(curve_of_panel[tuple(group_values)]).get("facet")
             etas_of_zone.setdefault((panel_label, top_place, foot_place), set()).add(eta)
     for (panel_label, top_place, foot_place), zone_etas in etas_of_zone.items():
-        for is_in_zone, zone in list_stretches(x_axis, etas, [eta in zone_etas for eta in etas]):
+        are_in_zone = [eta in zone_etas for eta in etas]
+        for is_in_zone, zone in list_stretches(x_axis, etas, are_in_zone, bool):
             last_place = min(foot_place, canvas.spec.y.high - 0.5)  # ranks end before it if models tie
             zone |= {"rank": top_place - _ZONE_RIM, "foot": last_place + _ZONE_RIM}
             record = {"part": "zone", **colors_and_panels.tell_panel(panel_label)}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from operator import itemgetter
 from typing import Any
 
 import altair as alt
@@ -15,10 +13,10 @@ from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import marked_points
-from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
+from polars_prcurve.view.charts.parts.active_theme import read_sizes
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, arrange_panels, keep_part
-from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis, fix_y
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
     find_half,
@@ -28,14 +26,19 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_known,
     say_reached,
 )
-from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one, tell_panel
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, round_digits
+from polars_prcurve.view.charts.parts.names_and_numbers import round_digits
+from polars_prcurve.view.charts.parts.rule_flags import (
+    count_flag_rows,
+    draw_rules,
+    raise_flags,
+    write_rules,
+)
 from polars_prcurve.view.words.names_in_sentences import start_sentence
-from polars_prcurve.view.words.number_words import say_share, say_shares, say_threshold
+from polars_prcurve.view.words.number_words import say_share, say_shares
 
 _PIXELS_OF_BIN = 9  # across: as narrow as a reader can point at
-_NAMES_WIDTH = 64  # pixels across that the names of both classes take
 _CLASSES = {"negatives": "fpr", "positives": "recall"}
 """The rate that each class adds up to, in the order of drawing."""
 _MOST_TARGETS = 3  # targets, at most, of which a title has the share of each
@@ -91,9 +94,12 @@ def scores(
     y = ChartAxis("y", "Share of the class", 0.0, 1.0)
     spec = ChartSpec(x, y, "linear", height=0.5, names="none")
     pixels = arrange_panels(channels.facet, spec, size).width
-    bins = _count_bins(finite_rows.with_columns(x=x.measure(pl.col("score"))), x, pixels)
+    bins = _count_bins(finite_rows.with_columns(x=x.measure(pl.col("score"))), rules, x, pixels)
     highest = max([row["y"] for row in bins], default=0.0) or 1.0
-    canvas = Canvas(curves, channels, replace(spec, y=replace(y, high=1.08 * highest)), size)
+    ends = [row[end] for row in bins for end in ("x", "to")]
+    x = replace(x, low=min([x.low, *ends]), high=max([x.high, *ends]))
+    spec = replace(spec, x=x, y=replace(y, high=1.08 * highest))
+    canvas = Canvas(curves, channels, spec, size)
     _draw_bins(canvas, bins)
     _draw_rules(canvas, rules)
     note = [
@@ -114,24 +120,38 @@ def scores(
     )
 
 
-def _count_bins(rows: pl.DataFrame, x: ChartAxis, pixels: int) -> list[dict[str, Any]]:
+def _count_bins(
+    rows: pl.DataFrame, rules: list[dict[str, Any]], x: ChartAxis, pixels: int
+) -> list[dict[str, Any]]:
     """Return the share of each class of each curve in ranges of scores, without empty ranges."""
-    n_bins = max(8, pixels // _PIXELS_OF_BIN)
-    width = (x.high - x.low) / n_bins
-    number = ((pl.col("x") - x.low) / width).floor().clip(0, n_bins - 1).cast(pl.Int64)
+    # A range begins at the highest threshold of a curve, so that no bar is flagged in part there.
+    width = (x.high - x.low) / max(8, pixels // _PIXELS_OF_BIN)
+    score_of_curve: dict[int, float] = {}
+    for rule in rules:
+        score = float(rule["threshold"])
+        score_of_curve[rule["curve"]] = max(score, score_of_curve.get(rule["curve"], score))
+    scores = pl.col("curve").replace_strict(score_of_curve, default=None, return_dtype=pl.Float64)
+    rows = rows.with_columns(from_score=scores)
+    start = x.measure(pl.col("from_score")).fill_null(x.low)
+    number = ((pl.col("x") - start) / width).floor().cast(pl.Int64)
+    is_flagged = pl.col("score") >= pl.col("from_score")
+    number = (
+        pl.when(is_flagged).then(number.clip(0)).when(~is_flagged).then(number.clip(None, -1))
+    ).otherwise(number)
     # Sweeps run from the highest score on, and rates add up.
     rates = pl.col([*_CLASSES.values()])
     shares = rates.diff().over("curve").fill_null(rates)
-    near_rows = rows.with_columns(shares, number=number).filter(pl.col("x").is_between(x.low, x.high))
+    near_rows = rows.with_columns(shares, start=start, number=number)
+    near_rows = near_rows.filter(pl.col("x").is_between(x.low, x.high))
     bins = near_rows.group_by("curve", "number", maintain_order=True)
-    long_rows = bins.agg(rates.sum()).sort("curve", "number")
+    long_rows = bins.agg(rates.sum(), pl.col("start").first()).sort("curve", "number")
     return [
         {
             "curve": row["curve"],
             "class": name,
             "y": row[rate],
-            "x": x.low + row["number"] * width,
-            "to": x.low + (row["number"] + 1) * width,
+            "x": row["start"] + row["number"] * width,
+            "to": row["start"] + (row["number"] + 1) * width,
         }
         for name, rate in _CLASSES.items()
         for row in long_rows.to_dicts()
@@ -163,59 +183,21 @@ def _draw_bins(canvas: Canvas, bins: list[dict[str, Any]]) -> None:
 
 
 def _draw_rules(canvas: Canvas, rules: list[dict[str, Any]]) -> None:
-    """Draw an upright rule at each threshold, and write it beside its head."""
-    x, facet = canvas.spec.x, canvas.channels.facet
+    """Draw an upright rule at each threshold, and write it over its head."""
+    x, width, facet = canvas.spec.x, canvas.size.width, canvas.channels.facet
     rules_of_panel: dict[str | None, list[dict[str, Any]]] = {}
     for rule in rules:
-        panel_label = facet.label_of_curve[rule["curve"]] if facet else None
-        rules_of_panel.setdefault(panel_label, []).append(rule)
-    has_goals = len({rule["goal"] for rule in rules if rule.get("goal")}) > 1
-    for label, panel_rules in rules_of_panel.items():
-        # Without panels the names of both classes are in the corner.
-        corner: tuple[float, float] = (canvas.size.width - _NAMES_WIDTH, canvas.size.width)
-        spans = [] if facet else [[corner] for _ in _CLASSES]
-        places = [round_digits(x.measure(float(rule["threshold"]))) for rule in panel_rules]
-        pixels = [x.place(place) * canvas.size.width for place in places]
-        placed_rules = zip(pixels, places, panel_rules, strict=True)
-        # From the right to the left: words are in lower rows the farther they reach under others.
-        for pixel, place, rule in sorted(placed_rules, key=itemgetter(0), reverse=True):
-            text = say_threshold(rule["threshold"], [rule[LOWER]] if LOWER in rule else None)
-            canvas.records.append({"part": "threshold", "x": place, "said": text})
-            canvas.records[-1] |= tell_panel(label)
-            words = f"threshold {text}" if facet is None and not has_goals else text
-            if has_goals and rule["criterion"] != "threshold":
-                words = f"{text} for {rule['goal']}"
-            width = measure_text(words, read_sizes().note) + 8
-            is_right = _choose_side(pixel, width, pixels, canvas.size.width)
-            row = _find_row(spans, pixel, pixel - width if is_right else pixel + width)
-            look: dict[str, Any] = {"align": "right" if is_right else "left"}
-            look |= {"dx": -5 if is_right else 5, "py": 4 + row * (read_sizes().note + 4)}
-            look |= {"x": place, "baseline": "top", "size": read_sizes().note, "has_rim": True}
-            canvas.words.append(Word(words, facet=label, **look))
-    rule_layer = alt.Chart().mark_rule(color=style.INK, strokeWidth=1.4)
-    ends: dict[str, Any] = {"y": fix_y(0), "y2": alt.value(canvas.size.height)}
-    rule_layer = rule_layer.encode(canvas.place[0], **ends)
-    canvas.layers += [keep_part(rule_layer, "threshold")] if rules else []
-
-
-def _choose_side(pixel: float, width: float, pixels: Sequence[float], panel_width: int) -> bool:
-    """Return whether words end at a rule: where they would lie on another rule if they began there."""
-    has_room, has_room_left = pixel <= 0.7 * panel_width, pixel >= width
-    lies_on, lies_on_left = (
-        any(low < other < low + width for other in pixels) for low in (pixel, pixel - width)
-    )
-    return not has_room or (has_room_left and lies_on and not lies_on_left)
-
-
-def _find_row(rows: list[list[tuple[float, float]]], *ends: float) -> int:
-    """Return the number of the first row in which words between these pixels lie on no others."""
-    left, right = sorted(ends)
-    for number, spans in enumerate(rows):
-        if all(right <= other_left or left >= other_right for other_left, other_right in spans):
-            spans.append((left, right))
-            return number
-    rows.append([(left, right)])
-    return len(rows) - 1
+        panel = facet.label_of_curve[rule["curve"]] if facet else None
+        rules_of_panel.setdefault(panel, []).append(rule)
+    for panel, panel_rules in rules_of_panel.items():
+        looks = [{"size": read_sizes().note, "facet": panel}] * len(panel_rules)
+        words = write_rules(panel_rules, x, looks, "" if facet else "threshold ")
+        records, flags = raise_flags(words, x, width)
+        canvas.records += records
+        canvas.words += flags
+    look = {"color": style.INK, "strokeWidth": 1.4}
+    canvas.layers += [draw_rules(canvas.place[0], look, None, canvas.size.height)] if rules else []
+    canvas.spec = replace(canvas.spec, head_rows=count_flag_rows(canvas.words) if facet else 0)
 
 
 def _add_rates(rules: list[dict[str, Any]], finite_rows: pl.DataFrame) -> list[dict[str, Any]]:

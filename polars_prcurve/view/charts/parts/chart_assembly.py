@@ -32,6 +32,7 @@ from polars_prcurve.view.charts.parts.label_placement import (
     place_labels,
     place_names,
     settle_words,
+    widen_hidden_marks,
 )
 from polars_prcurve.view.charts.parts.names_and_numbers import escape_text, round_digits
 from polars_prcurve.view.charts.parts.points_to_draw import pack_lines
@@ -148,7 +149,7 @@ def _list_names(channels: Channels) -> list[str]:
 def _say_left_out(words: Sequence[Word], settled_words: Sequence[Word]) -> list[str]:
     """Return sentences for the note on words that have no place: names of grey lines, and others."""
     settled_texts = {word.text for word in settled_words}
-    left_out = [word for word in words if word.text not in settled_texts]
+    left_out = [word for word in words if word.text not in settled_texts and word.facet is None]
     texts = [" ".join(word.text.split()) for word in left_out if word.color != style.QUIET]
     texts = [*map(start_sentence, texts)]
     names = [" ".join(word.text.split()) for word in left_out if word.color == style.QUIET]
@@ -161,15 +162,20 @@ def _write_heads(panel: Panel, facet: Channel) -> list[Word]:
     heads = []
     for label in facet.labels:
         value, caption = facet.head_of_label.get(label, ""), facet.caption_of_label.get(label, "")
-        name, lift, width = name_panel(facet, label), int(bool(caption)), panel.size.width
+        name, lift, width = name_panel(facet, label), panel.spec.head_rows, panel.size.width
+        caption_rows = caption.split("\n") if caption else []
+        lift += len(caption_rows)
         room = width - (measure_text(value) + 8 if value else 0)
         rows = write_head(name, room, label, lift=lift)
         if max(measure_text(row.text) for row in rows) > room < width:  # the value is below the name
             rows = write_head(name, width, label, lift=lift + 1)
         heads += rows
-        look: dict[str, Any] = {"facet": label, "py": -9, "baseline": "bottom"}
-        heads += [Word(caption, **look)] if caption else []
-        look |= {"px": panel.size.width, "align": "right", "weight": "bold"}
+        look: dict[str, Any] = {"facet": label, "baseline": "bottom"}
+        heads += [
+            Word(caption_row, py=-9 - (read_sizes().name + 3) * row_number, **look)
+            for row_number, caption_row in enumerate(caption_rows[::-1])
+        ]
+        look |= {"py": -9, "px": panel.size.width, "align": "right", "weight": "bold"}
         look |= {"color": panel.channels.find_panel_color(label)}
         heads += [Word(value, **look)] if value else []
     return heads
@@ -228,13 +234,16 @@ def build_panel(
     spec, data, channels, size = panel.spec, panel.records, panel.channels, panel.size
     key = make_key(data, f"{spec.x.field} {spec.y.field}")
     words = [*words, *place_labels(panel, words)]
+    widen_hidden_marks(panel)
     names = None if chooser else place_names(panel, words)
     has_legend = channels.color is not None and names is None and spec.names != "none"
     if channels.color is not None and has_legend:
         room = size.columns * (size.width + PANEL_GAP)
-        # Vega makes room for the heads of panels by itself, but not for words of a single one.
+        # Vega makes room for rules and for the heads of panels by itself, but not for words of a single
+        # one.
         tops = [box[1] for box in panel.list_boxes(words)] if channels.facet is None else []
-        offset = round(max(18, 6 - min(tops, default=0)))
+        rule_top = min((row["top"] for row in data if "top" in row), default=0)
+        offset = round(max(18, 6 + rule_top - min(tops, default=0)))
         color = replace(channels.color, legend_room=room, legend_offset=offset)
         channels = replace(channels, color=color)
         panel = replace(panel, channels=channels)
@@ -246,7 +255,7 @@ def build_panel(
     layers_under, layers_above = own_layers
     layers = [base_chart, *layers_under, *painter.build_lines(records)]
     layers += painter.build_hover(size.width, data) if has_hover else []
-    layers += [*painter.build_marks({row["part"] for row in records}), *layers_above]
+    layers += [*painter.build_marks(records), *layers_above]
     layers += build_word_layers(panel, words, records)
     layers += build_name_layers(panel, names, records) if names else []
     layered_chart = stack_layers(layers, data=_NO_DATA, width=size.width, height=size.height)
@@ -387,8 +396,12 @@ class Painter:
             rule_layer = rule_layer.encode(alt.Detail("ref:N"))
             layers.append(keep_lines(rule_layer, "reference", line_fields))
         if "grey" in fields:
-            grey_layer = others_layer.encode(_OF_CURVE)
-            layers.append(keep_lines(grey_layer, "curve", line_fields, "datum.grey === 1"))
+            grey_tests: dict[str, Any] = {"datum.grey === 1 && datum.doubt !== 1": {}}
+            if any("grey" in row and "doubt" in row for row in data):
+                grey_tests["datum.grey === 1 && datum.doubt === 1"] = {"strokeDash": style.DOTS}
+            for test, look in grey_tests.items():
+                grey_layer = placed_chart.mark_line(aria=False, **others_look, **look)
+                layers.append(keep_lines(grey_layer.encode(_OF_CURVE), "curve", line_fields, test))
         for number, (low_field, high_field) in enumerate(self.spec.bands):
             if low_field in fields and high_field in fields:
                 layers += self._build_bands(low_field, high_field, 1 + 0.75 * number)
@@ -445,8 +458,9 @@ class Painter:
         target_layer = keep_lines(target_layer.encode(self.x, tooltip=tooltip), "read", fields)
         return [target_layer, thin_layer, dot_layer.encode(self.x, self.y, *encodings)]
 
-    def build_marks(self, parts: set[str]) -> list[alt.Chart]:
+    def build_marks(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return layers of dots, of marked points and what they hold for, and of circles."""
+        parts, fields = {row["part"] for row in data}, {name for row in data for name in row}
         rim_look: dict[str, Any] = {"filled": True, "opacity": 1}
         point_tooltip = alt.Tooltip("said:N", title="point")
         field_of_ring = {"place": "equal at", "below": "leads below", "above": "leads above"}
@@ -462,6 +476,14 @@ class Painter:
         cap_layer = chart.mark_tick(orient="vertical", **cap_look)
         small_dot_layer = chart.mark_point(filled=True, opacity=1, size=16, color=style.RULE)
         text = alt.Description("said:N")
+        mark_layer = mark_layer.encode(x, y, text, *self.color, tooltip=point_tooltip)
+        if "shape" in fields:  # of several targets
+            mark_layer = mark_layer.encode(alt.Shape("shape:N", scale=None))
+            mark_layer.mark.size = 100
+        # Below a point there is a ring of each that it hides.
+        wide_field = f"{self.spec.y.field}_wide"
+        wide_layer = mark_layer.encode(alt.Size(f"{wide_field}:Q", scale=None))
+        wide_layer = keep_part(wide_layer, "mark").transform_filter(f"isValid(datum.{wide_field})")
         layers = {
             "grey mark": small_dot_layer.encode(x, y, text, tooltip=point_tooltip),
             "reach": reach_layer.encode(x, y, alt.Y2("reach_end"), *self.color),
@@ -469,12 +491,13 @@ class Painter:
             # Without ends a rule would look like a piece of a curve.
             "cap": cap_layer.encode(x, y, *self.color),
             "dot": dot_layer.encode(x, y, *self.color),
-            "mark": mark_layer.encode(x, y, text, *self.color, tooltip=point_tooltip),
+            "mark": mark_layer,
             "ring": ring_layer.encode(x, y, tooltip=trade_tooltips),
         }
         if self.spec.y.field != "precision":
             del layers["reach"]
-        return [keep_part(layer, part) for part, layer in layers.items() if part in parts]
+        wide_layers = [wide_layer] if wide_field in fields else []
+        return wide_layers + [keep_part(layer, part) for part, layer in layers.items() if part in parts]
 
 
 def arrange_panels(facet: Channel | None, spec: ChartSpec, given: GivenSize = (None, None)) -> PanelSize:

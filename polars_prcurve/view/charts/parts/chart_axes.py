@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as make_field
 from itertools import groupby, pairwise
@@ -25,8 +25,9 @@ _GROUPED = "format({}, ',.0f')"  # `12,000`
 _PERCENT = r"format(100 * datum.value, '.6~g') + '\%'"  # `0.1%` for a share of 0.001
 _ONE_IN = f"'1\u00a0in\u00a0' + {_GROUPED.format('1 / datum.value')}"  # `1 in 1,000` for it
 _ROUNDED = "format({} * datum.value, ',.3~r')"  # `36`, of {} cases
-_FAR_ODDS = 9.25
-"""Log odds, from 0, of 0.0001 and 0.9999, about: an axis beyond these has no ticks in decimals."""
+_FAR_ODDS = 13.9
+"""Log odds, from 0, of a millionth: an axis beyond these has no ticks in decimals."""
+_FINE_ODDS = 9.25  # of 0.0001 and 0.9999, about: up to these there are ticks such as 0.003, too
 # `1 in 1,000` for log odds as far from 0 as those of 0.001 are.
 _ONE_IN_ODDS = "'1\u00a0in\u00a0' + format(1 + exp(abs(datum.value)), ',.1r')"
 # As a share; all of them are 100%: `1 in 1` would be puzzling.
@@ -45,7 +46,7 @@ LABELS = {
     "millionths": _ROUNDED.format("1000000"),
     "plain": "format(datum.value, '.4~g')",
     # Log odds as the shares that they are of; where some are far from a half, all by the rarer side.
-    "odds": "format(1 / (1 + exp(-datum.value)), '.3~f')",
+    "odds": "format(1 / (1 + exp(-datum.value)), '.6~f')",
     "far odds": f"datum.value <= 0 ? {_ONE_IN_ODDS} : ['all but', {_ONE_IN_ODDS}]",
 }
 _LN_10 = math.log(10)  # a power of ten in log odds, about
@@ -56,6 +57,7 @@ _WIDE_LABEL = 56  # the room in pixels of labels side by side; those above each 
 _TITLE_OVERHANG = 30  # pixels by which a title may be longer than its axis: panels have a gap of 34
 # The factor that an axis spans, at most, on which there are ticks between powers of ten.
 _FEW_DECADES_RATIO = 1_500
+_LEAST_STRETCH = 0.004  # half of the share of an axis that the stretch of a single prevalence takes
 _OUTLIERS = 0.025  # of the scores at either end, at most, that an axis leaves out
 LOG_BELOW_ETA = 0.01  # prevalences below which lines of precision may lie at the foot of a linear axis
 # Where positives are as rare as this or rarer, alerts and gains are counted among a million events.
@@ -151,32 +153,28 @@ class ChartAxis:
 
     def _choose_ticks(self, pixels: int, room: int) -> list[float] | None:
         if self.words == "odds":
-            is_far = self.said_as == "far odds"
-            room = 96 if room >= _WIDE_LABEL and is_far else room
-            return _list_odds(self.low, self.high, max(3, pixels // room), is_fine=not is_far)
+            is_fine = max(-self.low, self.high) < _FINE_ODDS
+            if room >= _WIDE_LABEL and not is_fine:
+                room = 96 if self.said_as == "far odds" else 66
+            return _list_odds(self.low, self.high, max(3, pixels // room), is_fine=is_fine)
         if self.is_log:
             is_one_in, is_wide = self.said_as == "one in", room >= _WIDE_LABEL
             room = (96 if is_one_in else round(1.4 * room)) if is_wide else room
-            most_steps = max(2, round(pixels / room))
+            most_ticks = max(2, round(pixels / room)) + (not is_wide)
             mantissa_lists = _choose_mantissas(self.low, self.high, is_fine=not is_one_in)
             if self.words == "rest":
                 mantissa_lists = [(1, 2, 5), (1,)] if self.low >= _ROUND_REST else [(1,)]
-            return _list_powers(self.low, self.high, most_steps, mantissa_lists)
+            return _list_powers(self.low, self.high, most_ticks, mantissa_lists)
         if self.words != "percent" or self.is_free:
             return None
-        # The least round step that makes at most this number of stretches.
+        # Multiples of the least round step that makes at most this number of stretches; from a single
+        # one, no value could be read, and two with less room are better.
         most_steps, span = max(1, min(5, pixels // room)), self.high - self.low
         power_of_ten = 10.0 ** math.floor(math.log10(span / most_steps))
-        step = next(
-            power_of_ten * round_factor
-            for round_factor in (1, 2, 5, 10)
-            if span / (power_of_ten * round_factor) <= most_steps * (1 + 1e-9)
-        )
-        first_multiple = math.ceil(self.low / step - 1e-9)
-        return [
-            round(multiple * step, 10)
-            for multiple in range(first_multiple, math.floor(self.high / step + 1e-9) + 1)
-        ]
+        steps = [power_of_ten * round_factor for round_factor in (0.5, 1, 2, 5, 10)]
+        least = next(n for n, step in enumerate(steps) if span / step <= most_steps * (1 + 1e-9))
+        tick_lists = [_list_multiples(self.low, self.high, step) for step in steps[least::-1]]
+        return next((some for some in tick_lists if len(some) > 1), tick_lists[-1])
 
     def _have_room(self, ticks: Sequence[float], pixels: int) -> bool:
         """Return whether the labels of ticks stand side by side on an axis of so many pixels."""
@@ -201,7 +199,7 @@ class ChartAxis:
             "percent": f"{100 * tick:.6g}%",
             "share": f"{100 * tick:.6g}%",
             "rest": f"{100 * (1 - tick):.10g}%",
-            "odds": "0.001",
+            "odds": f"{1 / (1 + math.exp(-tick)):.6f}".rstrip("0"),
         }
         is_one_in = self.said_as in ("one in", "all but", "far odds")
         return f"1 in {one_in_n:,.0f}" if is_one_in else texts.get(self.said_as, f"{tick:.4g}")
@@ -330,6 +328,7 @@ class ChartSpec:
     height: float = 0.65  # height of a panel, as a share of its width
     width: float = 1.0  # width of a chart without panels, as a share of the common width
     line_width: float = LINE
+    head_rows: int = 0  # rows of words over the lines of a panel, below its head
     names: Literal["beside", "ends", "none"] = "beside"  # on the lines, or at their right ends
     has_margin: bool = False  # names may stand right of the panels, if they have no room on the lines
     is_neutral: bool = False  # lines have the colour of text: they are the same for all colours
@@ -412,14 +411,24 @@ def fit_shares(all_shares: pl.Series, *, is_level: bool = False) -> tuple[float,
 
 
 def list_stretches(
-    axis: ChartAxis, etas: Sequence[float], values: Iterable[Any]
+    axis: ChartAxis, etas: Sequence[float], values: Iterable[Any], is_open: Callable[[Any], bool]
 ) -> Iterator[tuple[Any, dict[str, float]]]:
     """Yield each run of equal values at rising prevalences, and the stretch of the axis that is its."""
-    # The ends are half way to the next prevalence, on the log axis.
-    edges = [axis.low, *(math.sqrt(low * high) for low, high in pairwise(etas)), axis.high]
-    for value, run in groupby(zip(values, edges, edges[1:], strict=False), key=itemgetter(0)):
-        ends = [*run]
-        yield value, {"eta": ends[0][1], "to": ends[-1][2]}
+    # What is settled is known at its own prevalences alone: a stretch that is open reaches to those of
+    # its neighbours. Two that are settled meet half way.
+    runs = [(value, [*run]) for value, run in groupby(zip(values, etas, strict=True), key=itemgetter(0))]
+    edges = [axis.low]
+    for (value, run), (next_value, next_run) in pairwise(runs):
+        end, next_start = run[-1][1], next_run[0][1]
+        edge = (
+            end if is_open(next_value) else next_start if is_open(value) else math.sqrt(end * next_start)
+        )
+        edges.append(edge)
+    for (value, _), low, high in zip(runs, edges, [*edges[1:], axis.high], strict=True):
+        place = axis.place(low)
+        seen_ends = axis.read(place - _LEAST_STRETCH), axis.read(place + _LEAST_STRETCH)
+        ends = (low, high) if low < high else seen_ends  # a single prevalence would not be seen
+        yield value, {"eta": ends[0], "to": ends[1]}
 
 
 def build_score_axis(title: str, scores: pl.Series, marked_scores: Iterable[Any] = ()) -> ChartAxis:
@@ -448,6 +457,12 @@ def _find_ends(places: pl.Series, marked_places: Sequence[float]) -> tuple[float
     near_low = max(low, min([inner_low - margin, *marked_places]))
     near_high = min(high, max([inner_high + margin, *marked_places]))
     return (near_low, near_high) if near_high - near_low < (high - low) / 2 else (low, high)
+
+
+def _list_multiples(low: float, high: float, step: float) -> list[float]:
+    """Return the multiples of a step from `low` to `high`."""
+    numbers = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    return [round(number * step, 10) for number in numbers]
 
 
 def _list_odds(low: float, high: float, most_ticks: int, *, is_fine: bool) -> list[float]:

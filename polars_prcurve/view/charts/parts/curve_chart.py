@@ -65,8 +65,11 @@ class CurveChart:
         has_areas = channels.facet is not None and bool(channels.facet.head_of_label)
         linear = " if the axis were linear" if canvas.spec.y.is_log else ""
         has_dots = self.is_published and any(row["part"] == "dot" for row in canvas.records)
+        has_ghosts = any(row["part"] == "ghost" for row in canvas.records)
         note = [
+            "Pale lines: those of the other panels" if has_ghosts else "",
             f"Number: area under the line{linear}" if has_areas else "",
+            self.marks.describe_shapes(),
             *self.marks.describe(),
             _DOTS.get(canvas.spec.interpolate, "") if has_dots else "",
             *self.note,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -20,6 +20,7 @@ from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name,
 _MAX_LETTERS = 44  # letters of a name, at most, that is tried in one row: half a panel, about
 _LETTERS_AT_END = 24  # letters in a row of a name right of the lines, where a page has little room
 _NEAR_PIXELS = 40.0  # pixels across within which points with the same number share a label
+_TWIN_SHARE = 0.35  # the share of these for points of two lines, of which a label would be nobody's
 _SHARED = "shared"  # the field of a point whose label is that of several
 # Words in one panel up to which marked points have labels; more would hide the lines.
 _MOST_LABELS = 14
@@ -44,8 +45,10 @@ _FAR: tuple[tuple[float, float, Align], ...] = (
 )
 _AT_LINE = 2.0  # pixels from a line within which a point has no side of it
 _LABEL_HEIGHT = 0.9  # of a label, as a share of the size of its type: digits have no descenders
-_MANY_POINTS = 4  # labels of more points than this are left out where they would lie on lines
+_MANY_POINTS = 6  # labels of more points than this are left out where they would lie on lines
 _DOT = 6.0  # pixels from the middle of the dot of a marked point to its rim
+_SMALL_DOT = 4.0  # and of the dot of a period
+_RING_SIZE = 110  # by how many square pixels a point grows for each that hides it
 _ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
 
 
@@ -93,7 +96,7 @@ def choose_way(ways_to_write: Iterable[Word]) -> Word:
 
 def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
     """Return the words, each in the first of its places where it is free, or left out without one."""
-    # No other word, curve or upright rule is there.
+    # No other word, point, curve or upright rule is there; one with a rim may lie on lines.
     settled_words: list[Word] = []
     panel_of_label = panel.split() if any(word.others for word in words) else {}
     for word in words:
@@ -105,13 +108,13 @@ def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
         rules = [heights for heights in references if np.isfinite(heights).sum() < 3]
         space = own_panel.open_space(settled_words, [*own_panel.sample_lines().values(), *rules])
         space.boxes += own_panel.list_mark_boxes()
-        free_ways = (
-            way_to_write
-            for way_to_write in (word, *word.others)
+        free_ways = [
+            (space.crosses_line(box), number, way_to_write)
+            for number, way_to_write in enumerate((word, *word.others))
             for box in own_panel.list_boxes([way_to_write])
-            if space.is_free(box) and not space.crosses_line(box)
-        )
-        settled_words += islice(free_ways, 1)
+            if space.is_free(box) and (word.has_rim or not space.crosses_line(box))
+        ]
+        settled_words += [way for *_, way in sorted(free_ways, key=itemgetter(0, 1))[:1]]
     return settled_words
 
 
@@ -204,7 +207,7 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
             continue
         look: dict[str, Any] = {"align": place.align, "weight": "bold", "facet": panel_label}
         look |= {"dx": place.x - x, "dy": place.y - y}
-        look["has_rim"] = color is not None and color.colored_labels is not None
+        look["has_rim"] = place.is_on_line or (color is not None and color.colored_labels is not None)
         has_text_color = spec.is_neutral or is_shared
         plain_color = panel.channels.find_panel_color(panel_label)
         mark_color = color_of_label.get(record.get("color", ""), plain_color)
@@ -233,14 +236,30 @@ def _merge_labels(panel: Panel, panel_of_label: Mapping[str | None, Panel]) -> l
                 other_mark.get(field) == record.get(field)
                 for field in ("facet", f"{y_axis.field}_label")
             )
-            and abs(x_pixel - other_x) < _NEAR_PIXELS
-            and abs(y_pixel - other_y) < _NEAR_PIXELS / 2
+            for near in [1.0 if other_mark.get("color") == record.get("color") else _TWIN_SHARE]
+            if abs(x_pixel - other_x) < near * _NEAR_PIXELS
+            and abs(y_pixel - other_y) < near * _NEAR_PIXELS / 2
         ]
         if not neighbours:
             merged_marks.append(record)
         elif merged_marks[neighbours[0]].get("color") != record.get("color"):
             merged_marks[neighbours[0]] = merged_marks[neighbours[0]] | {_SHARED: True}
     return merged_marks
+
+
+def widen_hidden_marks(panel: Panel) -> None:
+    """Give each marked point that another line's hides a size, so that it is a ring around that one."""
+    field = f"{panel.spec.y.field}_wide"
+    for own_panel in panel.split().values():
+        marks = own_panel.list_marks()
+        for number, mark in enumerate(marks):
+            n_over = sum(
+                math.dist(own_panel.find_spot(mark), own_panel.find_spot(other)) < _DOT
+                and mark.get("color") != other.get("color")
+                for other in marks[number + 1 :]
+            )
+            if n_over:
+                mark[field] = (1 + n_over) * _RING_SIZE
 
 
 @dataclass(frozen=True)
@@ -296,13 +315,14 @@ class Panel:
 
     def list_mark_boxes(self) -> list[Box]:
         """Return the boxes that the dots of marked points fill."""
-        fields = {self.spec.x.field, self.spec.y.field}
-        spots = (
-            self.find_spot(record)
-            for record in self.records
-            if record["part"] == "mark" and fields <= set(record)
-        )
-        return [(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in spots]
+        marks = self.list_marks("mark", "period", "past")
+        spots = ((*self.find_spot(row), _DOT if row["part"] == "mark" else _SMALL_DOT) for row in marks)
+        return [(x - dot, y - dot, x + dot, y + dot) for x, y, dot in spots]
+
+    def list_marks(self, *parts: str) -> list[dict[str, Any]]:
+        """Return the records of points of these parts, by default of marked ones."""
+        fields, parts = {self.spec.x.field, self.spec.y.field}, parts or ("mark",)
+        return [row for row in self.records if row["part"] in parts and fields <= set(row)]
 
     def open_space(self, words: Sequence[Word], lines: Iterable[Heights] = ()) -> LabelSpace:
         """Return the space for labels, in which these words and lines take their part."""
@@ -387,6 +407,7 @@ class NamePlace:
     x: float
     y: float  # the middle of its height
     align: Align = "left"
+    is_on_line: bool = False  # whether there was no better place than on another line
 
 
 @dataclass
@@ -444,11 +465,12 @@ class LabelSpace:
         for dx, dy, align in _list_corners(x, width, n_below):
             left_edge = x + dx - {"left": 0, "center": width / 2, "right": width}[align]
             box = (left_edge, y + dy - half_height, left_edge + width, y + dy + half_height)
-            if not self.is_free(box) or self._is_astray(box, spot, side_of_name):
+            if not self.is_free(box) or self._is_swapped(box, spot):
                 continue
             is_nearer = any(_measure_gap(box, other) < _measure_gap(box, spot) for other in other_points)
-            cost = self.crosses_line(box) + 0.5 * is_nearer
-            places.append((cost, box, NamePlace(x + dx, y + dy, align)))
+            is_astray = self._is_astray(box, side_of_name)
+            cost = self.crosses_line(box) + 0.5 * is_nearer + 2 * is_astray
+            places.append((cost, box, NamePlace(x + dx, y + dy, align, is_astray)))
         cost, box, place = min(places, key=lambda place: place[0], default=(math.inf, (0.0,) * 4, None))
         if place is None or (cost >= 1 and len(self.points) > _MANY_POINTS):
             return None
@@ -456,20 +478,18 @@ class LabelSpace:
         self.labels.append((x, y, place.y))
         return place
 
-    def _is_astray(
-        self, box: Box, spot: tuple[float, float], side_of_name: Mapping[str, int | None]
-    ) -> bool:
-        """Return whether a label would be read as another one's: beyond a line, or not in order."""
+    def _is_swapped(self, box: Box, spot: tuple[float, float]) -> bool:
+        """Return whether a label is not in the order of points, and would be read as another one's."""
         (x, y), middle = spot, (box[1] + box[3]) / 2
-        is_swapped = any(
+        return any(
             abs(other_x - x) < _NEAR_PIXELS and (other_y - y) * (other_middle - middle) < 0
             for other_x, other_y, other_middle in self.labels
         )
+
+    def _is_astray(self, box: Box, side_of_name: Mapping[str, int | None]) -> bool:
+        """Return whether a line runs through a label, or between it and its point."""
         sides = ((_find_side(line, box), side_of_name.get(name)) for name, line in self.curves.items())
-        # A line runs through the label, or between it and its point.
-        return is_swapped or any(
-            side == 0 or point_side == -side for side, point_side in sides if side is not None
-        )
+        return any(side == 0 or point_side == -side for side, point_side in sides if side is not None)
 
 
 def _list_corners(x: float, width: float, n_below: int) -> list[tuple[float, float, Align]]:

@@ -19,6 +19,7 @@ from polars_prcurve.view.charts.parts.chart_input import (
     read_points_targets,
 )
 from polars_prcurve.view.charts.parts.chart_titles import (
+    find_half,
     find_known_half,
     name_curves,
     say_each,
@@ -30,8 +31,10 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, name_target, round_digits
 from polars_prcurve.view.charts.parts.points_to_draw import has_points_alone
+from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
+    FEW_POSITIVES,
     SayShares,
     say_count,
     say_precisions,
@@ -44,7 +47,11 @@ from polars_prcurve.view.words.number_words import (
 _MOST_COMPARED = 12  # labels, at most, whose digits distinguish each from all others
 # Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points.
 _MOST_HALVES = 3
+_MOST_NUMBERS = 4  # points of a panel, at most, that have numbers then: those of more would lie on lines
 _LIMITS = ("precision_low", "precision_high")  # of the interval of a point that is drawn
+
+# The shapes of the points of up to four targets, as Vega names them, and in words.
+_SHAPES = {"circle": "circles", "square": "squares", "diamond": "diamonds", "triangle-up": "triangles"}
 
 _TOLD: dict[str, tuple[str, SayShares]] = {
     "recall": ("precision", say_precisions),
@@ -65,6 +72,17 @@ class MarkedPoints:
     n_elsewhere: int
     guarantee: float | None
     is_asked: bool = True  # whether the user gave them, and the title may be about them
+
+    @property
+    def shape_of_goal(self) -> dict[str, str]:
+        """The shape of the points of each of a few targets; empty for one, and for many."""
+        goals = [*dict.fromkeys(record["goal"] for record in self.records)]
+        return dict(zip(goals, _SHAPES, strict=False)) if 2 <= len(goals) <= len(_SHAPES) else {}
+
+    def describe_shapes(self) -> str:
+        """Return a sentence for the note on the shapes of points; empty if all have one."""
+        shapes = [f"{_SHAPES[shape]}, {goal}" for goal, shape in self.shape_of_goal.items() if goal]
+        return start_sentence("; ".join(shapes))
 
     def describe(self) -> list[str]:
         """Return sentences for the note on what is marked, and on what is not drawn."""
@@ -234,9 +252,31 @@ def mark_half(curves: ChartCurves, channels: Channels) -> MarkedPoints:
     # Panels may be prevalences, but no groups: those would be many.
     is_shown = len(half_points) <= _MOST_HALVES * (len(facet_channel.labels) if facet_channel else 1)
     is_shown = is_shown and (facet_channel is None or facet_channel.fields == ["eta"])
+    return _build_halves(half_points if is_shown else half_points.clear())
+
+
+def mark_all_halves(curves: ChartCurves, channels: Channels, most_in_panel: int) -> MarkedPoints:
+    """Return that threshold of all lines with a colour, if these are not too many, for their rules."""
+    # What is not known well has no number at its point.
+    color, n_panels = channels.color, len(channels.facet.labels) if channels.facet else 1
+    shown_curves = (
+        [curve for label in color.shown_labels for curve in color.curves_of_label[label]]
+        if color
+        else [*curves.curve_rows["curve"]]
+    )
+    half_points = find_half(curves).filter(pl.col("curve").is_in(shown_curves))
+    few_curves = curves.curve_rows.filter(pl.col("n_pos") < FEW_POSITIVES)["curve"].to_list()
+    is_mute = pl.col("doubt").fill_null(True) | pl.col("curve").is_in(few_curves)
+    is_shown = len(half_points) <= most_in_panel * n_panels
+    is_mute |= pl.lit(len(half_points) > _MOST_NUMBERS * n_panels)
+    return _build_halves(half_points.with_columns(is_mute=is_mute).filter(is_shown))
+
+
+def _build_halves(half_points: pl.DataFrame) -> MarkedPoints:
+    """Return points at 50% recall that no user requested."""
     # Without the next lower thresholds, which only a table of all scores has, and the limits of bands,
     # which are those of a threshold that was fixed beforehand.
-    half_records = half_points.drop(LOWER, *_LIMITS, strict=False).to_dicts() if is_shown else []
+    half_records = half_points.drop(LOWER, *_LIMITS, strict=False).to_dicts()
     empty_fields: dict[str, Any] = {"holds_from": None, "holds_to": None}
     empty_fields |= {"criterion": "recall", "target": 0.5, "goal": name_target("recall", 0.5)}
     return MarkedPoints(
@@ -249,7 +289,8 @@ def add_lower(marked_points: MarkedPoints, curves: ChartCurves) -> MarkedPoints:
     records = []
     for record in marked_points.records:
         scores = curves.points.filter(pl.col("curve") == record["curve"])["threshold"]
-        records.append(record | {LOWER: scores.filter(scores < record["threshold"]).max()})
+        is_lower = scores.to_frame().select(pl.first() < pl.lit(record["threshold"], scores.dtype))
+        records.append(record | {LOWER: scores.filter(is_lower.to_series()).max()})
     return replace(marked_points, records=records)
 
 
@@ -272,7 +313,7 @@ def mark_points(
     """Return the records of points, and of the thin rules of what they hold for."""
     # `label_marks` returns the labels of values on the y axis, of one prevalence if these are panels,
     # and without it they are the values.
-    channels, x = canvas.channels, canvas.spec.x
+    channels, x, shape_of_goal = canvas.channels, canvas.spec.x, marked_points.shape_of_goal
     records: list[dict[str, Any]] = []
     has_eta_panels = channels.facet is not None and "eta" in channels.facet.fields
     marks_by_field: dict[tuple[str, Any], list[tuple[dict[str, Any], float]]] = {}
@@ -286,6 +327,7 @@ def mark_points(
         rounded_heights = {field: round_digits(height) for field, height in heights.items()}
         x_place = {x.field: round_digits(max(x.measure(float(point[x.column])), x.low))}
         mark = {"part": "mark", "said": _say_mark(point), **x_place, **rounded_heights, **place}
+        mark |= {"shape": shape_of_goal[point["goal"]]} if shape_of_goal else {}
         records.append(mark)
         if point.get("is_mute"):
             mark |= {f"{field}_label": "" for field in heights}

@@ -1,0 +1,133 @@
+"""Upright rules at thresholds: each with a text at its top, which lies on no other text and no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from operator import attrgetter
+from typing import Any
+
+import altair as alt
+
+from polars_prcurve.view.charts.parts import colors_and_sizes as style
+from polars_prcurve.view.charts.parts.active_theme import measure_text
+from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
+from polars_prcurve.view.charts.parts.colors_and_panels import tell_panel
+from polars_prcurve.view.charts.parts.label_placement import Align, Word
+from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, round_digits
+from polars_prcurve.view.words.number_words import say_threshold
+
+_FOOT = 9  # pixels from the lines to the lowest row of texts
+_GAP = 8  # pixels between two texts in a row
+_CLASH = 1_000  # the cost of a text on a rule, in pixels of overhang
+_OVERHANG = 30  # pixels by which a text may reach beyond its panel: panels have a gap of 34
+
+
+def write_rules(
+    rows: Iterable[Mapping[str, Any]],
+    x: ChartAxis,
+    words_of_row: Iterable[Mapping[str, Any]],
+    start: str = "",
+) -> list[Word]:
+    """Return the thresholds of one panel from left to right, and what each of several is for."""
+    # `words_of_row` are further fields of the words. Two that read alike are one, which has no colour.
+    rows = [*rows]
+    has_goals = len({row["goal"] for row in rows if row.get("goal")}) > 1
+    word_of_text: dict[str, Word] = {}
+    for row, fields in zip(rows, words_of_row, strict=True):
+        text = say_threshold(row["threshold"], [row[LOWER]] if LOWER in row else None)
+        is_target = has_goals and row["criterion"] != "threshold"
+        text = f"{text} for {row['goal']}" if is_target else f"{start}{text}"
+        word = Word(text, round_digits(x.measure(float(row["threshold"]))), **fields)
+        twin = word_of_text.get(text, word)
+        word_of_text[text] = (
+            word if twin.label == word.label else replace(word, color=style.INK, label="")
+        )
+    return sorted(word_of_text.values(), key=attrgetter("x"))
+
+
+def raise_flags(
+    words: Sequence[Word], x: ChartAxis, width: int
+) -> tuple[list[dict[str, Any]], list[Word]]:
+    """Return the records of the rules of one panel, from left to right, and the text at the top of each.
+
+    Each word stands at the place of its rule.
+    """
+    places = [0.0 if word.x is None else word.x for word in words]
+    sizes = [measure_text(word.text, word.size) for word in words]
+    pixels = [x.place(place) * width for place in places]
+    records, flags = [], []
+    arranged = _arrange([*zip(pixels, sizes, strict=True)], width)
+    for place, word, (align, row) in zip(places, words, arranged, strict=True):
+        foot = _FOOT + row * (word.size + 3)
+        top = 3 - _FOOT if align == "center" else -round(foot + 0.8 * word.size)
+        record = {"part": "threshold", "said": word.text, x.field: place, "top": top}
+        record |= {"color": word.label} if word.label else {}
+        records.append(record | tell_panel(word.facet))
+        dx = {"left": 4, "center": 0, "right": -4}[align]
+        flags.append(replace(word, dx=dx, py=-foot, align=align, baseline="bottom"))
+    return records, flags
+
+
+def count_flag_rows(words: Iterable[Word]) -> int:
+    """Return how many rows of texts stand over a panel, at most."""
+    rows_of_panel: dict[str | None, set[float]] = {}
+    for word in words:
+        rows_of_panel.setdefault(word.facet, set()).add(word.py)
+    return max(map(len, rows_of_panel.values()), default=0)
+
+
+def draw_rules(x: alt.X, look: dict[str, Any], start: Any, height: int) -> alt.Chart:
+    """Return the layer of rules, from their texts, or from a `start` in pixels, to the foot."""
+    top = alt.Y("top:Q", scale=None, axis=None) if start is None else start
+    layer = alt.Chart().mark_rule(aria=False, **look).encode(x, y=top, y2=alt.value(height))
+    ruled: alt.Chart = layer.transform_filter("datum.part === 'threshold'")
+    return ruled
+
+
+def _arrange(spots: Sequence[tuple[float, float]], width: int) -> list[tuple[Align, int]]:
+    """Return at which side of its rule each text is, and in which row over the lines."""
+    # `spots` are the place of each rule, from left to right, and the width of its text, in pixels.
+    ends = [(pixel - size / 2, pixel + size / 2) for pixel, size in spots]
+    is_apart = all(end + _GAP <= next_start for (_, end), (next_start, _) in pairwise(ends))
+    if is_apart and all(start >= -_OVERHANG and end <= width + _OVERHANG for start, end in ends):
+        return [("center", 0)] * len(spots)
+    by_room: list[Align] = ["left" if pixel + size <= width else "right" for pixel, size in spots]
+    ways: list[list[Align]] = [["left"] * len(spots), by_room, ["right"] * len(spots)]
+    costs_and_rows = [_stack(spots, aligns, width) for aligns in ways]
+    aligns, (_, rows) = min(zip(ways, costs_and_rows, strict=True), key=lambda way: way[1][0])
+    return [*zip(aligns, rows, strict=True)]
+
+
+def _stack(
+    spots: Sequence[tuple[float, float]], aligns: Sequence[Align], width: int
+) -> tuple[float, list[int]]:
+    """Return the rows of texts that begin or end at their rules, and how bad that is."""
+    # A rule rises to its own text, past those in lower rows. So texts that begin at their rules take
+    # rows from the right to the left, and then those that end there from the left to the right.
+    numbers = range(len(spots))
+    order = [n for n in reversed(numbers) if aligns[n] == "left"]
+    order += [n for n in numbers if aligns[n] != "left"]
+    ends = [
+        (pixel, pixel + size + _GAP) if align == "left" else (pixel - size - _GAP, pixel)
+        for (pixel, size), align in zip(spots, aligns, strict=True)
+    ]
+    cost = sum(max(0, -start - _OVERHANG) + max(0, end - width - _OVERHANG) for start, end in ends)
+    row_of_number: dict[int, int] = {}
+
+    def has_clash(number: int, row: int) -> bool:
+        (start, end), pixel = ends[number], spots[number][0]
+        for other, other_row in row_of_number.items():
+            (other_start, other_end), other_pixel = ends[other], spots[other][0]
+            is_on_text = row == other_row and start < other_end and end > other_start
+            is_under_rule = row < other_row and start < other_pixel < end
+            if is_on_text or is_under_rule or (row > other_row and other_start < pixel < other_end):
+                return True
+        return False
+
+    for number in order:
+        free_row = next((row for row in numbers if not has_clash(number, row)), None)
+        cost += 0 if free_row is not None else _CLASH
+        row_of_number[number] = len(row_of_number) if free_row is None else free_row
+    return cost, [row_of_number[number] for number in numbers]
