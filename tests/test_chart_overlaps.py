@@ -92,11 +92,11 @@ def test_nothing_lies_on_anything(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize(("gap", "width"), [(0.3, None), (0.6, 160), (1.2, None)])
 def test_numbers_are_in_the_order_of_their_lines(gap: float, width: int | None) -> None:
-    """Some are left out where lines run close, and those that are drawn touch no line."""
+    """None lies on other words; where lines run close, one may lie on a line, with a white rim."""
     chart = make_test("short", gap, 20_000).plot.pr_curve(ETAS, width=width, title=False)
     drawing = read_drawing(chart.to_dict())
     numbers = [text for text in drawing.texts if text.text.endswith("%") and text.is_bold]
     assert len(numbers) > 4
     assert "1 in 1" not in {text.text for text in drawing.texts}, "all of them are 100%"
     assert [*drawing.list_strays()] == []
-    assert [*drawing.list_overlaps()] == []
+    assert [overlap for overlap in drawing.list_overlaps() if not overlap.endswith("on a line")] == []
