@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from polars_prcurve import PrcError, intervals, metrics, prc
+from polars_prcurve import PrcError, charts, intervals, metrics, prc
 from polars_prcurve.core.comparison.monitoring import (
     FALLS,
     TILTS,
@@ -414,6 +414,32 @@ def test_groups_of_the_reference_meet_those_of_the_table() -> None:
     assert_frame_equal(first, df.prc.monitor("week", reference=prc(year), threshold=1.0, columns="all"))
 
 
+@pytest.mark.parametrize(("metric", "eta"), ASKED)
+@pytest.mark.parametrize("is_table", [True, False])
+def test_one_error_may_be_that_of_all_groups(metric: str, eta: float | None, is_table: bool) -> None:
+    df, reference = draw(5), prc(last_year(5)) if is_table else 0.5
+    asked: dict[str, Any] = {"reference": reference, "threshold": 1.0, "metrics": metric, "eta": eta}
+    asked |= {"time": "week", "columns": "all", "confidence": 0.9}
+    groups = df.with_columns(wing=pl.col("score").hash() % 3).prc(by=["site", "wing"])
+    n_groups = groups.monitor(**asked).select("site", "wing").n_unique()
+    assert n_groups == 6
+    together = groups.monitor(adjust="all", **asked)
+    expected = groups.monitor(**asked | {"confidence": 1 - 0.1 / 6})
+    assert_frame_equal(together, expected, rel_tol=1e-9)
+    assert (together["needed"] == round(6 / (0.1 * (0.2 if is_table else 1)), 9)).all()
+    one = df.prc.monitor(adjust="all", **asked)
+    assert_frame_equal(one, df.prc.monitor(**asked), check_exact=True)
+    assert not df.clear().prc.monitor(adjust="all", by="site", **asked | {"reference": 0.5}).height
+
+
+def test_a_chart_may_have_one_error_of_all_groups() -> None:
+    df = draw(1, weeks=12, change=7)
+    asked: dict[str, Any] = {"reference": 0.65, "threshold": 1.0, "by": "site"}
+    chart = df.prc.plot.monitor("week", adjust="all", **asked)
+    rows = df.prc.monitor("week", adjust="all", columns="all", **asked)
+    assert chart.to_dict() == charts.monitor(rows, confidence=0.95).to_dict()
+
+
 def test_time_is_any_column_that_has_an_order() -> None:
     df = draw(3).with_columns(day=date(2026, 1, 1) + pl.duration(days=7 * pl.col("week")))
     expected = df.prc.monitor("week", reference=0.5, threshold=1.0, columns="all")
@@ -508,6 +534,7 @@ def test_much_evidence_is_finite() -> None:
         ({"confidence": None}, "monitor.. needs confidence="),
         ({"confidence": intervals(0.95, method="bootstrap", seed=1)}, "bootstrap"),
         ({"weight": "score"}, "monitor.. takes no weight="),
+        ({"adjust": "holm"}, 'adjust= is "all"; got'),
         ({"cluster": "site"}, "monitor.. takes no cluster=; its rows have to be independent"),
         ({"reference": prc(last_year(0), by="site")}, "the reference= table is grouped by site"),
         (

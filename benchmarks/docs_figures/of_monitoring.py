@@ -39,6 +39,21 @@ FIGURES: list[Sentence] = [
         least("repeated", AS_BEFORE),
         most("repeated", AS_BEFORE),
     ),
+    Sentence(
+        PAGE,
+        "of {} sets of 12 groups without a fall, {}% have one ({}% without it). A 10-point fall in one "
+        "is detected in {} weeks instead of {} (medians).",
+        *map(
+            Stored("monitored_groups"),
+            (
+                col("n_sets").min(),
+                most("any_all"),
+                most("any_each"),
+                col("weeks_all").filter(col("weeks").str.starts_with("10")).first(),
+                col("weeks_each").filter(col("weeks").str.starts_with("10")).first(),
+            ),
+        ),
+    ),
     *(hold_fall(value, fall) for value in (0.8, 0.5, 0.2) for fall in ("5 points", "10 points")),
     hold(
         "at most {}% of series have a false alarm in any of {} settings",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from polars_prcurve import prc
+from polars_prcurve.core.comparison.monitoring import PeriodCells, Watch, weigh_evidence
 
 from .experiment import ROUNDING, Row, experiment
 
@@ -273,3 +274,60 @@ def hold_interval(cell: Series, found: pl.DataFrame, rates: Any) -> float | None
         & (pl.Series(truth) <= pl.col("overall_high") + ROUNDING),
     )
     return float(str(held.group_by("set").agg(pl.col("held").all())["held"].mean()))
+
+
+N_GROUPS = 12
+GROUPS = [
+    ALERTS,
+    replace(ALERTS, sizes=(200, 0)),
+    replace(ALERTS, sizes=(20, 300)),
+    Series("precision", 0.99, (50, 200)),
+    Series("recall", 0.8, (20, 300)),
+    Series("fpr", 0.03, (4_000, 20_000)),
+    Series("precision", 0.8, (200, 2_000), fpr=AT_ETA),
+    replace(ALERTS, after=0.7, what="10 points worse in one group"),
+    replace(ALERTS, after=0.75, what="5 points worse in one group"),
+]
+
+
+@experiment(GROUPS, 400)
+def measure_monitored_groups(cell: Series, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """Sets of 12 groups with any false alarm, at an error of 5% each, and of 5% in all."""
+    sound, n_series = replace(cell, after=None), n_sets * N_GROUPS
+    tp, others, _ = draw_weeks(sound, n_series, rng)
+    n_fallen = int(cell.after is not None)
+    if n_fallen:  # in the first group of each set
+        fallen, fallen_others, _ = draw_weeks(cell, n_sets, rng)
+        tp[::N_GROUPS], others[0][::N_GROUPS] = fallen, fallen_others[0]
+    weeks = read_cells(stack_cells(cell, tp, *others), n_series)
+    drawn_reference = draw_reference(sound, n_series, rng)
+    reference = None if drawn_reference is None else read_cells(drawn_reference, n_series)
+    row: Row = {"metric": cell.metric, "eta": cell.eta, "value": cell.values[0], "rows": cell.sizes[0]}
+    row |= {"reference": cell.sizes[1], "weeks": cell.what}
+    for name, alpha in {"each": 0.05, "all": 0.05 / N_GROUPS}.items():
+        watch = Watch(cell.metric, cell.eta, alpha, None if reference else cell.values[0])
+        first = np.array(
+            [find_first_alarm(watch, number, weeks, reference) for number in range(n_series)]
+        )
+        first = first.reshape(n_sets, N_GROUPS)
+        row[f"any_{name}"] = float(np.mean((first[:, n_fallen:] <= WEEKS).any(axis=1)))
+        row[f"weeks_{name}"] = find_quantile(first[:, 0], 0.5) if n_fallen else None
+    yield row
+
+
+def read_cells(rows: pl.DataFrame, n_series: int) -> list[Counts]:
+    """Return the four cells, a row per series."""
+    return [rows[name].to_numpy().reshape(n_series, -1) for name in CELLS]
+
+
+def find_first_alarm(
+    watch: Watch, number: int, weeks: list[Counts], reference: list[Counts] | None
+) -> int:
+    """Return the first week with an alarm of a series, or a week after the last, as `monitor` does."""
+    known = None if reference is None else PeriodCells(*(counts[number, 0] for counts in reference))
+    bound = watch.find_bound(known)
+    if np.isnan(bound):
+        return WEEKS + 1
+    bets = watch.bet(PeriodCells(*(counts[number] for counts in weeks)), known, bound)
+    alarms = np.flatnonzero(weigh_evidence(bets)[0] >= watch.least_evidence)
+    return int(alarms[0]) + 1 if len(alarms) else WEEKS + 1

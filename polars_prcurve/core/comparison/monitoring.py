@@ -25,9 +25,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -217,7 +217,11 @@ def read_reference_rate(reference: object) -> float:
 
 
 def build_monitor_table(
-    cell_rows: pl.DataFrame, time_column: str, watch: Watch, reference_rows: pl.DataFrame | None
+    cell_rows: pl.DataFrame,
+    time_column: str,
+    watch: Watch,
+    reference_rows: pl.DataFrame | None,
+    adjust: Literal["all"] | None,
 ) -> pl.DataFrame:
     """Return the result of `monitor`, from the cells of each group and period, and of the reference."""
     key_columns = cell_rows.columns[: cell_rows.columns.index("threshold")]
@@ -233,6 +237,8 @@ def build_monitor_table(
         if group_columns and cell_rows.height
         else [cell_rows]
     )
+    if adjust == "all":  # Bonferroni: the errors of all groups add up to that of one
+        watch = replace(watch, alpha=watch.alpha / len(rows_of_series))
     period_rows = pl.concat(
         [watch_series(series_rows, time_column, watch) for series_rows in rows_of_series]
     )

@@ -452,13 +452,15 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         threshold: Any,
         metrics: str | PointMetric = "precision",
         confidence: Confidence = 0.95,
+        adjust: Literal["all"] | None = None,
         columns: ResultColumns = "short",
         **words: Unpack[AlertWords],
     ) -> pl.DataFrame:
         """Detect in which period a rate has fallen below a reference; a LazyFrame is collected.
 
         The probability that a group ever has a false alarm is at most `1 - confidence`, however often
-        you look: run it each week on all weeks so far, and stop or go on as you like.
+        you look: run it each week on all weeks so far, and stop or go on as you like. With
+        `adjust="all"` that is the probability that any group ever has one.
 
         Parameters
         ----------
@@ -481,6 +483,10 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             `"precision"`, `"recall"` or `"fpr"`, one per call. For fpr, a rise raises the alarm.
         confidence
             The level.
+        adjust
+            `"all"` divides the error of alarms and of intervals by the number of groups (Bonferroni).
+            All groups must have rows from the first look on: one that is added later raises the
+            evidence that the others need.
         columns
             As in `summary`.
 
@@ -547,7 +553,11 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         )
         period_cells = self._count_cells(threshold, {**words, "by": [*group_columns, time]})
         reference_cells = self._count_reference(reference, threshold, words) if is_table else None
-        series = monitoring.build_monitor_table(period_cells, period_column, watch, reference_cells)
+        if adjust is not None:
+            read_choice("adjust=", adjust, ["all"])
+        series = monitoring.build_monitor_table(
+            period_cells, period_column, watch, reference_cells, adjust
+        )
         keys = [name for name in series.columns if name not in monitoring.MONITOR_COLUMNS]
         return choose_columns(series.lazy(), columns, "monitor", keys).collect()
 

@@ -513,6 +513,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         threshold: Any,
         metrics: str | PointMetric = "precision",
         confidence: Confidence = 0.95,
+        adjust: Literal["all"] | None = None,
         **words: Unpack[ChartOfCurve],
     ) -> Chart:
         """Collect `monitor`, and draw each period, the mean before and since a change, and the alarm.
@@ -526,7 +527,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """
         draw, table_words = self._prepare("monitor", words)
         options: dict[str, Any] = {"reference": reference, "threshold": threshold, "eta": eta}
-        options |= {"metrics": metrics, "confidence": confidence}
+        options |= {"metrics": metrics, "confidence": confidence, "adjust": adjust}
         period_rows = self._methods.monitor(time, columns="all", **options, **table_words)
         return draw(period_rows, confidence=confidence)
 
