@@ -27,7 +27,7 @@ from polars_prcurve.doors.cli.terminal_table import (
     print_rows,
     print_text,
 )
-from polars_prcurve.view.words.names_in_sentences import name_group
+from polars_prcurve.view.verdicts.alarm_sentences import describe_alarms
 
 if TYPE_CHECKING:
     from polars_prcurve.view.report.decision_result import Decision
@@ -84,9 +84,8 @@ def _hold_all(rows: pl.DataFrame, flags: Sequence[str], args: argparse.Namespace
 
 def _print_notes(rows: pl.DataFrame, groups: Sequence[str]) -> None:
     """Print alarms, and what is not as requested: targets that are not met, worthless prevalences."""
-    if "alarm" in rows.columns:
-        for sentence in _describe_alarms(rows):
-            print_note(sentence)
+    for sentence in describe_alarms(rows) if "alarm" in rows.columns else ():
+        print_note(sentence)
     if "guarantee" in rows.columns and (n_unmet := rows["threshold"].null_count()):
         print_note(
             f"{n_unmet} of {rows.height} rows have no threshold with this guarantee; n_pos_needed and "
@@ -96,22 +95,6 @@ def _print_notes(rows: pl.DataFrame, groups: Sequence[str]) -> None:
         group_columns = [name for name in groups if name in rows.columns]
         for sentence in describe_refuted_estimates(rows, group_columns):
             print_note(sentence)
-
-
-def _describe_alarms(rows: pl.DataFrame) -> Iterator[str]:
-    """Yield when each series of a monitor has an alarm, or that it cannot have one; or that none has."""
-    *by, time = rows.columns[: rows.columns.index("metric")]
-    for series in rows.partition_by(by, maintain_order=True) if by else [rows]:
-        head = ", ".join(name_group(name, series[name][0]) for name in by) + ": " * bool(by)
-        for row in series.filter(pl.col("alarm").fill_null(True)).head(1).to_dicts():
-            if row["alarm"] is None:
-                yield f"{head}there can be no alarm, since the reference has too few rows"
-                continue
-            alarm_text, start_text = (name_group(time, row[name]) for name in (time, "since"))
-            change = f"{row['metric']} probably {'rose' if row['metric'] == 'fpr' else 'fell'}"
-            yield f"{head}alarm in {alarm_text}; {change} in {start_text}"
-    if not rows["alarm"].fill_null(True).any():
-        yield "no alarm"
 
 
 def write_report(args: argparse.Namespace) -> None:

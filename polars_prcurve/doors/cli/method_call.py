@@ -65,8 +65,7 @@ def read_command(args: argparse.Namespace) -> MethodCall:
     table = _open_table(args, arguments)
     words = {"confidence": args.command.find_default("confidence"), **table._words, **arguments}
     if words.get("missing") == "below":  # a file may have no other word for null
-        filled_frame = table._frame.with_columns(pl.selectors.float().fill_nan(None))
-        table = FilePrc(filled_frame, table._words)
+        table = FilePrc(table._frame.with_columns(pl.selectors.float().fill_nan(None)), table._words)
     level = getattr(words["confidence"], "level", words["confidence"])
     group_names = (words.get("by"), words.get("model", "model"), words.get("time"))
     groups = list(dict.fromkeys(name for names in group_names for name in as_list(names)))

@@ -63,8 +63,9 @@ def _require_format(path: str) -> FileFormat:
     """Return the format that the name of a file ends in; raise if it is unknown."""
     if (file_format := find_format(path)) is None:
         hint = "; .ndjson has one JSON object per row" if path.lower().endswith(".json") else ""
-        endings = ", ".join(_FORMATS)
-        raise PrcError(f"expected the name of a file to end in {endings}; got {path!r}{hint}")
+        raise PrcError(
+            f"expected the name of a file to end in {', '.join(_FORMATS)}; got {path!r}{hint}"
+        )
     return file_format
 
 

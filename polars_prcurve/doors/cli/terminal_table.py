@@ -154,25 +154,19 @@ class _Subjects(NamedTuple):
     replaced_names: set[str]  # the columns that phrases and headings replace, or that are empty
 
 
-def _show_target(criterion: str, target: float | None = None) -> str:
-    return criterion if target is None else f"{criterion} {target:.6g}"
-
-
 def _describe_eta(eta: float, low: float | None = None, high: float | None = None) -> str:
     """Return a prevalence in words and as a number, with its interval if it has one."""
     span_text = "" if low is None or high is None else f", {low:.2g} to {high:.2g}"
     return f"{say_eta(eta).replace(NO_BREAK, ' ')} positive (eta {eta:.4g}{span_text})"
 
 
-def _describe_sizes(n_pos: int, n_neg: int) -> str:
-    return f"tested on {say_sizes(format_count(n_pos), format_count(n_neg))}"
-
-
 _DESCRIPTIONS: dict[tuple[str, ...], Callable[..., str]] = {
     ("metric",): str,
-    ("criterion", "target"): _show_target,
+    ("criterion", "target"): lambda criterion, target=None: (
+        criterion if target is None else f"{criterion} {target:.6g}"
+    ),
     ("eta", "eta_low", "eta_high"): _describe_eta,
-    ("n_pos", "n_neg"): _describe_sizes,
+    ("n_pos", "n_neg"): lambda *sizes: f"tested on {say_sizes(*map(format_count, sizes))}",
     ("guarantee",): lambda level: f"with a guarantee of {level:g}",
     ("model_a", "model_b"): lambda *models: " minus ".join(map(show_name, map(str, models))),
 }
