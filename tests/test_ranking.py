@@ -700,3 +700,19 @@ def test_none_of_equal_models_is_left_out_more_often_than_promised(paired: bool)
     )
     left_out = found.group_by("table").agg((~pl.col("may_be_best")).any())["may_be_best"].mean()
     assert left_out <= 0.05 + 3 * (0.05 * 0.95 / tables) ** 0.5
+
+
+def test_models_with_a_column_for_each_class_have_examples_of_their_own() -> None:
+    rng = np.random.default_rng(4)
+    kind, model = rng.choice(["a", "b"], 90), rng.choice(["x", "y", "z"], 90)
+    table = pl.DataFrame({"kind": kind, "model": model, "a": rng.normal(size=90)}).with_columns(
+        b=1 - pl.col("a")
+    )
+    of_classes = table.prc.ranking(
+        0.1, score={"a": "a", "b": "b"}, label="kind", model="model", confidence=0.95
+    )
+    long = pl.concat(
+        table.select("model", pl.lit(name).alias("class"), label=pl.col("kind") == name, score=name)
+        for name in "ab"
+    )
+    assert_same(of_classes, long.prc.ranking(0.1, model="model", by="class", confidence=0.95))

@@ -224,8 +224,6 @@ def _list_leads(
     """Return each difference twice, as how far Row.MODEL is behind the other one."""
     eta_number = number_within([*table.group_columns, "model_a", "model_b", "eta"])
     lead_rows = differences.with_columns(eta_number.alias(_ETA_NUMBER))
-    # Names of score columns come as texts.
-    lead_rows = lead_rows.cast(dict.fromkeys(("model_a", "model_b"), table.by[Row.MODEL]))
     lead_rows = lead_rows.join(pl.LazyFrame({_A_LEADS: [True, False]}), how="cross")
     low, high = pl.col("low"), pl.col("high")
     is_as_listed = pl.col(_A_LEADS) if sign > 0 else ~pl.col(_A_LEADS)

@@ -338,7 +338,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             certainty,
             coarse=coarse,
             means=means,
-            is_wide=question.is_wide,
+            is_wide=question.has_model_columns,
         )
         keys = question.list_result_keys(table)
         query = choose_columns(query, columns, "ranking", keys, carried_columns=grid.carried_columns)
