@@ -2704,7 +2704,7 @@ def test_ranks_of_published_points_are_dotted_where_their_limits_leave_them_open
     assert chart.to_dict() == charts.ranking(limits, metric="pr_auc").to_dict()
     dotted = {row["color"] for row in records(chart) if "doubt" in row}
     assert dotted >= set(limits.filter("may_be_best")["model"]) == {"a", "b"}
-    assert "Grey zones: places that are open, since nothing is known" in subtitle(chart)
+    assert "Grey zones: the order is unknown, since nothing is known" in subtitle(chart)
 
 
 def test_a_parameter_of_a_metric_follows_its_name():

@@ -237,14 +237,17 @@ def test_all_documents_tell_that_rows_have_weights(
     frame = pl.DataFrame({"label": label, "score": score, "amount": np.where(label, 1000.0, 100.0)})
     if "counts" in words:
         frame = frame.prc.counts(**({} if name is None else {"weight": "amount"}))
-    for targets, what in (({"alerts": 50, "per": 2_000}, "cases and alerts"), ({}, "cases")):
+    for targets, what in (
+        ({"alerts": 50, "per": 2_000}, "rows, cases and alerts"),
+        ({}, "rows and cases"),
+    ):
         decision = frame.prc(**words).decide(**targets)
-        sentence = f"rows count by {name}, and so do {what};"
+        sentence = f"{what} are weighted{'' if name == 'their weights' else f' by {name}'};"
         report = decision.report(tmp_path / "report.html").read_text(encoding="utf-8")
         page = decision.page(tmp_path / "page.html").read_text(encoding="utf-8")
         for text in (decision.say(10_000), decision.model_card(), report, page):
             assert (sentence in text.replace("\u00a0", " ")) == (name is not None)
-            assert name is not None or "rows count by" not in text
+            assert name is not None or "are weighted" not in text
 
 
 @pytest.mark.parametrize("n_open", [1, 2, 3, 5])

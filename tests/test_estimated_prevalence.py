@@ -381,11 +381,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "weights of the reference": (
         {"reference": REFERENCE.prc(weight="x")},
-        "in the reference= table, .* takes no weight=; leave out weight=",
+        "in the reference= table, leave out weight=, which .* does not take",
     ),
     "points as the reference": (
         {"reference": REFERENCE.prc(rates=("x", "x"))},
-        "in the reference= table, .* takes no rates=; leave out rates=",
+        "in the reference= table, leave out rates=, which .* does not take",
     ),
     "reference of another kind": (
         {**GOOD, "reference": 3},

@@ -396,7 +396,7 @@ def test_thresholds_of_parts_are_refused_and_shifted_scores_take_their_place() -
     """A field has one threshold; scores less the threshold of their part have it at 0."""
     own = ETAS.select("c").with_columns(threshold=pl.int_range(pl.len()) * 0.5)
     for frame in (own, own.lazy()):
-        with pytest.raises(PrcError, match="a column 'c', with thresholds of each part: pass by= in"):
+        with pytest.raises(PrcError, match=r"by= instead of field.*a column 'c', of parts"):
             DF.prc.operating_points(field(ETAS, parts="c"), threshold=frame, columns="all")
     with pytest.raises(PrcError, match="the start= frame has a column 'c'"):
         DF.prc.operating_points(
@@ -771,7 +771,7 @@ def test_what_is_not_known_of_the_areas_of_a_field() -> None:
         DF.prc.summary(
             field(ETAS, parts="c"), confidence=intervals(0.9, method="bootstrap"), columns="all"
         )
-    with pytest.raises(PrcError, match="smooth= works at an eta"):
+    with pytest.raises(PrcError, match="smooth= needs an exact eta"):
         DF.prc.summary(field(UNCERTAIN, parts="c"), smooth="binormal", columns="all")
     with pytest.raises(PrcError, match="leave out cluster="):
         DF.prc.summary(field(ETAS, parts="c"), cluster="score", confidence=0.9, columns="all")

@@ -252,7 +252,7 @@ def test_equal_models_do_not_differ() -> None:
             lambda p: p.summary(
                 pl.DataFrame({"eta": [0.1], "eta_low": [0.05], "eta_high": [0.2]}), mean_over="topic"
             ),
-            "mean_over= works at an eta",
+            "mean_over= needs an exact eta",
         ),
         (
             lambda p: p.compare(score=MODELS, mean_over="topic", metrics="precision"),
@@ -409,7 +409,7 @@ def test_runs_whose_negatives_are_not_counted() -> None:
         ({"maximize": "f1"}, "leave out maximize="),
         ({"alerts": 5, "per": 100}, "leave out"),
         ({"guarantee": 0.9}, "leave out guarantee="),
-        ({"weight": "w"}, "has its own error; leave out"),
+        ({"weight": "w"}, "leave out weights: mean_over="),
         ({"by": "topic"}, "pass it once"),
     ],
 )

@@ -466,7 +466,10 @@ def test_a_method_that_has_no_use_for_them_raises(method: str) -> None:
     if method == "reweight":
         return  # its call is one of a field
     frame, given = PLAIN[method]
-    for words, said in (({"below": (2, 3)}, "takes no below="), ({"missing": "below"}, "needs a score")):
+    for words, said in (
+        ({"below": (2, 3)}, "leave out below="),
+        ({"missing": "below"}, "needs a score"),
+    ):
         with pytest.raises(PrcError, match=said):
             getattr(prc(frame), method)(**{**given, **words})
         with pytest.raises(PrcError, match=said):

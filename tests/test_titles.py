@@ -669,12 +669,12 @@ def test_a_rate_that_is_back_is_not_said_to_be_below_the_reference():
     back, low = [40] * 10 + [20] * 8 + [70] * 20, [40] * 10 + [20] * 28
     chart = watch(*back).prc(**counts).plot.monitor("week", **options)
     assert heading(chart) == (
-        "Precision was for a time below the reference of 40%, probably from week 11 on; "
+        "Precision was temporarily below the reference of 40%, probably from week 11 on; "
         "the mean since then is 56%"
     )
     both = pl.concat([watch(*back, name="back"), watch(*low, name="low")])
     assert heading(both.prc(by="site", **counts).plot.monitor("week", **options)) == (
-        "Precision was for a time below the reference for back, probably from week 11 on; "
+        "Precision was temporarily below the reference for back, probably from week 11 on; "
         "it has fallen for low, probably in week 11"
     )
     many = pl.concat([watch(*back, name=f"back {k}") for k in range(4)])

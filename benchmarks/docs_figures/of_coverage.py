@@ -342,7 +342,7 @@ FAILURES: list[Sentence] = [
         Stored("clustered_promises")(most("broken_by_independent")),
     ),
     Sentence(
-        PAGE, "Where only 2 to 5% of test sets have no doubt, as few as {}% (`differences`) of their intervals cover the true value.",
+        PAGE, "Where only 2 to 5% of test sets have no doubt, as few as {}% (`differences`) of those intervals cover the true value.",
         Stored("differences")(least("coverage_of_marked", col("marked").is_between(0.02, 0.05))),
     ),
     Sentence(PAGE, "a `guarantee` that treats the estimate as exact fails in up to {:.0f}% (`uncertain_targets`).", Stored("uncertain_targets")(most("broken_by_fixed"))),

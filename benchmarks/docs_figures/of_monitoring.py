@@ -56,7 +56,7 @@ FIGURES: list[Sentence] = [
     ),
     *(hold_fall(value, fall) for value in (0.8, 0.5, 0.2) for fall in ("5 points", "10 points")),
     hold(
-        "at most {}% of series have a false alarm in any of {} settings",
+        "at most {}% of series have a false alarm in each of {} settings",
         most("alarm", NOTHING),
         count(NOTHING),
     ),

@@ -215,7 +215,7 @@ RULES = (
     # Means over groups.
     *_pair("mean_over=", ("weights", "cluster=", "stratum=", 'method="bootstrap"', "field()",
                           "eta= of scores", "coarse=", "worst=", "other=", "paired=False"),
-           "mean_over= treats the groups as the sample, and has its own error; leave out {fact}"),
+           "leave out {fact}: mean_over= treats groups as the sample, with their standard error"),
     Rule(("mean_over=", "class_mix()"), "leave out mean_over=, and average the rows: "
          '.group_by("metric").agg(pl.col("value").mean())'),
     *_pair("mean_over=", ("threshold=", "maximize=", "guarantee=", *_to_facts(TARGET_KINDS), "per="),
@@ -275,7 +275,7 @@ def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
     facts = list_facts(words, {}, None, None)
     facts_below = {"below=", _NULL_BELOW} & facts
     if chart in ("reliability", "scores") and facts_below:
-        raise PrcError(f"plot.{chart}() draws scores; leave out {facts_below.pop().rstrip('=')}")
+        raise PrcError(f"leave out {facts_below.pop()}, since plot.{chart}() draws scores")
     if chart in ("roc_curve", "prg_curve", "gain_curve", "threshold_curve") and _UNKNOWN in facts:
         raise PrcError(f"{_UNKNOWN}, and plot.{chart}() needs their number; pass both numbers as below=")
 
@@ -323,7 +323,7 @@ def refuse_word(method: str, word: str) -> PrcError:
     """Return the error for a word about the table that a method does not read."""
     words_text = list_names(f"{name}=" for name in TABLE_WORDS if name in USES[method])
     return PrcError(
-        f"{method}() takes no {word}=; leave out {word}=; of the table it takes {words_text}"
+        f"leave out {word}=, which {method}() does not take; about the table it takes {words_text}"
     )
 
 

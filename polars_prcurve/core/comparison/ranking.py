@@ -164,10 +164,9 @@ def _check_ranking(
     if isinstance(table, RateTable) and targets and targets[0].criterion == "recall":
         recall = f"{targets[0].value:g}"
         raise PrcError(
-            f"{table.argument}= holds points, and the first one that reaches recall={recall} may be far "
-            "above it in one model, and near it in another; leave out recall=, and pass "
-            f'metric="precision_at_recall({recall})" and coarse=True, which adds what may lie between '
-            f"points; .prc.operating_points(recall={recall}) lists the points"
+            f'pass metric="precision_at_recall({recall})" and coarse=True instead of recall=: the first '
+            f"point of {table.argument}= that reaches recall={recall} may be far above it in one model "
+            f"and near it in another; .prc.operating_points(recall={recall}) lists the points"
         )
     table = table if certainty is None else table.require_examples()
     if isinstance(metric, CurveMetric):

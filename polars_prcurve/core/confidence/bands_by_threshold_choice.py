@@ -83,8 +83,8 @@ class FixedBands:
         """Return the bands at prevalences of which some, or all, are estimates."""
         if self.band != "mover":
             raise PrcError(
-                f"{self.describe_band()} works at an exact eta; pass the ends of its interval as two "
-                'eta, or take the intervals of method="analytic", which carry the error of eta'
+                'pass both ends of the interval of eta as numbers, or use method="analytic", which '
+                f"allows for its error: {self.describe_band()} needs an exact eta"
             )
         return replace(self, eta_kinds=self.eta_kinds | {"estimated"})
 
@@ -103,9 +103,8 @@ class FixedBands:
     def tell_exact_eta(self) -> str:
         """Return why the band has none at a prevalence that was counted."""
         return (
-            f"{self.describe_band()} works at an exact eta, and the prevalence of this table was "
-            'counted; pass eta= as a number, or take the intervals of method="analytic", which carry '
-            "the error of the count"
+            'pass eta= as a number, or use method="analytic", which allows for the error of the '
+            f"count: {self.describe_band()} needs an exact eta, and this prevalence was counted"
         )
 
     def limits_by_name(self, rate_name: str, rate_value: Any, size: Any) -> Iterable[tuple[str, Any]]:

@@ -671,10 +671,9 @@ def _check_schema(
     within_columns = table.within if table.parts is None else table.parts.table.within
     if part_columns := [name for name in schema if name in within_columns]:
         raise PrcError(
-            f"a field has one threshold for all its parts, and the {argument}= frame has a column "
-            f"{part_columns[0]!r}, with thresholds of each part: pass by= instead of field() for a "
-            "result of each part, or one threshold; for all parts with a threshold per part, subtract "
-            f"each part's from its scores, and pass {argument}=0"
+            f"pass one {argument}= for all parts of the field, or by= instead of field(); for a "
+            "threshold per part, subtract it from the scores of the part, and pass "
+            f"{argument}=0 (the {argument}= frame has a column {part_columns[0]!r}, of parts)"
         )
 
 

@@ -316,10 +316,9 @@ def refuse_points(argument: str, comparer: str) -> PrcError:
     `argument` names the points, and `comparer` what compares.
     """
     return PrcError(
-        f"{argument}= holds points, and {comparer} compares models by their examples. Models of one "
-        'point each are compared by compare(paired=False, metrics="precision"); of several, '
-        "ranking(coarse=True) has the limits of areas, and operating_points(confidence=0.95) the "
-        "interval of each model at a target"
+        'for models of one point each, call compare(paired=False, metrics="precision"); for models of '
+        "several, ranking(coarse=True) for limits of areas, or operating_points(confidence=0.95) for "
+        f"intervals at a target: {comparer} needs examples, but {argument}= holds points"
     )
 
 

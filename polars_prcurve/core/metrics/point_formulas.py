@@ -428,7 +428,7 @@ def diagnostic_odds_ratio(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amo
 
 @declare_point(source="W 8, FK", range=(-INF, 1.0), depends_on_eta=False)
 def precision_gain(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
-    """Precision on a scale where eta is 0, in which eta cancels out."""
+    """Precision rescaled, 0 where it is eta: `1 - fpr / recall`."""
     return 1 - (fp / (fp + tn)) / (tp / (tp + fn))
 
 

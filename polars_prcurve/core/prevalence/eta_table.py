@@ -105,12 +105,12 @@ class EtaTable(NamedTuple):
         # Fields carry what is known of their parts.
         if self.is_uncertain or ETA_LOW in self.carried_columns:
             end_names = "eta_low and eta_high"
-            remedy = f"pass its ends as two eta (the eta= frame has {end_names}, whose error it does "
+            remedy = f"pass its ends as numbers (the eta= frame has {end_names}, whose error it does "
             remedy += "not carry)"
             if carrier:
                 remedy = f"pass {carrier}, which carries the error of {end_names} in the eta= frame, or "
-                remedy += "pass these ends as two eta"
-            raise PrcError(f"{what} works at an eta; {remedy}")
+                remedy += "pass these ends as numbers"
+            raise PrcError(f"{what} needs an exact eta; {remedy}")
         return self
 
 

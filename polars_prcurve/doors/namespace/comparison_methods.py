@@ -299,8 +299,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
           negative for the leader
         - with `confidence`, `behind_low`, `behind_high`: Float64, the interval of `behind`. All
           intervals of a group hold simultaneously (Tukey 1953)
-        - with `confidence`, `may_be_best`: Boolean, whether no other model is significantly better.
-          An interval above 0 shows that where `significant` of `compare` would not be null. A best model
+        - with `confidence`, `may_be_best`: Boolean, whether no other model is significantly better;
+          `behind_low` above 0 shows one that is, unless `significant` of `compare` is null. A best model
           is ruled out in at most `1 - confidence` of test sets
         - with `mean_over`, `n_groups`: Int64, the groups in which all models have a value
         - with `confidence`, `doubt`: String, as in `compare`, for the model and the best other one,

@@ -273,9 +273,9 @@ class CurveMethods(BoundTable[F], path="prc"):
             `1 - (1 - guarantee) / n`.
         confidence
             A level, or `intervals(...)`: adds to each metric an interval for this threshold on new data.
-            For a threshold chosen on these rows the interval allows for the choice: its worse end covers
-            that of one fewer true positive and one more false positive; for `maximize`, the larger of 2
-            and `tp ** (1/3)` of each; for `recall`, a fraction of one. The metric of the target, such as
+            For a threshold chosen on these rows the interval allows for the choice: its worse end allows
+            for one fewer true positive and one more false positive; for `maximize`, the larger of 2 and
+            `tp ** (1/3)` of each; for `recall`, a fraction of one. The metric of the target, such as
             recall at `recall=`, also has an interval. `threshold=` is for thresholds from other data.
             For the *model* at a target use `summary` and `compare`. `intervals(method="bootstrap")`
             subtracts the optimism (Harrell et al. 1996) from the value of `maximize`, for a DataFrame.

@@ -76,18 +76,17 @@ class FramePrc(
         A column of clusters, such as patients, for intervals. Rows of one cluster need not be
         independent, whatever their labels. A class in fewer than two clusters has no interval.
     model
-        The column that names the model; `model` if left out where models are compared, elsewhere one
-        more group column, the last. For `decide` and `report` None is one model, whatever columns there
-        are.
+        The column that names the model, by default `model` in methods that compare models; in others the
+        last group column. For `decide` and `report` None is one model, whatever columns there are.
     id
         The columns that identify an example of a group, where models scored the same examples. Each has
         one row per model, and `missing="drop"` leaves it out for all models.
     below
-        Positives and negatives that were never scored, `(n_pos, n_neg)`, and that no threshold flags: in
-        each group, or in a frame with all group columns, `n_pos` and `n_neg`, which may have groups
-        without a row in the table. None, or null, as `n_neg` means that negatives are not counted:
-        `eta`, `fpr`, `tn` and `n_neg` are then null, and results that need their number raise an error.
-        Between models with `id`, an example that one model lacks counts as below its scores.
+        The numbers of positives and negatives that were never scored, so that no threshold flags them:
+        `(n_pos, n_neg)` for each group, or a frame with the group columns, `n_pos` and `n_neg`. It may
+        have further groups. None, or null, as `n_neg` means that negatives are not counted: `eta`,
+        `fpr`, `tn` and `n_neg` are then null, and results that need their number raise an error. Between
+        models with `id`, an example that one model lacks counts as below its scores.
     missing
         What to do about a null or NaN score, or a null label or weight: `"raise"` an error, `"drop"` the
         row, or `"below"`: a null score, of a row that was never scored, lies below every score.

@@ -47,7 +47,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         confidence: Confidence = 0.95,
         **words: Unpack[RateTargetsOfPoints],
     ) -> F:
-        """The test set size that gives precision a band `delta` wide, or the lowest such prevalence.
+        """Test set size for a precision interval `delta` wide, or the lowest prevalence with one.
 
         With the numbers needed, test sets with these rates have a band of precision, the default one of
         `curve`, that is at most `delta` wide (Brabec et al. 2020, section 5).
@@ -205,9 +205,9 @@ class PlanningMethods(BoundTable[F], path="prc"):
             and repeats (Saerens et al. 2002).
         reference
             A labelled table of the same model, instead of calibration: bound, `prc(frame, ...)`, or a
-            frame with the same arguments, and with all, some or none of the `by` columns. It cuts scores
-            into at most ten levels, finds the prevalence at which positives and negatives of the
-            reference mix to the levels of these rows, and tests whether any prevalence does.
+            frame with the same arguments, and with all, some or none of the `by` columns. It sorts
+            scores into at most ten bins, finds the prevalence at which a mixture of the reference's
+            positives and negatives fits these rows, and tests whether any does.
         confidence
             A level, such as 0.95: adds an interval by the likelihood ratio, with the reference's errors.
 

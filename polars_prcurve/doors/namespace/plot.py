@@ -249,8 +249,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         probabilities
-            As in `decision_curve`; but left out where a prevalence is below 5%, from a tenth of the
-            least to 20 times the greatest, and at most 99%.
+            As in `decision_curve`. By default, if a prevalence is below 5%, from a tenth of the lowest
+            to 20 times the highest, at most 99%.
         """
         draw, table_words = self._prepare("decision_curve", words)
         if log_x is not None:
@@ -304,7 +304,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         eta
-            As in `compare`, but as in `metric_by_eta` if left out, for two models.
+            As in `compare`; if left out for two models, as in `metric_by_eta`.
         metrics
             As in `compare`, but `average_precision` if left out.
         confidence
@@ -416,8 +416,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         Parameters
         ----------
         eta
-            As in `summary`, but `eta_grid()` if left out, down to about 1 in as many as there are
-            negatives.
+            As in `summary`; if left out, `eta_grid()` from about `1 / n_neg` up.
         metrics
             Curve metrics, as in `summary`, or point metrics, as in `operating_points`. If left out,
             `average_precision`, or `pr_auc` with `rates=` or `cells=`; but `precision` and `npv` at

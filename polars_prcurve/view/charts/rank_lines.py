@@ -297,7 +297,7 @@ def _describe_zones(
         return []
     if "behind" not in result.columns:
         reason = "nothing is known between points or within equal scores"
-        return [f"Grey zones: places that are open, since {reason}"]
+        return [f"Grey zones: the order is unknown, since {reason}"]
     level_text = "" if confidence is None else f" ({format_level(confidence)})"
     grey_sentence = (
         f"Grey zones: the order is not significant{level_text}; crossings there may be due to chance"

@@ -125,7 +125,7 @@ def _say_no_size(case: Case) -> str:
 def _say_other_cause(case: Case) -> str:
     """Return what to do where more examples would not help; empty if they may."""
     if case.overweight_class is not None:
-        return f"Check the weights: those of a few {case.overweight_class} are nearly all"
+        return f"Check the weights: a few {case.overweight_class} have nearly all the weight"
     if case.lacks_scores and min(case.sizes.values()) > 0:  # a group of one class has none either
         return "Pass a column of scores"
     return _COUNT_CASES if rests_on_eta(case) else ""

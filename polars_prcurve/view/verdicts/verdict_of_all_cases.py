@@ -114,9 +114,11 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
     if judged_table.has_classes and judged_table.group_tests is not None and len(cases) > 1:
         phrases.append("classes are tested as if they shared no examples")
     if judged_table.weight is not None:
-        alerts_text = " and alerts" if has_points and not goal.is_of_curve else ""
-        weight_text = name_value(judged_table.weight) if judged_table.weight else "their weights"
-        phrases.append(f"rows count by {weight_text}, and so do cases{alerts_text}")
+        counted_text = (
+            "rows, cases and alerts" if has_points and not goal.is_of_curve else "rows and cases"
+        )
+        weight_text = f" by {name_value(judged_table.weight)}" if judged_table.weight else ""
+        phrases.append(f"{counted_text} are weighted{weight_text}")
     phrases += [_AS_IN_TEST, *_list_lookalikes(cases)]
     return glue_numbers(start_sentence("; ".join(phrases)))
 

@@ -965,7 +965,7 @@ def _say_changes(
     side = "above" if change_word == "risen" else "below"
     names_of_clause: dict[tuple[str, str], list[str]] = {}
     for curve, change in change_of_curve.items():
-        verb = "was for a time" if change.is_past else "is"
+        verb = "was temporarily" if change.is_past else "is"
         clause = f"{verb} {side} the reference for", _say_start(change, time_name)
         if change.has_moved:
             clause = f"has {change_word} for", f"probably {_place_in_time(time_name, change.start)}"
@@ -1002,7 +1002,6 @@ def _say_change(
     start_text = _say_start(change, time_name)
     place_text = f"{side} the reference of {reference_text}"
     if change.is_past:
-        return (
-            f"{rate_name} was for a time {place_text}, {start_text}; the mean since then is {since_text}"
-        )
+        past_text = f"{rate_name} was temporarily {place_text}, {start_text}"
+        return f"{past_text}; the mean since then is {since_text}"
     return f"{rate_name} is {since_text}, {place_text}, {start_text}"
