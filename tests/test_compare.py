@@ -1199,7 +1199,7 @@ def test_not_worse_is_null_without_an_interval() -> None:
     ("asked", "words"),
     [
         ({"margin": -0.1}, "margin= takes a number of at least 0 on the scale of the metric"),
-        ({"margin": "2%"}, "margin= takes a number"),
+        ({"margin": "two"}, "margin= takes a number"),
         ({"margin": 2}, "0.02 for 2 points; average_precision goes from 0 to 1; got 2"),
         ({"margin": 1, "metrics": "roc_auc"}, "roc_auc goes from 0 to 1"),
         ({"margin": 0.1, "threshold": 1, "metrics": "predicted_positive_rate"}, "has no direction"),
