@@ -29,7 +29,7 @@ MEANING_OF_DOUBT = {
     "groups share examples": "their values are not independent, as with classes",
     "few groups": "a mean over fewer than 10 groups",
     "few discordant examples": "few that one model flags and the other does not",
-    "tail not seen": "what the sample lacks may matter more than sampling error",
+    "tail not seen": "extreme scores that the sample lacks may matter most",
     "heavy weights": "the interval rests on a few rows with large weights, or such rows may be missing",
     EQUAL_SCORES: "near the threshold",
     "several targets": "the threshold was chosen for all of them together",
