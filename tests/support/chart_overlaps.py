@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
@@ -85,7 +86,10 @@ class Drawing:
         for text, other in combinations(self.texts, 2):
             if text.lies_on(other) and text[:5] != other[:5]:  # else it is a white rim
                 yield f"{text.text!r} on {other.text!r}"
+        n_alike = Counter(text[:5] for text in self.texts)
         for text in self.texts:
+            if text.is_bold and n_alike[text[:5]] > 1 and re.match(r"[\d.,]+(%|$)", text.text):
+                continue  # a number with a white rim, which has no better place
             box = (text.left + 1, text.top + 1, text.right - 1, text.bottom - 1)
             for line in self.lines:
                 if line.runs_through(*box):

@@ -47,6 +47,8 @@ _AT_LINE = 2.0  # pixels from a line within which a point has no side of it
 _LABEL_HEIGHT = 0.9  # of a label, as a share of the size of its type: digits have no descenders
 _MANY_POINTS = 6  # labels of more points than this are left out where they would lie on lines
 _DOT = 6.0  # pixels from the middle of the dot of a marked point to its rim
+_ASTRAY = 2.0  # the cost of a label on a named line, or beyond one; of one on a grey line it is 1
+_NARROW = 200  # pixels of a panel across, at the least, in which labels may be there
 _SMALL_DOT = 4.0  # and of the dot of a period
 _RING_SIZE = 110  # by how many square pixels a point grows for each that hides it
 _ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
@@ -469,10 +471,11 @@ class LabelSpace:
                 continue
             is_nearer = any(_measure_gap(box, other) < _measure_gap(box, spot) for other in other_points)
             is_astray = self._is_astray(box, side_of_name)
-            cost = self.crosses_line(box) + 0.5 * is_nearer + 2 * is_astray
+            cost = self.crosses_line(box) + 0.5 * is_nearer + _ASTRAY * is_astray
             places.append((cost, box, NamePlace(x + dx, y + dy, align, is_astray)))
         cost, box, place = min(places, key=lambda place: place[0], default=(math.inf, (0.0,) * 4, None))
-        if place is None or (cost >= 1 and len(self.points) > _MANY_POINTS):
+        is_crowded = len(self.points) > _MANY_POINTS or (cost >= _ASTRAY and self.width < _NARROW)
+        if place is None or (cost >= 1 and is_crowded):
             return None
         self.boxes.append(box)
         self.labels.append((x, y, place.y))
