@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -165,3 +166,29 @@ def test_a_budget_is_read_as_it_is_of_targets() -> None:
     for alerts, per, message in ((20, 10, "from 0 to per=10"), (1, 0, "per="), (-1, 5, "from 0 to")):
         with pytest.raises(PrcError, match=message):
             metrics.recall_at_alerts(alerts, per)
+
+
+def draw_sets(n_pos: int, n_neg: int, shift: float) -> pl.DataFrame:
+    """Return 400 test sets with normal scores."""
+    label = np.tile(np.arange(n_pos + n_neg) < n_pos, 400)
+    score = np.random.default_rng(1).normal(size=label.size) + shift * label
+    return pl.DataFrame(
+        {"set": np.arange(label.size) // (n_pos + n_neg), "label": label, "score": score}
+    )
+
+
+def test_the_rest_of_a_budget_may_find_more() -> None:
+    """Where nearly all alerts are right, recall within a budget is short of that at the whole one."""
+    recall = 0.5855178  # where the mean of recall and fpr is 0.3
+    asked: dict[str, Any] = {"metrics": metrics.recall_at_alerts(0.3, 1), "confidence": 0.95}
+    found = draw_sets(100, 400, 2.4).prc(by="set").summary(0.5, **asked)
+    assert found.select((recall > pl.col("high")).mean()).item() < 0.025
+
+
+def test_the_rest_of_a_budget_may_be_false() -> None:
+    """Where a negative stands for many events, precision within a budget is above that at the whole."""
+    precision = 0.0687682  # where 0.003 recall + 0.997 fpr is 0.03
+    asked: dict[str, Any] = {"metrics": metrics.precision_at_alerts(0.03, 1), "confidence": 0.95}
+    found = draw_sets(90, 450, 2.4).prc(by="set").summary(0.003, **asked)
+    assert found["doubt"].null_count() == found.height
+    assert found.select((precision < pl.col("low")).mean()).item() < 0.04

@@ -162,7 +162,7 @@ def test_by_definition(drawn: Drawn, target: str, value: float, eta: float) -> N
     df = pl.DataFrame(drawn, schema=["a", "b", "label"], orient="row")
     asked: Any = {"metrics": ASKED, "confidence": 0.9, target: value}
     models = [expect_model([(row[i], row[2]) for row in drawn], target, value, eta) for i in (0, 1)]
-    check_summaries(df, eta, AT_TARGET[target](value), models)
+    check_summaries(df, eta, target, AT_TARGET[target](value), models)
     found = df.prc.compare(eta, score=["a", "b"], columns="all", **asked)
     long = df.unpivot(["a", "b"], index="label", variable_name="model", value_name="score")
     apart = long.prc.compare(model="model", paired=False, eta=eta, columns="all", **asked)
@@ -197,19 +197,34 @@ AT_TARGET: dict[str, Callable[[float], list[metrics.CurveMetric]]] = {
 
 
 def check_summaries(
-    df: pl.DataFrame, eta: float, asked: list[metrics.CurveMetric], models: list[Any]
+    df: pl.DataFrame, eta: float, target: str, asked: list[metrics.CurveMetric], models: list[Any]
 ) -> None:
     """Hold the interval of each model by itself to the loop."""
     for score, model in zip("ab", models, strict=True):
         found = df.prc.summary(eta, score=score, metrics=asked, confidence=0.9, columns="all")
         for row in found.to_dicts():
-            expected = None if model is None else model[0][row["metric"].partition("_")[0]]
-            ends = [row[name] for name in ("value", "low", "high")]
+            name = row["metric"].partition("_")[0]
+            ends = [row[column] for column in ("value", "low", "high")]
             assert row["standard_error"] is None
-            if expected is None:
+            if model is None or model[0][name] is None:
                 assert ends == [None] * 3
-            else:
-                assert ends == pytest.approx(expected[:3], rel=1e-6, abs=1e-6)
+                continue
+            expected = model[0][name][:3]
+            if target == "predicted_positive_rate":
+                n_pos = int(df["label"].sum())
+                expected = spend_budget(name, model[0], (n_pos, df.height - n_pos), eta)
+            assert ends == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+def spend_budget(name: str, values: Any, sizes: tuple[int, int], eta: float) -> list[float]:
+    """The value and both ends, moved by what half an example more of either class would change."""
+    value, low, high = values[name][:3]
+    rates = [values[rate][0] for rate in ("recall", "fpr")]
+    for i, n in enumerate(sizes):
+        more = [min(1.0, rate + 0.5 / n) if j == i else rate for j, rate in enumerate(rates)]
+        change = compute(name, *more, eta) - value
+        low, high = max(0.0, low + min(0.0, change)), min(1.0, high + max(0.0, change))
+    return [value, low, high]
 
 
 def two_models(n: int = 4000, seed: int = 3) -> pl.DataFrame:

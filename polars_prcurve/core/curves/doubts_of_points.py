@@ -43,8 +43,9 @@ _FEW_AT_TARGET = {
 """Where fewer do, of a metric at a target of examples drawn one by one, by the word of the target: at a
 recall and an fpr it covered 92% or more from there on. At a precision it covered no less than with ten
 of each, in populations that the limits were not chosen on; where precision hardly changes along the
-curve, both covered less. Budgets keep ten: where most of one went to positives, recall at it covered as
-little as 81% with five false positives, since it stops up to an example short of the budget."""
+curve, both covered less. Budgets keep ten: with fewer, more intervals had no doubt where a budget may
+end within a score that many examples share; they covered as little as 42% there, and with ten of each,
+too."""
 _FEW_HITS = 5  # fewer positives reached a precision by luck in every tenth test set (docs/coverage.md)
 _FEW_FALSE = 4  # fewer left out the precision of a budget in every tenth test set (docs/coverage.md)
 _FEW_CLUSTERS = 30  # fewer do, too: the degrees of freedom of Student's distribution are an estimate

@@ -11,7 +11,7 @@ given threshold value, interval and doubt are those of `operating_points`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import polars as pl
@@ -19,6 +19,7 @@ import polars as pl
 from polars_prcurve.core.confidence.bands_by_threshold_choice import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.interval_options import Intervals
+from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, build_target_of_metric
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -27,6 +28,8 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.point_metric import PointMetric
+from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import has_class, lacks_size
@@ -123,6 +126,8 @@ def _find_values(
     points = build_numbered_points(
         table, grid, [*targets.values()], [*point_metrics.values()], bands=bands
     )
+    if isinstance(bands, ModelBands) and any(target.rate is not None for target in targets.values()):
+        points = _spend_budgets(points, point_metrics.values())
     kinds = [""] if certainty is None else ["", "_standard_error", "_low", "_high", f"_{DOUBT}"]
     exprs_of_metric = {
         name: _list_values(name, table, certainty=certainty, bands=bands) for name in point_metrics
@@ -145,6 +150,39 @@ def _find_values(
         for kind in kinds
     }
     return lists_of_populations.select(Population.NUMBER, **value_exprs)
+
+
+def _spend_budgets(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.LazyFrame:
+    """Move both ends of metrics at a budget of alerts to allow for the part of it that no alert takes.
+
+    A budget is met by the last row within it; the rest would flag a part of the next example. A positive
+    takes a = eta / n_pos of it, a negative b = (1 - eta) / n_neg. With a positive in a share p of the
+    alerts there, of all events, the rest would find on average
+
+        p (1 - (p a + (1 - p) b) / (2 a))  positives, at most p (1 - p / 2), and so at most 1/2,
+
+    by Wald's identity and the mean length of the step across a limit, and likewise at most half a
+    negative. Every sample lacks these alike, so they are no error to be added in quadrature: the end of
+    more recall moves by what half a positive more would change, that of a higher fpr by half a negative.
+    A difference of two models needs neither, since both lack them.
+    """
+    is_budget = pl.col("criterion").is_in(ALERT_WORDS)
+    n_more = pl.when(is_budget).then(0.5).otherwise(0.0)
+    rates = {name: pl.col(name) for name in ("recall", "fpr", "eta")}
+    columns = []
+    for metric in metrics:
+        changes = []
+        for rate, size_column in SIZE_COLUMNS.items():
+            greater_rate = (pl.col(rate) + n_more / pl.col(size_column)).clip(upper_bound=1.0)
+            value_there = metric.from_columns(**rates | {rate: greater_rate})
+            changes.append(value_there - metric.from_columns(**rates))
+        low_end, high_end = (pl.col(f"{metric.name}_{end}") for end in ("low", "high"))
+        least, greatest = metric.range
+        columns += [
+            (low_end + pl.min_horizontal(*changes, 0.0)).clip(lower_bound=least),
+            (high_end + pl.max_horizontal(*changes, 0.0)).clip(upper_bound=greatest),
+        ]
+    return points.with_columns(columns)
 
 
 def _list_values(
