@@ -1073,7 +1073,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no such column": (lambda: SETTLED.prc.decide(0.1, score=["new", "odl"]), "odl"),
     "points of several": (
         lambda: CELLS.prc(cells=("tp", "fp", "fn", "tn")).decide(0.1, recall=0.5),
-        'Models of one point each are compared by compare(paired=False, metrics="precision")',
+        'for models of one point each, call compare(paired=False, metrics="precision")',
     ),
     "areas of points": (
         lambda: CELLS.drop("model").prc(cells=("tp", "fp", "fn", "tn")).decide(0.1),
@@ -1570,7 +1570,7 @@ def test_rows_of_weight_0_are_no_examples(weightless: str) -> None:
     )
     assert str(mine) == str(filtered)
     named_as_pattern = weighted.rename({"w": "^w$"}).prc(weight="^w$").decide(0.05, recall=0.5)
-    assert named_as_pattern.say(10_000).replace("by ^w$,", "by w,") == mine.say(10_000)
+    assert named_as_pattern.say(10_000).replace("by ^w$;", "by w;") == mine.say(10_000)
 
 
 @pytest.mark.parametrize("bound", [True, False])
