@@ -72,6 +72,8 @@ _N_STEPS = f"{RESERVED}part"  # how many steps below it one is tried
 _EIGHT_STEPS = pl.lit([*range(8)]).alias(_N_STEPS)  # the places that three halvings can reach
 _GREATEST_LOG = 8.0  # the greatest logarithm that is tried
 _ENOUGH_BITS = f"{RESERVED}enough"  # which steps are enough, as bits
+_SEARCH = f"{RESERVED}search"  # the number of a search, of which 0 finds both sizes
+_SEARCH_OF_KEPT = {"fpr": 1, "recall": 2}  # the search that keeps the number of examples of a rate
 
 
 @overload
@@ -234,29 +236,32 @@ def add_needed_sizes(rates: F, options: SizeOptions, *, has_numbers: bool) -> F:
         # Of delta times precision, which is 1 / (1 + fpr (1 - eta) / (recall eta)).
         max_log_width = max_log_width - (1 + false_per_hit).log()
     rates = rates.with_columns(max_log_width.alias(_MAX_LOG_WIDTH))
-    sizes = {rate: pl.col(_name(rate, "alone")) * pl.col(_ENOUGH_LOG).exp() for rate in _RATES}
-    are_known = pl.all_horizontal(size.is_not_null() for size in sizes.values())
+    # One search for both sizes, and one for each class beside the number of the other that is there.
+    search_numbers = [0, *(_SEARCH_OF_KEPT.values() if has_numbers else ())]
+    rates = rates.with_columns(pl.lit(search_numbers).alias(_SEARCH))
+    rates = rates.explode(_SEARCH, empty_as_null=False)
+    sizes: dict[str, pl.Expr] = {}
+    are_known = pl.lit(True)
+    for rate, count in _COUNT_OF_RATE.items():
+        size_alone = pl.col(_name(rate, "alone"))
+        is_kept = pl.col(_SEARCH) == _SEARCH_OF_KEPT[rate]
+        kept_size = pl.when(is_kept).then(pl.col(count).cast(pl.Float64))
+        sizes[rate] = kept_size.otherwise(size_alone * pl.col(_ENOUGH_LOG).exp())
+        are_known &= size_alone.is_not_null()
     rates = _find_factor(rates, options, sizes)
-    rates = rates.with_columns(
-        pl.when(are_known).then(sizes[rate].ceil()).alias(f"{count}_needed")
-        for rate, count in _COUNT_OF_RATE.items()
-    )
-    for rate, kept_rate in (_RATES, _RATES[::-1]):
-        name = f"{_COUNT_OF_RATE[rate]}_beside"
-        if not has_numbers:
-            rates = rates.with_columns(pl.lit(None, dtype=pl.Float64).alias(name))
-            continue
-        kept_sizes = sizes | {kept_rate: pl.col(_COUNT_OF_RATE[kept_rate]).cast(pl.Float64)}
-        rates = _find_factor(rates, options, kept_sizes)
+    size_columns: dict[str, pl.Expr] = {}
+    for (rate, count), kept_rate in zip(_COUNT_OF_RATE.items(), reversed(_RATES), strict=True):
+        size_columns[f"{count}_needed"] = pl.when(are_known).then(sizes[rate].ceil())
         is_found = are_known & (pl.col(_ENOUGH_LOG) < _GREATEST_LOG)
-        rates = rates.with_columns(pl.when(is_found).then(sizes[rate].ceil()).alias(name))
-    return rates
+        size_beside = pl.when(is_found).then(sizes[rate].ceil()).shift(-_SEARCH_OF_KEPT[kept_rate])
+        size_columns[f"{count}_beside"] = size_beside if has_numbers else pl.lit(None, dtype=pl.Float64)
+    return rates.with_columns(**size_columns).filter(pl.col(_SEARCH) == 0)
 
 
 def _find_factor(rates: F, options: SizeOptions, sizes: Mapping[str, pl.Expr]) -> F:
     """Return the rows with the logarithm of the least factor that is enough, as `sizes` read it."""
     # The search for the logarithm of the factor begins 24 below the greatest one.
-    rates = rates.drop(_ROW_NUMBER, strict=False).with_row_index(_ROW_NUMBER)
+    rates = rates.with_row_index(_ROW_NUMBER)
     rates = rates.with_columns(pl.lit(_GREATEST_LOG).alias(_ENOUGH_LOG))
     # Each round binds its values as columns: the tree of one expression would be too large. It is three
     # halvings, for which it tries all their places, on a row each: a short plan is made sooner.
