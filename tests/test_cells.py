@@ -442,7 +442,7 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "smooth": (lambda p: p.curve(0.1, **OWN, smooth="binormal"), "leave out smooth="),
     "sure ranking": (
         lambda p: p.ranking(0.1, model="g", columns="all", **OWN, confidence=0.9),
-        r"cells= holds points, and confidence= compares models .*compare\(paired=False.*coarse=True",
+        r"compare\(paired=False.*coarse=True.*confidence= needs examples, but cells= holds points",
     ),
     "no sizes": (lambda p: p.curve(0.1, rates=RATES, confidence=0.9), "pass sizes=\\("),
 }

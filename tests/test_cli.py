@@ -1014,8 +1014,9 @@ REFUSED = {
     "curve scores.csv --thresholds x": "thresholds=",
     "curve scores.csv --counts label patient --weight weight": "weight= and counts= both define",
     "curve scores.csv --rates score label": "pass eta= as numbers",
-    "ranking scores.csv --model model --rates score label --eta .1 --metric f1 --recall .5": "leave out "
-    'recall=, and pass metric="precision_at_recall(0.5)" and coarse=True, which adds what may lie',
+    "ranking scores.csv --model model --rates score label --eta .1 --metric f1 --recall .5": (
+        'pass metric="precision_at_recall(0.5)" and coarse=True instead of recall='
+    ),
     "compare scores.csv --model model --rates score label": "pass paired=False with model=",
     "curve scores.csv -o nowhere/out.csv": "folder",
     "curve scores.csv -o out.xlsx": ".parquet",

@@ -533,9 +533,9 @@ def test_much_evidence_is_finite() -> None:
         ({"by": "week"}, "by= and time= both hold the column 'week'"),
         ({"confidence": None}, "monitor.. needs confidence="),
         ({"confidence": intervals(0.95, method="bootstrap", seed=1)}, "bootstrap"),
-        ({"weight": "score"}, "monitor.. takes no weight="),
+        ({"weight": "score"}, "leave out weight=, which monitor.. does not take"),
         ({"adjust": "holm"}, 'adjust= is "all"; got'),
-        ({"cluster": "site"}, "monitor.. takes no cluster=; its rows have to be independent"),
+        ({"cluster": "site"}, "which monitor.. does not take; its rows have to be independent"),
         ({"reference": prc(last_year(0), by="site")}, "the reference= table is grouped by site"),
         (
             {"reference": prc(last_year(0).drop("label"))},
@@ -553,7 +553,7 @@ def test_bad_input_raises_at_the_call(given: dict[str, Any], sentence: str) -> N
 
 
 def test_bound_clusters_are_not_passed_over() -> None:
-    with pytest.raises(PrcError, match="takes no cluster="):
+    with pytest.raises(PrcError, match="leave out cluster="):
         draw(0).prc(cluster="site").monitor("week", reference=0.5, threshold=1.0, columns="all")
 
 

@@ -521,7 +521,7 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
         ({"id": "id", "confidence": 0.9, "rates": ("id", "id")}, "without confidence= and labels"),
         (
             {"confidence": 0.9, "rates": ("id", "id"), "eta": 0.1},
-            "rates= holds points, .* ranking\\(coarse=True\\) has the limits of areas",
+            "ranking\\(coarse=True\\) for limits of areas, .*rates= holds points",
         ),
         ({"rates": ("id", "id")}, "rates= holds no counts, so there is no prevalence"),
         ({"model": "modl"}, "there is no column 'modl' for model="),

@@ -530,10 +530,12 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         from polars_prcurve.core.comparison import monitoring
 
         columns, all_words = read_columns(columns), self._merge_words(words)
+        if adjust is not None:
+            read_choice("adjust=", adjust, ["all"])
         if all_words.get("cluster") is not None:
             raise PrcError(
-                "monitor() takes no cluster=; its rows have to be independent, so make each cluster one "
-                "row, such as by the highest score of a patient"
+                "leave out cluster=, which monitor() does not take; its rows have to be independent, so "
+                "make each cluster one row, such as by the highest score of a patient"
             )
         group_columns: list[Column] = list_columns("by=", all_words.get("by"))
         reader = ColumnReader(self._frame, "raise", may_collect=False)
@@ -553,8 +555,6 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         )
         period_cells = self._count_cells(threshold, {**words, "by": [*group_columns, time]})
         reference_cells = self._count_reference(reference, threshold, words) if is_table else None
-        if adjust is not None:
-            read_choice("adjust=", adjust, ["all"])
         series = monitoring.build_monitor_table(
             period_cells, period_column, watch, reference_cells, adjust
         )
