@@ -123,9 +123,7 @@ def test_intervals_of_an_unknown_level_are_described_in_english():
     table = prc(draw_models({"a": 2.5, "b": 1.0, "c": 0.9}), score=names).compare(
         0.1, metrics="average_precision"
     )
-    assert "Lines: confidence intervals (level not passed to the chart)" in subtitle(
-        charts.difference(table)
-    )
+    assert "Lines: confidence intervals (level not given)" in subtitle(charts.difference(table))
     assert "Lines: 95% intervals" in subtitle(charts.difference(table, confidence=0.95))
 
 
@@ -644,6 +642,8 @@ def test_a_model_of_few_positives_is_not_named_as_best():
             "Among .* with 20 positives or more, by average precision, best is best at all prev.*",
             heading(chart),
         )
+    few_sentence = "Zones and places include few with fewer than 20 positives"
+    assert few_sentence in subtitle(test.plot.ranking([0.05, 0.2], confidence=0.95))
     strip = records(test.plot.metric_by_eta([0.05, 0.2], confidence=0.95), "first")
     assert {row["color"] for row in strip} == {"best"}
 

@@ -1579,7 +1579,7 @@ def test_bands_of_a_pr_curve(y):
     said = {"precision": "Precision", "fdr": "False discovery rate (1 - precision)"}[y]
     assert f"{said} by recall" in subtitle(chart)
     assert "Shaded: 90% intervals at each threshold" in subtitle(chart)
-    assert "Shaded: confidence intervals (level not passed to the chart) at each threshold" in subtitle(
+    assert "Shaded: confidence intervals (level not given) at each threshold" in subtitle(
         charts.pr_curve(table, y=y)
     )
     area = next(layer for layer in inner(chart)["layer"] if layer["mark"]["type"] == "area")

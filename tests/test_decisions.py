@@ -1626,7 +1626,7 @@ def test_models_at_a_class_mix_are_compared_by_weighted_rows() -> None:
     assert decision.verdict.models == ("good",)
 
 
-def test_equal_scores_are_a_reason_in_plain_words_and_finer_scores_the_advice():
+def test_equal_scores_are_a_reason_in_plain_words_and_finer_scores_the_advice(tmp_path: Path):
     """A reader of "equal scores" beside an interval without 0 and "no significant difference" stops."""
     random = np.random.default_rng(201)
     label, base = random.random(4_000) < 0.1, random.normal(size=4_000)
@@ -1648,6 +1648,8 @@ def test_equal_scores_are_a_reason_in_plain_words_and_finer_scores_the_advice():
     assert (
         decision.verdict.would_settle == "Finer scores would help; more cases with these scores may not"
     )
+    for write in (decision.page, decision.report):
+        assert 'class="bar"' not in write(tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_an_end_beyond_the_target_does_not_read_as_the_target():

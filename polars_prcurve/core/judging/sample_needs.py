@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
+from polars_prcurve.core.confidence.doubts import EQUAL_SCORES
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.judging.case_status import (
@@ -80,7 +81,9 @@ def count_examples_needed(case: Case, test_level: float) -> SampleNeed | None:
     if not case.qualifiers and case.goal.targets and not case.goal.is_gate:
         return _plan_open_target(case, test_level) if case.status == "unsure" else None
     if case.status == "no_winner":
-        return _plan_difference(case, test_level)
+        # More examples with the same few scores would leave the doubt.
+        has_plan = case.doubt_of_lead != EQUAL_SCORES
+        return _plan_difference(case, test_level) if has_plan else None
     if case.status == "too_little_data":
         return _plan_vaguest(case)
     candidate = (case.rivals or case.candidates)[0]

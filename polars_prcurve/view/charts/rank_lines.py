@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_name
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.view.charts.parts import chart_input, colors_and_panels
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
@@ -40,10 +41,11 @@ from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.names_and_numbers import format_level, format_metric, round_digits
 from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name, wrap_words
-from polars_prcurve.view.words.number_words import say_eta
+from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_eta
 
 # Columns of `ranking` on how sure an order is; it has those that its arguments request.
 _FURTHER_COLUMNS = ("behind", "may_be_best", "value_low", "value_high", "n_pos", "n_neg")
+_MOST_FEW = 3  # models of few positives, at most, that the note names
 _MOST_NAMES = 30  # models whose names stand at their ranks, at most
 _WIDTH = 432  # pixels of a chart across, which leaves room for names on both sides
 _PITCH = 22  # pixels from rank to rank
@@ -303,7 +305,21 @@ def _describe_zones(
         f"Grey zones: the order is not significant{level_text}; crossings there may be due to chance"
     )
     is_partly_tested = not has_pairs and curves.points["rank"].max() > 2  # type: ignore[operator]
-    return [grey_sentence, "Tested: only who is first" if is_partly_tested else ""]
+    return [
+        grey_sentence,
+        "Tested: only who is first" if is_partly_tested else "",
+        _say_few(curves),
+    ]
+
+
+def _say_few(curves: ChartCurves) -> str:
+    """Return that zones include the models of few positives, which the title leaves out."""
+    few_rows = curves.curve_rows.filter(pl.col("curve").is_in(curves.few_curves))
+    few_names = few_rows["group_0"].cast(pl.String).unique(maintain_order=True).to_list()
+    if not few_names:
+        return ""
+    models_text = join_words(map(isolate_name, few_names)) if len(few_names) <= _MOST_FEW else "models"
+    return f"Zones and places include {models_text} with fewer than {FEW_POSITIVES} positives"
 
 
 def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAxis) -> list[Word]:
