@@ -43,6 +43,14 @@ POINTS = [
 ]
 CHOSEN = [Cell(model, 40, 1_500) for model in (*MODELS, *UNLIKE, *FRESH)]
 
+OF_CHOSEN = (
+    "n_known",
+    "kept_known",
+    "n_null",
+    "kept_null",
+    "stated",
+)  # columns that others have as null
+
 
 @experiment([*POINTS, *CHOSEN], 2_000)
 def measure_certainties(cell: Point | Cell, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
@@ -69,7 +77,8 @@ def measure_at_limit(cell: Point, n_sets: int, rng: np.random.Generator) -> Iter
         scaled = points.with_columns(**scale_limit(name, pl.lit(truth), is_upper=name == "fpr"))
         certainties = scaled.select(measure_certainty(CONFIDENCE)).to_series()
         where = {"population": f"{cell.recall} and {cell.fpr}", "n_pos": cell.n_pos, "n_neg": cell.n_neg}
-        yield where | {"chosen": False, "target": name} | share_wrong(certainties, n_sets)
+        row = where | {"chosen": False, "target": name} | share_wrong(certainties, n_sets)
+        yield row | dict.fromkeys(OF_CHOSEN)
 
 
 def measure_chosen(cell: Cell, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
