@@ -244,8 +244,8 @@ def _warn(passed_text: str, whole_text: str) -> None:
 
 def _read_share(word: str, value: object) -> float:
     """Return a rate as a float; raise unless it is a share."""
-    share, expected = read_percents(value), 'a share, such as 0.873 or "87.3%"'
-    return read_number(f"{word}=", share, expected, lambda x: 0 <= x <= 1)
+    expected_words = 'a share, such as 0.873 or "87.3%"'
+    return read_number(f"{word}=", read_percents(value), expected_words, lambda x: 0 <= x <= 1)
 
 
 def _read_size(word: str, value: object) -> int | None:

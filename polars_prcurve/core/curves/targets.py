@@ -496,13 +496,13 @@ def _to_list(argument: str, argument_value: Any) -> list[Any]:
 
 def _read_values(kind: TargetKind, values: Any) -> list[float]:
     """Return the values of an argument as floats; raise unless all are shares, or factors."""
-    description, greatest_value = 'numbers in [0, 1], such as 0.8 or "80%"', 1.0
+    expected_words, greatest_value = 'numbers in [0, 1], such as 0.8 or "80%"', 1.0
     if kind.values == "factor":
-        description, greatest_value = "numbers of at least 0", sys.float_info.max
+        expected_words, greatest_value = "numbers of at least 0", sys.float_info.max
     numbers = _to_list(kind.word, values)
     numbers = read_percents(numbers) if kind.values == "share" else numbers
     return [
-        read_number(f"{kind.word}=", number, description, lambda x: 0 <= x <= greatest_value)
+        read_number(f"{kind.word}=", number, expected_words, lambda x: 0 <= x <= greatest_value)
         for number in numbers
     ]
 

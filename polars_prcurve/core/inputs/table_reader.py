@@ -45,7 +45,7 @@ def read_input(
 
     `user_table` is given if `input_rows` are another table with the same groups. Examples with an
     `id` are left out as a whole if a value is missing in one of their rows, unless rows are matched.
-    Scores that are `prior_shift` lie in [0, 1]. `wide_scores` are the columns that they came from.
+    Scores that are `posteriors` lie in [0, 1]. `wide_scores` are the columns that they came from.
     """
     reader = ColumnReader(
         input_rows,

@@ -34,9 +34,8 @@ class DecisionRequest:
     weighted_field: tuple[Any, Any] | None = None
     """Of a field, its examples with weights that make it one table, and its prevalence: areas and
     rankings are of that."""
-    weight: str | None = (
-        None  # the column by which rows count, empty if unnamed; None if each counts once
-    )
+    weight: str | None = None
+    """The column by which rows count, empty if it has no name; None if each row counts once."""
     clusters: tuple[str, int] | None = None  # the column of clusters and their number, if they are named
     has_classes: bool = False  # whether each row counts in the groups of all classes
     is_published: bool = False  # whether the table holds points of curves, without examples

@@ -48,27 +48,27 @@ class ClassScores:
             self.is_sorted = True  # last, because another thread may read both at this time
         return self.values
 
-    def _search(self, n: int) -> bool:
-        """Return whether n places are searched in sorted scores, and not by as many passes over all."""
-        return self.is_sorted or n > _MOST_PASSES
+    def _needs_order(self, n_places: int) -> bool:
+        """Return whether so many places are looked up in sorted scores, and not by a pass for each."""
+        return self.is_sorted or n_places > _MOST_PASSES
 
     def pick(self, places: NDArray[np.intp]) -> NDArray[Any]:
         """Return the scores at some places of the rising ones."""
-        if self._search(len(places)):
+        if self._needs_order(len(places)):
             return self.sort()[places]
         picked_scores: NDArray[Any] = np.partition(self.values, places)[places]
         return picked_scores
 
     def count_below(self, keys: NDArray[Any], *, or_equal: bool = False) -> NDArray[np.intp]:
         """Return how many scores are below each key, or equal to it."""
-        if self._search(len(keys)):
+        if self._needs_order(len(keys)):
             return np.searchsorted(self.sort(), keys, side="right" if or_equal else "left")
         is_below = np.less_equal if or_equal else np.less
         return np.array([np.count_nonzero(is_below(self.values, key)) for key in keys], dtype=np.intp)
 
     def list_next(self, limits: NDArray[Any], *, above: bool) -> NDArray[Any]:
         """Return the lowest score that is at least each limit, or above it; none where none is."""
-        if self._search(len(limits)):
+        if self._needs_order(len(limits)):
             places = self.count_below(limits, or_equal=above)
             return self.sort()[places[places < len(self.values)]]
         is_reached = np.greater if above else np.greater_equal
@@ -251,8 +251,8 @@ def sort_classes(table: ResolvedTable) -> SortedClasses | None:
             classes.positives.sort()
             classes.negatives.sort()
         results[_KEY] = classes
-    found_classes: SortedClasses | None = results[_KEY]
-    return found_classes
+    kept_classes: SortedClasses | None = results[_KEY]
+    return kept_classes
 
 
 def _count_few(table: ResolvedTable) -> bool:
