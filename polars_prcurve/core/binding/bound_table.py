@@ -44,9 +44,7 @@ from polars_prcurve.core.inputs.table_reader import (
 from polars_prcurve.core.inputs.wide_tables import empty_incomplete
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
-from polars_prcurve.core.metrics.target_definitions import SHARE_WORDS
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.eta_values import read_percents
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -245,7 +243,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             interval_kinds = argument_rules.INTERVALS.get(method, ("analytic",))
             takes_rate = method in argument_rules.TAKES_RATES
             certainty = read_certainty(confidence, f"{method}()", interval_kinds, takes_rate=takes_rate)
-        targets = _read_targets(words)
+        targets = {name: value for name, value in words.items() if name in shared_arguments.TARGET_WORDS}
         table_words = {
             name: list(value) if isinstance(value, Iterator) else value  # which is read more than once
             for name, value in words.items()
@@ -373,15 +371,6 @@ def _empty_incomplete(frame: F, words: Mapping[str, Any]) -> F:
         return frame
     keys = [*list_columns("by=", words.get("by")), *list_columns("id=", words["id"])]
     return empty_incomplete(frame, [score], leave_out(words["model"], keys))
-
-
-def _read_targets(words: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the targets among the words of a call; texts in per cent are shares."""
-    return {
-        name: read_percents(value) if name in SHARE_WORDS else value
-        for name, value in words.items()
-        if name in shared_arguments.TARGET_WORDS
-    }
 
 
 def _choose_words(

@@ -16,7 +16,13 @@ from polars_prcurve.core.ground.errors import PrcError, describe_value
 from polars_prcurve.core.inputs.resolved_tables import refuse_points
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS, TARGET_KINDS, read_events
+from polars_prcurve.core.metrics.target_definitions import (
+    ALERT_WORDS,
+    SHARE_WORDS,
+    TARGET_KINDS,
+    read_events,
+)
+from polars_prcurve.core.prevalence.eta_values import read_percents
 
 FLOORS = tuple(word for word, kind in TARGET_KINDS.items() if kind.limits_misses)
 """Targets that limit how many positives may be missed: models are judged by the precision there."""
@@ -148,10 +154,8 @@ class Goal:
 
 def read_goal(question: Question, guarantee: object) -> Goal:
     """Return the goal; raise if targets make no sense together."""
-    value_of_target = question.targets
-    words = (word for word, value in value_of_target.items() if value is not None and word != "per")
-    value_of_word = {word: value_of_target[word] for word in sorted(words, key=_ORDER.index)}
-    per = None if value_of_target.get("per") is None else read_events(value_of_target["per"])
+    value_of_word, per = _read_words(question.targets), question.targets.get("per")
+    per = None if per is None else read_events(per)
     is_of_points = question.columns.points is not None
     if question.means is not None:
         if question.means.share_examples:
@@ -187,6 +191,15 @@ def read_goal(question: Question, guarantee: object) -> Goal:
     return Goal(
         limits, merit_column, per=per, guarantee=promise_level, is_of_point=is_of_point, demand=demand
     )
+
+
+def _read_words(value_of_target: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of targets that are set, in order; texts in per cent are shares."""
+    words = (word for word, value in value_of_target.items() if value is not None and word != "per")
+    return {
+        word: read_percents(value_of_target[word]) if word in SHARE_WORDS else value_of_target[word]
+        for word in sorted(words, key=_ORDER.index)
+    }
 
 
 def _check_words(value_of_word: Mapping[str, Any]) -> None:
