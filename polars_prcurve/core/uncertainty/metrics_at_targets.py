@@ -171,11 +171,10 @@ def _spend_budgets(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.L
     rates = {name: pl.col(name) for name in ("recall", "fpr", "eta")}
     columns = []
     for metric in metrics:
-        changes = []
+        value, changes = metric.from_columns(**rates), []
         for rate, size_column in SIZE_COLUMNS.items():
             greater_rate = (pl.col(rate) + n_more / pl.col(size_column)).clip(upper_bound=1.0)
-            value_there = metric.from_columns(**rates | {rate: greater_rate})
-            changes.append(value_there - metric.from_columns(**rates))
+            changes.append(metric.from_columns(**rates | {rate: greater_rate}) - value)
         low_end, high_end = (pl.col(f"{metric.name}_{end}") for end in ("low", "high"))
         least, greatest = metric.range
         columns += [

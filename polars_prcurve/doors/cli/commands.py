@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -65,21 +65,25 @@ def write_table(args: argparse.Namespace) -> int:
 
 def _hold_all(rows: pl.DataFrame, flags: Sequence[str], args: argparse.Namespace) -> bool:
     """Return whether each of these holds in all rows; of models print which are compared."""
+    if args.command.method == "monitor":
+        _check_flags(flags, ["no_alarm"], "no_alarm")
+        return not rows["alarm"].fill_null(True).any()
     sentences = {"significant": "{model_a} differs significantly from {model_b}"}
     if "not_worse" in rows.columns:
         sentences["not_worse"] = f"{{model_a}} is not worse than {{model_b}} by more than {args.margin}"
-    is_monitor, words = args.command.method == "monitor", "not_worse, with --margin, or significant"
-    valid_flags = ["no_alarm"] if is_monitor else [*sentences]
-    if unknown := [name for name in flags if name not in valid_flags]:
-        raise PrcError(f"--fail-unless takes {'no_alarm' if is_monitor else words}; got {unknown[0]}")
-    if is_monitor:
-        return not rows["alarm"].fill_null(True).any()
+    _check_flags(flags, sentences, "not_worse, with --margin, or significant")
     for name in flags:
         for pair_rows in rows.partition_by("model_a", "model_b", maintain_order=True):
             n_met, n_rows = pair_rows[name].sum(), pair_rows.height
             outcome = "met" if n_met == n_rows else f"met in {n_met} of {n_rows} rows"
             print_note(f"{sentences[name].format(**pair_rows.row(0, named=True))}: {outcome}")
     return all(rows[name].fill_null(False).all() for name in flags)
+
+
+def _check_flags(flags: Sequence[str], valid_flags: Collection[str], valid_text: str) -> None:
+    """Raise for a flag of `--fail-unless` that the rows do not have."""
+    if unknown := [name for name in flags if name not in valid_flags]:
+        raise PrcError(f"--fail-unless takes {valid_text}; got {unknown[0]}")
 
 
 def _print_notes(rows: pl.DataFrame, groups: Sequence[str]) -> None:
