@@ -297,9 +297,9 @@ def _describe_recovery(rows: pl.DataFrame, periods_text: str, *, is_rise: bool) 
     if rows["curve"].n_unique() != 1 or not rows["alarm"].any():
         return []
     known_rows = rows.sort("period").drop_nulls("value")
-    is_worse = (pl.col("value") > pl.col("reference")) == is_rise
-    is_bad = known_rows.select(is_worse & (pl.col("value") != pl.col("reference"))).to_series()
-    n_good = next((n for n, bad in enumerate(is_bad.reverse()) if bad), len(is_bad))
+    excess = pl.col("value") - pl.col("reference")
+    is_worse = known_rows.select(excess > 0 if is_rise else excess < 0).to_series()
+    n_good = next((n for n, worse in enumerate(is_worse.reverse()) if worse), len(is_worse))
     if n_good < _FEWEST_GOOD:
         return []
     side = "above" if is_rise else "below"

@@ -45,7 +45,6 @@ from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_eta
 
 # Columns of `ranking` on how sure an order is; it has those that its arguments request.
 _FURTHER_COLUMNS = ("behind", "may_be_best", "value_low", "value_high", "n_pos", "n_neg")
-_MOST_FEW = 3  # models of few positives, at most, that the note names
 _MOST_NAMES = 30  # models whose names stand at their ranks, at most
 _WIDTH = 432  # pixels of a chart across, which leaves room for names on both sides
 _PITCH = 22  # pixels from rank to rank
@@ -318,7 +317,8 @@ def _say_few(curves: ChartCurves) -> str:
     few_names = few_rows["group_0"].cast(pl.String).unique(maintain_order=True).to_list()
     if not few_names:
         return ""
-    models_text = join_words(map(isolate_name, few_names)) if len(few_names) <= _MOST_FEW else "models"
+    has_names = len(few_names) <= colors_and_panels.MOST_NAMED
+    models_text = join_words(map(isolate_name, few_names)) if has_names else "models"
     return f"Zones and places include {models_text} with fewer than {FEW_POSITIVES} positives"
 
 

@@ -25,7 +25,7 @@ _MAX_PANELS = 9
 # Lines of groups that share a panel, as many as have their names beside them; of more, each has a panel
 # in which it is in colour and the others are grey.
 MAX_NAMES = 6
-_MOST_NAMED = 3  # groups of few positives, at most, that a note names
+MOST_NAMED = 3  # groups of few positives, at most, that a note names
 _LEGEND_GAP = 40  # pixels in a legend from the end of a label to the next, with its symbol
 _FAR_APART_RATIO = 3.0  # the factor above which prevalences are far apart
 _OWN_ORDER = (["eta"], ["target"], ["metric"])  # fields whose panels come in their own order
@@ -322,7 +322,8 @@ def pick_out(
         places = _pick_places(color_channel, ranked_labels, ends_first)
         clause = f"highest, {'' if n_known // 2 in places else 'a '}middle and lowest"
     clause += f" with {FEW_POSITIVES} positives or more" if n_known < n_labels else ""
-    clause += "; grey lines: the other {}" + _name_few(color_channel, known_curves)
+    few_clause = _name_few(color_channel, known_curves)
+    clause += f"; grey lines: the other {n_labels - len(places)}{few_clause}"
     picked_labels = [ranked_labels[place] for place in places]
     colors = [color_channel.name_color(label) for label in picked_labels]
     has_twin = not most_colors and len({*colors}) < len(colors)
@@ -333,7 +334,7 @@ def pick_out(
             colored_labels=picked_labels,
             ink_label=picked_labels[-1] if has_twin else None,
         ),
-        color_note=f"Coloured lines: {clause.format(n_labels - len(picked_labels))}",
+        color_note=f"Coloured lines: {clause}",
     )
 
 
@@ -341,10 +342,9 @@ def _name_few(color_channel: Channel, known_curves: Set[int]) -> str:
     """Return a clause with the names of a few groups of too few positives for a colour."""
     known_labels = {color_channel.label_of_curve[curve] for curve in known_curves}
     few_labels = [label for label in color_channel.labels if label not in known_labels]
-    if not known_labels or not 0 < len(few_labels) <= _MOST_NAMED:
+    if not known_labels or not 0 < len(few_labels) <= MOST_NAMED:
         return ""
-    names_text = join_words(few_labels).replace("{", "{{").replace("}", "}}")
-    return f" (fewer than {FEW_POSITIVES}: {names_text})"
+    return f" (fewer than {FEW_POSITIVES}: {join_words(few_labels)})"
 
 
 def _pick_places(

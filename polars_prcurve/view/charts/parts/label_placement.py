@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -110,14 +109,19 @@ def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
         rules = [heights for heights in references if np.isfinite(heights).sum() < 3]
         space = own_panel.open_space(settled_words, [*own_panel.sample_lines().values(), *rules])
         space.boxes += own_panel.list_mark_boxes()
-        free_ways = [
-            (space.crosses_line(box), number, way_to_write)
-            for number, way_to_write in enumerate((word, *word.others))
-            for box in own_panel.list_boxes([way_to_write])
-            if space.is_free(box) and (word.has_rim or not space.crosses_line(box))
-        ]
-        settled_words += [way for *_, way in sorted(free_ways, key=itemgetter(0, 1))[:1]]
+        settled_words += _settle_word(word, own_panel, space)
     return settled_words
+
+
+def _settle_word(word: Word, panel: Panel, space: LabelSpace) -> list[Word]:
+    """Return a word in its first free place, with a rim maybe on a line; empty without a place."""
+    ways_on_lines: list[Word] = []
+    for way_to_write in (word, *word.others):
+        for box in panel.list_boxes([way_to_write]):
+            if space.is_free(box) and not space.crosses_line(box):
+                return [way_to_write]
+            ways_on_lines += [way_to_write] if space.is_free(box) else []
+    return ways_on_lines[:1] if word.has_rim else []
 
 
 # Names of lines -------------------------------------------------------------------------------
