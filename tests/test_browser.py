@@ -328,7 +328,7 @@ def test_a_page_says_numbers_as_the_library_does(browser: Any, live: Path) -> No
     }"""
     drawn = [watched.page.evaluate(draw, share) for share in shares]
     assert drawn == [0, 1, 50, 95, 95, 95, 99, 99, 99, 99, 100]
-    [case] = WIDE.prc(score="careful").decide(1e-6, recall=0.5)._findings.cases
+    [case] = WIDE.prc(score="careful").decide(1e-6, recall=0.5)._judgement.cases
     ends = (
         (0.01, 0.008, 0.012),
         (0.01, 1 / 1_250, 0.012),

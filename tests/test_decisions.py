@@ -599,7 +599,7 @@ def test_a_group_without_positives_does_not_speak_for_all() -> None:
     table = table.with_columns(pl.col("score") % 60 + 40 * pl.col("label"))
     decision = table.prc(by="site").decide(recall=0.5)
     assert decision.say().startswith("TOO LITTLE DATA IN 1 OF 3: precision is 100% (80 to 100) for a")
-    assert {case.per for case in decision._findings.cases} == {1_000}
+    assert {case.per for case in decision._judgement.cases} == {1_000}
 
 
 @pytest.mark.parametrize("eta", [0.02, [0.01, 0.02]], ids=["one", "several"])
@@ -812,7 +812,7 @@ def test_no_table_is_shown_of_rows_without_a_score(words: dict[str, float]) -> N
 @pytest.mark.parametrize("etas", [[float(eta) for eta in eta_grid()], [0.1, 0.1003, 0.5], [0.3, 0.304]])
 def test_prevalences_of_one_table_read_apart(etas: list[float]) -> None:
     decision = SETTLED.prc(score="new").decide(etas, recall=0.5)
-    assert len({case.eta_text for case in decision._findings.cases}) == len(etas)
+    assert len({case.eta_text for case in decision._judgement.cases}) == len(etas)
 
 
 def test_models_without_a_row_are_counted() -> None:

@@ -130,7 +130,7 @@ def test_examples_of_classes_are_counted_and_not_weighed(
     table = CLASSES.prc(score={name: name for name in "abc"}, label="kind", by=by)
     decision = table.decide(eta, precision=0.5, guarantee=guarantee)
     n_groups = 1 if by is None else 2
-    for case in decision._findings.cases:
+    for case in decision._judgement.cases:
         assert (case.n_pos, case.n_neg) == (800 / n_groups, 1_600 / n_groups)
     basis = f"Tested on 2,400 examples{' in 2 groups' if by else ''}; all count in each of 3 classes"
     page = read_report(decision, tmp_path)
@@ -177,7 +177,7 @@ def test_positives_of_a_budget_are_found_or_missed(
     pattern = r"recall of ([\d.,]+) positives (\S+)%.*? finds ([\d.,]+), misses ([\d.,]+)"
     counts = re.findall(pattern, report)
     assert len(counts) == 2
-    for candidate, texts in zip(decision._findings.cases[0].candidates, counts, strict=True):
+    for candidate, texts in zip(decision._judgement.cases[0].candidates, counts, strict=True):
         total, percent, n_found, n_missed = (float(text.replace(",", "")) for text in texts)
         n_decimals = len(texts[2].partition(".")[2])
         assert len(texts[3].partition(".")[2]) == n_decimals
@@ -633,7 +633,7 @@ def test_a_page_draws_the_group_of_nan(tmp_path: Path) -> None:
 
 def test_a_status_has_one_word_everywhere(tmp_path: Path) -> None:
     decision = decide("groups")
-    outcomes = [case.outcome for case in decision._findings.cases]
+    outcomes = [case.outcome for case in decision._judgement.cases]
     counts = {what: outcomes.count(what) for what in ("worse", "better")}  # type: ignore[arg-type]
     assert any(counts.values())
     seen, text = read_report(decision, tmp_path), decision.say(100)
@@ -906,7 +906,7 @@ def test_without_a_target_the_document_draws_what_it_judges(
     """Icons of alerts at half of the positives would tell models apart that the sentence does not."""
     decision = SETTLED.prc(**({"score": ["new", "old"]} | words)).decide(0.02)
     seen = read_report(decision, tmp_path)
-    models, texts = decision._findings.cases[0].candidates, seen.within("text")
+    models, texts = decision._judgement.cases[0].candidates, seen.within("text")
     for candidate in models:
         assert write_merit(candidate) in texts
         assert len(models) == 1 or candidate.model in texts
@@ -924,7 +924,7 @@ def test_icons_are_the_interval_in_whole_alerts(model: str) -> None:
     row = decide("winner").table.filter(model=model).row(0, named=True)
     names = ("precision_low", "precision", "precision_high")
     low, value, high = (min(round(100 * row[name]), 99) for name in names)
-    case = decide("winner")._findings.cases[0]
+    case = decide("winner")._judgement.cases[0]
     [candidate] = [each for each in case.candidates if each.model == model]
     kinds = list(list_icons(case, candidate.precision))
     assert [kinds.count(kind) for kind in dict.fromkeys(kinds)] == [
@@ -941,7 +941,7 @@ def test_icons_show_a_right_alert_only_where_one_is_among_them() -> None:
         [case] = (
             bind(draw_models({"new": 3.2, "old": 1.9}, 400, 60_000))
             .decide(eta, recall=0.5)
-            ._findings.cases
+            ._judgement.cases
         )
         assert is_rarely_right(case)
         for candidate in case.candidates:
@@ -953,7 +953,7 @@ def test_icons_show_a_right_alert_only_where_one_is_among_them() -> None:
 
 @pytest.mark.parametrize("share", [0.995, 0.996, 0.9999])
 def test_nothing_says_100_of_100_where_less_is_meant(share: float) -> None:
-    [case] = decide("one model")._findings.cases
+    [case] = decide("one model")._judgement.cases
     kinds = list(list_icons(case, Estimate(share, 0.9, 1.0)))
     assert [kinds.count(kind) for kind in ("right", "likely", "unlikely")] == [90, 9, 1]
     assert list(list_icons(case, Estimate(share))).count("false") == 1
@@ -977,7 +977,7 @@ def test_a_key_says_how_many_alerts_may_have_to_be_read(tmp_path: Path) -> None:
     told = set()
     for eta in (1e-4, 1e-5, 1e-6):
         decision = wide.decide(eta, recall=0.5)
-        [case] = decision._findings.cases
+        [case] = decision._judgement.cases
         most = 1 / min(each.precision.low for each in case.candidates)
         read = f"may have to be read until one is true, up to {plain(say_eta(1 / most))[5:]};"
         key = plain(read_report(decision, tmp_path).within("p")[-2])

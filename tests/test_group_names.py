@@ -209,7 +209,7 @@ def list_tables(result: Any) -> list[pl.DataFrame]:
         return [result]
     assert result.say()
     assert result.model_card()
-    assert build_document(result._findings, None, None, None)
+    assert build_document(result._judgement, None, None, None)
     return [result.table, result.verdicts.drop("sentence", "reasons", "would_settle")]
 
 

@@ -145,7 +145,7 @@ def decide(name: str) -> Decision:
 
 def list_rows(decision: Decision) -> Iterator[tuple[float, float, float]]:
     """Yield values and ends that may be printed: of the table, of what is drawn, and moved by eta."""
-    evidence = decision._findings.evidence
+    evidence = decision._judgement.evidence
     for frame in (decision.table, evidence.curves):
         for name in frame.columns:
             if f"{name}_low" in frame.columns:
@@ -263,7 +263,7 @@ def test_numbers_below_0_have_a_minus_sign_and_stay_in_the_picture(name: str, tm
         for key, end in {**dict.fromkeys(("x1", "x2", "cx", "x"), width), "y1": height}.items():
             if tag in ("line", "circle", "text") and key in attributes:
                 assert 0 <= float(attributes[key] or 0) <= end, (tag, attributes)
-    if not decision._findings.goal.targets and not decision._findings.goal.is_of_point:
+    if not decision._judgement.goal.targets and not decision._judgement.goal.is_of_point:
         models = [attributes for _, attributes in report.tags if attributes.get("class") == "model"]
         assert not models, "icons are of a target"
 

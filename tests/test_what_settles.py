@@ -87,17 +87,17 @@ def decide_sets(population: Population, drawn: Sequence[tuple[int, int, int]]) -
         with patch.object(DecisionRequest, "test_level", LEVEL):  # no set shares its error with others
             decision = table.prc(score=score, by="set").decide(population.eta, **population.arguments)
         assert decision.verdicts["set"].to_list() == [*range(len(part))]
-        yield from map(Judged, decision._findings.cases, decision.verdicts["met"])
+        yield from map(Judged, decision._judgement.cases, decision.verdicts["met"])
 
 
 def find_need(decision: Decision) -> SampleNeed | None:
-    [case] = decision._findings.cases
-    return count_examples_needed(case, decision._findings.evidence.test_level)
+    [case] = decision._judgement.cases
+    return count_examples_needed(case, decision._judgement.evidence.test_level)
 
 
 def count_needed(decision: Decision) -> float:
     """Return the sum of the sizes that put precision within ±5 points, from its classes' widths."""
-    [case] = decision._findings.cases
+    [case] = decision._judgement.cases
     candidate = case.candidates[0]
     widths = _find_half_widths(candidate)
     need = None if widths is None else _plan_classes(case, candidate, widths, 0.05)
@@ -173,7 +173,7 @@ def test_a_few_sizes_meet_their_width(name: str) -> None:
 def test_the_sentence_names_the_class_of_the_plan_first() -> None:
     few_negatives = draw_models({"score": 2.0}, 500, 30, seed=3)
     decision = few_negatives.prc.decide(0.01, recall=0.5)
-    [case] = decision._findings.cases
+    [case] = decision._judgement.cases
     assert decision.verdict.status == "too_little_data"
     assert find_short_class(case) == (30, "negatives")
     assert decision.verdict.sentence.startswith("With 30 negatives, precision could be anything")

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from polars_prcurve.core.binding.columns_argument import SHORT_COLUMNS
+from polars_prcurve.core.binding.result_columns import SHORT_COLUMNS
 from polars_prcurve.core.comparison.model_pairs import (
     COMPARE_COLUMNS,
     CROSSING_COLUMNS,

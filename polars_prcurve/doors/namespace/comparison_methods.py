@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F, merge_words
-from polars_prcurve.core.binding.columns_argument import ResultColumns, choose_columns, read_columns
 from polars_prcurve.core.binding.question import Question, name_column
+from polars_prcurve.core.binding.result_columns import ResultColumns, choose_columns, read_columns
 from polars_prcurve.core.binding.shared_arguments import (
     TABLE_WORDS,
     AlertWords,
@@ -42,7 +42,7 @@ from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.eta_values import Eta, check_eta
-from polars_prcurve.core.uncertainty.metrics_without_negatives import check_negatives
+from polars_prcurve.core.uncertainty.metrics_that_need_negatives import check_negatives
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -220,7 +220,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         metrics: Any,
     ) -> pl.LazyFrame:
         """Return the differences of models from a point of other examples."""
-        from polars_prcurve.core.comparison.model_beside_point import compare_at_point
+        from polars_prcurve.core.comparison.comparison_with_a_point import compare_at_point
 
         table_words = {word: value for word, value in words.items() if word in TABLE_WORDS}
         return compare_at_point(

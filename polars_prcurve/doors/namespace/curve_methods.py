@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl  # noqa: F401  (the examples need it)
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F
-from polars_prcurve.core.binding.columns_argument import (
+from polars_prcurve.core.binding.question import Question
+from polars_prcurve.core.binding.result_columns import (
     ResultColumns,
     choose_columns,
     list_in_order,
     read_columns,
     read_count_names,
 )
-from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.binding.shared_arguments import (
     CurveWords,
     DesignWords,
@@ -51,7 +51,7 @@ from polars_prcurve.core.sweep.sweep_column_names import (
 )
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
 from polars_prcurve.core.uncertainty.means_over_groups import build_mean_summary
-from polars_prcurve.core.uncertainty.metrics_without_negatives import needs_negatives
+from polars_prcurve.core.uncertainty.metrics_that_need_negatives import needs_negatives
 from polars_prcurve.core.uncertainty.summary_table import build_summary_table
 
 if TYPE_CHECKING:

@@ -101,7 +101,7 @@ class DecisionMethods(BoundTable[F], path="prc"):
 
     def _decide(self, method: str, eta: Any, words: Any, **options: Any) -> Decision:
         """Return the decision that a method requests."""
-        from polars_prcurve.doors.namespace.table_decision import make_decision
+        from polars_prcurve.doors.namespace.decision_making import make_decision
 
         question = self._ask(method, words, eta=eta, collects=True, **options)
         return make_decision(self, question, words, options["guarantee"])

@@ -44,8 +44,8 @@ from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_values import end_at_negatives, eta_grid
 from polars_prcurve.core.sweep.effective_numbers_of_points import add_effective_numbers
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
-from polars_prcurve.view.words.call_order import keep_call_order
 from polars_prcurve.view.words.number_words import FEW_POSITIVES
+from polars_prcurve.view.words.order_of_names import keep_call_order
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

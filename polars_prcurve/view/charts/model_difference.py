@@ -26,8 +26,8 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
-from polars_prcurve.view.words.call_order import number_names
 from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta
+from polars_prcurve.view.words.order_of_names import number_names
 
 _HOLDS_0 = 2  # the place of the colour of a band that holds 0, after those above and below it
 _HEIGHT = 0.55  # of a panel, as a share of its width: differences are small, and lines run across

@@ -12,7 +12,6 @@ from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.view.report.decision_notes import name_interval
 from polars_prcurve.view.verdicts.case_places import name_own_group
-from polars_prcurve.view.verdicts.findings import Findings
 from polars_prcurve.view.verdicts.value_phrases import (
     NO_VALUE,
     format_metric,
@@ -21,6 +20,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_threshold,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
+from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.names_in_sentences import name_metric
 
@@ -28,7 +28,7 @@ from polars_prcurve.view.words.names_in_sentences import name_metric
 
 
 def list_model_columns(
-    findings: Findings, case: Case, candidates: Sequence[Candidate]
+    judgement: WordedJudgement, case: Case, candidates: Sequence[Candidate]
 ) -> list[TextColumn]:
     """Return the columns of models of a case: name, threshold and values, the one that decides first."""
     goal, columns = case.goal, []
@@ -36,7 +36,7 @@ def list_model_columns(
         columns.append(name_models(candidates))
     first_name, *names = list_metrics(goal)
     columns += list_thresholds(goal, candidates)
-    columns.append(list_values(candidates, first_name, level=_head_level(findings)))
+    columns.append(list_values(candidates, first_name, level=_head_level(judgement)))
     columns += [list_values(candidates, name) for name in names]
     if goal.is_of_curve and not goal.mean_over:  # how many alerts are true is no area
         half_text = f"precision at {number_words.say_share(0.5)} true recall"
@@ -70,31 +70,31 @@ def list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[TextCol
     return [TextColumn("threshold", cells, shown_names=["threshold"])]
 
 
-def _head_level(findings: Findings) -> str:
+def _head_level(judgement: WordedJudgement) -> str:
     """Return what is behind the head of the first column of values: `(95% CI)`, or `(CI)`."""
-    return f"({name_interval(findings, 'CI')})"
+    return f"({name_interval(judgement, 'CI')})"
 
 
 # Cases --------------------------------------------------------------------------------------------
 
 
-def list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[TextColumn]:
+def list_case_columns(judgement: WordedJudgement, cases: Sequence[WordedCase]) -> list[TextColumn]:
     """Return the columns of cases: name, threshold and values of one model, or a value of each model."""
-    name, *other_names = choose_columns(findings.goal)
+    name, *other_names = choose_columns(judgement.goal)
     verdicts = [say_short(case) for case in cases]
     verdict_column = TextColumn("verdict", verdicts, is_text=True, shown_names=["verdict"])
-    if findings.has_one_model:
+    if judgement.has_one_model:
         candidates = [case.candidates[0] for case in cases]
         return [
             *_list_places(cases),
-            *list_thresholds(findings.goal, candidates),
-            list_values(candidates, name, level=_head_level(findings)),
+            *list_thresholds(judgement.goal, candidates),
+            list_values(candidates, name, level=_head_level(judgement)),
             *(list_values(candidates, other_name) for other_name in other_names),
             *([verdict_column] if any(verdicts) else []),
         ]
     name_of_model = {candidate.model: name_model(candidate) for candidate in cases[0].candidates}
     return [
-        *_list_places(cases, f"{name_metric(name)} {_head_level(findings)}"),
+        *_list_places(cases, f"{name_metric(name)} {_head_level(judgement)}"),
         *(
             list_values([case.find_candidate(model) for case in cases], name, name_of_model[model])
             for model in sorted(name_of_model, key=str)
@@ -103,9 +103,9 @@ def list_case_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[T
     ]
 
 
-def list_pair_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[TextColumn]:
+def list_pair_columns(judgement: WordedJudgement, cases: Sequence[WordedCase]) -> list[TextColumn]:
     """Return the columns of the two models of each case that a document draws, one below the other."""
-    name, *_ = choose_columns(findings.goal)
+    name, *_ = choose_columns(judgement.goal)
     pairs = [case.leaders for case in cases]
     candidates = [candidate for pair in pairs for candidate in pair]
     places = [
@@ -121,7 +121,7 @@ def list_pair_columns(findings: Findings, cases: Sequence[WordedCase]) -> list[T
     return [
         *places,
         name_models(candidates),
-        list_values(candidates, name, level=_head_level(findings)),
+        list_values(candidates, name, level=_head_level(judgement)),
     ]
 
 
@@ -149,17 +149,17 @@ def _list_places(cases: Sequence[WordedCase], head: str = "where") -> list[TextC
     return [TextColumn(head, groups, is_text=True), TextColumn("prevalence", etas, shown_names=["eta"])]
 
 
-def sort_cases(findings: Findings) -> Sequence[WordedCase]:
+def sort_cases(judgement: WordedJudgement) -> Sequence[WordedCase]:
     """Return the cases, those of groups of one model by their values, the highest first."""
-    has_groups = len({tuple(case.groups.values()) for case in findings.cases}) == len(findings.cases)
-    if not has_groups or not findings.has_one_model:
-        return findings.cases
-    name, *_ = choose_columns(findings.goal)
+    has_groups = len({tuple(case.groups.values()) for case in judgement.cases}) == len(judgement.cases)
+    if not has_groups or not judgement.has_one_model:
+        return judgement.cases
+    name, *_ = choose_columns(judgement.goal)
 
     def read_value(case: Case) -> float:
         return case.candidates[0].read(name).value or 0.0 if case.qualifiers else -1.0
 
-    return sorted(findings.cases, key=read_value, reverse=True)
+    return sorted(judgement.cases, key=read_value, reverse=True)
 
 
 def choose_columns(goal: Goal) -> list[str]:

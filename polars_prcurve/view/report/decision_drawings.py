@@ -26,7 +26,6 @@ from polars_prcurve.view.report.html_and_svg import (
     draw_text,
     name_color,
 )
-from polars_prcurve.view.verdicts.findings import Findings
 from polars_prcurve.view.verdicts.value_phrases import (
     choose_drawn_column,
     describe_icons,
@@ -37,7 +36,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_merit,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
-from polars_prcurve.view.words.call_order import keep_call_order, number_names
+from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement
 from polars_prcurve.view.words.names_in_sentences import count_letters, wrap_words
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
@@ -45,6 +44,7 @@ from polars_prcurve.view.words.number_words import (
     count_one_in,
     say_signed,
 )
+from polars_prcurve.view.words.order_of_names import keep_call_order, number_names
 
 # Icons of alerts: those that are right, false, and hatched what the interval leaves open -----------
 
@@ -440,18 +440,20 @@ class GroupBlock:
     is_in_doubt: bool  # whether intervals are known to be too narrow, so lines are dotted
 
 
-def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, kind: str) -> str:
+def draw_groups(
+    judgement: WordedJudgement, blocks: Sequence[GroupBlock], width: float, kind: str
+) -> str:
     """Return the picture of all cases, and the value of all groups together if they are tested."""
-    color_number_by_model = {} if findings.has_one_model else number_models(findings)
+    color_number_by_model = {} if judgement.has_one_model else number_models(judgement)
     names_width, plot_right = min(170.0, 0.36 * width), width - 52
-    column = choose_drawn_column(findings.goal)
-    candidates = [candidate for case in findings.cases for candidate in case.candidates]
-    upright = find_drawn_limits(findings.goal).get(
-        column, None if findings.group_tests is None else findings.group_tests.overall_value
+    column = choose_drawn_column(judgement.goal)
+    candidates = [candidate for case in judgement.cases for candidate in case.candidates]
+    upright = find_drawn_limits(judgement.goal).get(
+        column, None if judgement.group_tests is None else judgement.group_tests.overall_value
     )
     estimates = [candidate.read(column) for candidate in candidates]
     axis = find_axis([*estimates, Estimate(upright)], (names_width, plot_right))
-    names = {case.name for case in findings.cases}
+    names = {case.name for case in judgement.cases}
     rows_of_name = {name: wrap_words(name, names_width / _LETTER)[:_MOST_NAME_ROWS] for name in names}
 
     def measure(case: WordedCase) -> float:
@@ -459,7 +461,7 @@ def draw_groups(findings: Findings, blocks: Sequence[GroupBlock], width: float, 
         return max(name_height, _MODEL_ROW_HEIGHT * (len(case.candidates) + 1))
 
     height = 26 + sum(_HEAD_HEIGHT + sum(map(measure, block.cases)) for block in blocks)
-    is_of_rate = bool(find_drawn_limits(findings.goal)) or findings.goal.is_of_rate
+    is_of_rate = bool(find_drawn_limits(judgement.goal)) or judgement.goal.is_of_rate
     shapes = [*axis.draw_ticks((18, height), 11, is_of_rate=is_of_rate)]
     shapes.append(draw_text((width, 24), "positives", 10, anchor="end"))
     y = 20.0
@@ -511,43 +513,43 @@ def _draw_marks(
 # Cases of which the same is known, in blocks
 
 
-def are_drawn(findings: Findings) -> bool:
+def are_drawn(judgement: WordedJudgement) -> bool:
     """Return whether cases are rows of one picture: those of tested groups, and many."""
-    return findings.group_tests is not None or len(findings.cases) >= _LEAST_DRAWN
+    return judgement.group_tests is not None or len(judgement.cases) >= _LEAST_DRAWN
 
 
-def number_models(findings: Findings) -> dict[Any, int]:
+def number_models(judgement: WordedJudgement) -> dict[Any, int]:
     """Return the number of the colour of each model, as in charts."""
-    if findings.model is None:
+    if judgement.model is None:
         return {None: 0}
-    names = findings.evidence.rows[findings.model].to_frame()
-    numbers = number_names(keep_call_order(names, findings.call_order)[findings.model])
-    return dict(zip(names[findings.model].to_list(), numbers, strict=True))
+    names = judgement.evidence.rows[judgement.model].to_frame()
+    numbers = number_names(keep_call_order(names, judgement.call_order)[judgement.model])
+    return dict(zip(names[judgement.model].to_list(), numbers, strict=True))
 
 
-def place_cases(findings: Findings) -> dict[Outcome, list[WordedCase]]:
+def place_cases(judgement: WordedJudgement) -> dict[Outcome, list[WordedCase]]:
     """Return the cases of each outcome, in the order of blocks, and the highest of an outcome first."""
     cases_by_outcome: dict[Outcome, list[WordedCase]] = {outcome: [] for outcome in _BLOCKS}
-    column = choose_drawn_column(findings.goal)
-    for case in findings.cases:
+    column = choose_drawn_column(judgement.goal)
+    for case in judgement.cases:
         cases_by_outcome[case.outcome].append(case)
     for cases in cases_by_outcome.values():
         cases.sort(key=lambda case: case.candidates[0].read(column).value or 0.0, reverse=True)
     return cases_by_outcome
 
 
-def list_blocks(findings: Findings) -> list[GroupBlock]:
+def list_blocks(judgement: WordedJudgement) -> list[GroupBlock]:
     """Return the blocks; the cases with a winner have one for each model."""
     blocks = []
-    for outcome, cases in place_cases(findings).items():
+    for outcome, cases in place_cases(judgement).items():
         title, color_number = _BLOCKS[outcome]
-        has_winner = outcome == "winner" and not findings.has_one_model
+        has_winner = outcome == "winner" and not judgement.has_one_model
         cases_by_winner: dict[str, list[WordedCase]] = {}
         for case in cases:
             cases_by_winner.setdefault(say_short(case) if has_winner else "", []).append(case)
         for winner, block_cases in sorted(cases_by_winner.items(), key=lambda item: -len(item[1])):
             if winner:
-                color_number = number_models(findings)[block_cases[0].qualifiers[0].model]
+                color_number = number_models(judgement)[block_cases[0].qualifiers[0].model]
             n_cases, is_in_doubt = len(block_cases), outcome == "too_little_data"
             block_title = f"{n_cases} where {winner}" if winner else title.format(n_cases)
             blocks.append(GroupBlock(block_title, color_number, block_cases, is_in_doubt))

@@ -1,11 +1,11 @@
 """The document of a decision: one HTML file to send, in the order of a reader's questions.
 
-findings -> verdict   what is decided, in its own sentence
-         -> models    icons of 100 alerts, the interval hatched, and the numbers; without a target
-                      the merit of each model with its interval
-         -> chart     precision by recall
-         -> need      what would settle what is open
-         -> more      folded: other prevalences, all numbers, how they are made
+judgement -> verdict   what is decided, in its own sentence
+          -> models    icons of 100 alerts, the interval hatched, and the numbers; without a target
+                       the merit of each model with its interval
+          -> chart     precision by recall
+          -> need      what would settle what is open
+          -> more      folded: other prevalences, all numbers, how they are made
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from polars_prcurve.core.ground import message_text
 from polars_prcurve.core.ground.package_version import __version__
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Candidate, Case
-from polars_prcurve.core.judging.judged_table import are_alike, find_least_known
 from polars_prcurve.core.judging.sample_needs import count_examples_needed
+from polars_prcurve.core.judging.table_judgement import are_alike, find_least_known
 from polars_prcurve.core.prevalence.prior_shift import shift_prior
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_drawings as drawings
@@ -50,10 +50,10 @@ from polars_prcurve.view.report.html_and_svg import (
 )
 from polars_prcurve.view.verdicts import value_phrases
 from polars_prcurve.view.verdicts.case_places import name_unit
-from polars_prcurve.view.verdicts.findings import Findings, build_table, list_all_names
-from polars_prcurve.view.verdicts.reason_sentences import describe_difference
+from polars_prcurve.view.verdicts.caveat_sentences import describe_difference
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
+from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement, build_table, list_all_names
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.names_in_sentences import (
     mark_names,
@@ -66,48 +66,50 @@ from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSI
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
 
 
-def build_document(findings: Findings, title: str | None, date: str | None, notes: str | None) -> str:
-    """Return the document as HTML; equal findings and words make equal bytes."""
-    body = _write_body(findings, title, date, notes)
-    return write_document(title or findings.verdict.sentence, DECISION_STYLE, body)
+def build_document(
+    judgement: WordedJudgement, title: str | None, date: str | None, notes: str | None
+) -> str:
+    """Return the document as HTML; equal judgements and words make equal bytes."""
+    body = _write_body(judgement, title, date, notes)
+    return write_document(title or judgement.verdict.sentence, DECISION_STYLE, body)
 
 
 def _write_body(
-    findings: Findings, title: str | None, date: str | None, notes: str | None
+    judgement: WordedJudgement, title: str | None, date: str | None, notes: str | None
 ) -> Iterator[str]:
-    verdict, is_drawn = findings.verdict, drawings.are_drawn(findings)
+    verdict, is_drawn = judgement.verdict, drawings.are_drawn(judgement)
     yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
     if title is not None:
         yield f'<p class="place">{escape(title)}</p>'
-    yield f'<p class="place">{write_prose(findings.verdict.conditions)}</p>'
-    yield write_status(findings)
-    yield f"<h1>{write_sentence(findings, verdict)}</h1>"
-    if findings.cases:
+    yield f'<p class="place">{write_prose(judgement.verdict.conditions)}</p>'
+    yield write_status(judgement)
+    yield f"<h1>{write_sentence(judgement, verdict)}</h1>"
+    if judgement.cases:
         if is_drawn:
-            yield from write_groups(findings)
+            yield from write_groups(judgement)
         else:
-            yield from _draw_cases(findings)
+            yield from _draw_cases(judgement)
         if notes is not None:
             yield f"<h2>Notes</h2><p>{escape(notes)}</p>"
-        yield from write_need(findings)
+        yield from write_need(judgement)
         yield '<h2 class="screen">More</h2>'
         if not is_drawn:
-            yield from _fold_differences(findings)
-        elif not _are_in_sight(findings):
-            yield _fold(f"All {len(findings.cases)} verdicts", write_cases(findings))
-        table_html = write_raw(build_table(findings))
-        yield _fold("All numbers, and how they were computed", table_html + write_methods(findings))
-    yield f"<footer>{escape(describe_test(findings, date))}</footer>"
+            yield from _fold_differences(judgement)
+        elif not _are_in_sight(judgement):
+            yield _fold(f"All {len(judgement.cases)} verdicts", write_cases(judgement))
+        table_html = write_raw(build_table(judgement))
+        yield _fold("All numbers, and how they were computed", table_html + write_methods(judgement))
+    yield f"<footer>{escape(describe_test(judgement, date))}</footer>"
 
 
-def write_sentence(findings: Findings, verdict: Verdict) -> str:
+def write_sentence(judgement: WordedJudgement, verdict: Verdict) -> str:
     """Return the sentence of a verdict as HTML."""
-    return _mark_names(findings, verdict.sentence)
+    return _mark_names(judgement, verdict.sentence)
 
 
-def _mark_names(findings: Findings, text: str) -> str:
+def _mark_names(judgement: WordedJudgement, text: str) -> str:
     """Return a text as HTML, in which each name keeps its direction of writing."""
-    names_html = map(write_prose, list_all_names(findings))
+    names_html = map(write_prose, list_all_names(judgement))
     return mark_names(write_prose(text), names_html, "<bdi>{}</bdi>".format)
 
 
@@ -132,10 +134,10 @@ class ModelCard:
         return "" if self.candidate.model is None else isolate(value_phrases.name_model(self.candidate))
 
 
-def _draw_cases(findings: Findings) -> Iterator[str]:
+def _draw_cases(judgement: WordedJudgement) -> Iterator[str]:
     """Yield what is judged: alerts of two models of each case, or without a target their merit."""
-    cases, color_number_by_model = findings.cases, drawings.number_models(findings)
-    is_joined = findings.has_one_model and len(cases) > 1  # whose cards stand side by side
+    cases, color_number_by_model = judgement.cases, drawings.number_models(judgement)
+    is_joined = judgement.has_one_model and len(cases) > 1  # whose cards stand side by side
     cards: list[ModelCard] = []
     for case in cases:
         new_cards = [
@@ -144,31 +146,31 @@ def _draw_cases(findings: Findings) -> Iterator[str]:
         ]
         if len(cases) > 1 and not (is_joined and new_cards):
             heading = start_sentence(case.place)
-            yield f"<h2>{_mark_names(findings, heading)}</h2>"
+            yield f"<h2>{_mark_names(judgement, heading)}</h2>"
             if not are_alike(cases) or not (new_cards or case.goal.is_of_curve):
-                yield f'<p class="place">{write_sentence(findings, case.verdict)}</p>'
+                yield f'<p class="place">{write_sentence(judgement, case.verdict)}</p>'
         if new_cards and not is_joined:
             yield write_cards(new_cards)
         if case.goal.is_of_curve:
-            yield from _draw_merits(findings, case)
+            yield from _draw_merits(judgement, case)
         cards += new_cards
     if cards:
-        yield (write_cards(cards) if is_joined else "") + write_key(findings, cards)
+        yield (write_cards(cards) if is_joined else "") + write_key(judgement, cards)
     elif cases[0].goal.is_of_curve:
-        yield f'<p class="note">{escape(describe_intervals(findings))}</p>'
+        yield f'<p class="note">{escape(describe_intervals(judgement))}</p>'
     if len(cases) == 1:
         [case] = cases
         n_drawn = 2 if cards else 0 if case.goal.is_of_curve and not case.goal.mean_over else 1
         if len(case.candidates) > n_drawn:
-            yield write_models(findings, case)
+            yield write_models(judgement, case)
         # A point has no curve: instead, its precision at other prevalences is in sight.
-        shares_html, chart_html = write_shares(case), "".join(_draw_chart(findings, case))
+        shares_html, chart_html = write_shares(case), "".join(_draw_chart(judgement, case))
         yield chart_html or (shares_html and f"<h2>Other prevalences</h2>{shares_html}")
 
 
-def _fold_differences(findings: Findings) -> Iterator[str]:
+def _fold_differences(judgement: WordedJudgement) -> Iterator[str]:
     """Yield differences of models that are tested, and curves, or precision at other prevalences."""
-    cases = findings.cases
+    cases = judgement.cases
     differences_html = ""
     for case in cases:
         if case.status == "winner" and (difference := describe_difference(case)):
@@ -182,17 +184,17 @@ def _fold_differences(findings: Findings) -> Iterator[str]:
         charts_html = "".join(
             f"<p>{escape(start_sentence(case.place))}</p>{chart_html}"
             for case in cases
-            if (chart_html := "".join(_draw_chart(findings, case)))
+            if (chart_html := "".join(_draw_chart(judgement, case)))
         )
         yield charts_html and _fold("Curves", charts_html, ' class="screen"')
     elif not cases[0].goal.is_of_point and (shares_html := write_shares(cases[0])):
         yield _fold("Other prevalences", shares_html)
 
 
-def _draw_merits(findings: Findings, case: Case) -> Iterator[str]:
+def _draw_merits(judgement: WordedJudgement, case: Case) -> Iterator[str]:
     """Yield the merit of each model with its interval, on the axis of all cases."""
-    column, color_number_by_model = case.goal.merit_column, drawings.number_models(findings)
-    estimates = [candidate.read(column) for other in findings.cases for candidate in other.candidates]
+    column, color_number_by_model = case.goal.merit_column, drawings.number_models(judgement)
+    estimates = [candidate.read(column) for other in judgement.cases for candidate in other.candidates]
     first_models = [
         candidate for candidate in rank_models(case) if candidate.read(column).value is not None
     ]
@@ -201,7 +203,7 @@ def _draw_merits(findings: Findings, case: Case) -> Iterator[str]:
     ]
     heading = start_sentence(value_phrases.name_merit(case))
     yield '<section class="chart">'
-    yield f'<p class="place">{escape(heading)}; line: {name_interval(findings)}</p>'
+    yield f'<p class="place">{escape(heading)}; line: {name_interval(judgement)}</p>'
     for css_class, width in (("wide", 740), ("small", 358)):
         yield drawings.draw_intervals(case, models, estimates, width, f"{css_class} rows")
     yield "</section>"
@@ -220,10 +222,10 @@ def choose_drawable(case: Case) -> list[Candidate]:
     return [candidate for candidate in case.leaders if candidate.precision.value is not None]
 
 
-def write_status(findings: Findings) -> str:
+def write_status(judgement: WordedJudgement) -> str:
     """Return the status, filled where it is decided; empty where the numbers speak for themselves."""
-    css_classes = "status settled" if findings.status in ("winner", "met") else "status"
-    label = say_status(findings)
+    css_classes = "status settled" if judgement.status in ("winner", "met") else "status"
+    label = say_status(judgement)
     return f'<p class="{css_classes}">{escape(label)}</p>' if label else ""
 
 
@@ -232,7 +234,7 @@ def write_cards(cards: Sequence[ModelCard]) -> str:
     return f'<div class="models">{"".join(map(_write_card, cards))}</div>'
 
 
-def write_key(findings: Findings, cards: Sequence[ModelCard]) -> str:
+def write_key(judgement: WordedJudgement, cards: Sequence[ModelCard]) -> str:
     """Return the key of the icons of some cards, and what the intervals are of."""
     dots = {
         kind: draw_document([draw_circle(6.5, 6.5, 5.5, drawings.describe_look(kind, None))], 13, 13, "")
@@ -241,8 +243,8 @@ def write_key(findings: Findings, cards: Sequence[ModelCard]) -> str:
     doubt_phrase = drawings.describe_doubt((card.case, card.candidate.precision) for card in cards)
     return (
         f'<p class="key">{dots["right"]}true {dots["likely"]}{escape(doubt_phrase)}: the '
-        f"{name_interval(findings)} {dots['false']}false</p>"
-        f'<p class="note">{escape(describe_intervals(findings))}</p>'
+        f"{name_interval(judgement)} {dots['false']}false</p>"
+        f'<p class="note">{escape(describe_intervals(judgement))}</p>'
     )
 
 
@@ -284,64 +286,66 @@ def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, ...]]:
 # Groups -------------------------------------------------------------------------------------------
 
 
-def write_groups(findings: Findings) -> Iterator[str]:
+def write_groups(judgement: WordedJudgement) -> Iterator[str]:
     """Yield the best and the worst group that differ, and the picture of all cases."""
-    cases_by_outcome = drawings.place_cases(findings)
+    cases_by_outcome = drawings.place_cases(judgement)
     apart = [*cases_by_outcome["better"][:1], *cases_by_outcome["worse"][-1:]]
     cards = [
         ModelCard(case, case.candidates[0], 0 if case.outcome == "better" else 1, names_case=True)
         for case in apart
     ]
-    if cards and not findings.goal.is_of_curve:
-        yield write_cards(cards) + write_key(findings, cards)
-    yield f'<section class="chart"><h2>Every {name_unit(findings.cases, is_plural=False)}</h2>'
-    metric_name, group_tests = value_phrases.choose_drawn_column(findings.goal), findings.group_tests
+    if cards and not judgement.goal.is_of_curve:
+        yield write_cards(cards) + write_key(judgement, cards)
+    yield f'<section class="chart"><h2>Every {name_unit(judgement.cases, is_plural=False)}</h2>'
+    metric_name, group_tests = value_phrases.choose_drawn_column(judgement.goal), judgement.group_tests
     hollow_meaning = (
-        "hollow: too little data" if findings.has_one_model else "hollow: significantly worse"
+        "hollow: too little data" if judgement.has_one_model else "hollow: significantly worse"
     )
-    if findings.goal.demand:
-        has_line = value_phrases.find_drawn_limits(findings.goal)
+    if judgement.goal.demand:
+        has_line = value_phrases.find_drawn_limits(judgement.goal)
         hollow_meaning = f"{'upright: the target; ' if has_line else ''}hollow: not sure"
     if group_tests is not None:
         hollow_meaning = "upright: all groups together; hollow: no significant difference"
     key_text = (
-        f"{start_sentence(name_metric(metric_name))}; line: {name_interval(findings)}; {hollow_meaning}"
+        f"{start_sentence(name_metric(metric_name))}; line: {name_interval(judgement)}; {hollow_meaning}"
     )
     yield f'<p class="place">{escape(key_text)}</p>'
-    if not findings.has_one_model:
-        color_number_by_model = drawings.number_models(findings)
+    if not judgement.has_one_model:
+        color_number_by_model = drawings.number_models(judgement)
         yield _write_names(
             {name_value(model): number for model, number in color_number_by_model.items()}
         )
-    blocks = drawings.list_blocks(findings)
+    blocks = drawings.list_blocks(judgement)
     for css_class, width in (("wide", 740), ("small", 358)):
-        yield drawings.draw_groups(findings, blocks, width, f"{css_class} rows")
+        yield drawings.draw_groups(judgement, blocks, width, f"{css_class} rows")
     yield "</section>"
-    if _are_in_sight(findings):
-        yield write_cases(findings)
-    if levels_text := describe_levels(findings):
+    if _are_in_sight(judgement):
+        yield write_cases(judgement)
+    if levels_text := describe_levels(judgement):
         yield f'<p class="note">{escape(levels_text)}.</p>'
 
 
-def _are_in_sight(findings: Findings) -> bool:
+def _are_in_sight(judgement: WordedJudgement) -> bool:
     """Return whether the values and thresholds of cases stand below their picture."""
-    return findings.has_one_model and len(findings.cases) <= _MOST_IN_SIGHT
+    return judgement.has_one_model and len(judgement.cases) <= _MOST_IN_SIGHT
 
 
 CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
 """The rows of the curves of a case, by model."""
 
 
-def pick_rows(findings: Findings, cases: Sequence[Case], *curve_tables: pl.DataFrame) -> list[CurveRows]:
+def pick_rows(
+    judgement: WordedJudgement, cases: Sequence[Case], *curve_tables: pl.DataFrame
+) -> list[CurveRows]:
     """Return the rows of these frames, which are curves or points of them, for each case."""
     keys = [make_key(*case.groups.values(), case.eta) for case in cases]
     rows_by_key: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
     for row in (row for curve_table in curve_tables for row in curve_table.iter_rows(named=True)):
         rows_by_model = rows_by_key.get(
-            make_key(*(row[name] for name in findings.evidence.group_columns), row["eta"])
+            make_key(*(row[name] for name in judgement.evidence.group_columns), row["eta"])
         )
         if rows_by_model is not None:
-            model = None if findings.model is None else row[findings.model]
+            model = None if judgement.model is None else row[judgement.model]
             rows_by_model.setdefault(model, []).append(row)
     return [rows_by_key[key] for key in keys]
 
@@ -351,9 +355,9 @@ def make_key(*values: Any) -> tuple[Any, ...]:
     return tuple("NaN" if isinstance(value, float) and math.isnan(value) else value for value in values)
 
 
-def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
-    [rows_by_model] = pick_rows(findings, [case], findings.evidence.curves)
-    color_number_by_model = drawings.number_models(findings)
+def _draw_chart(judgement: WordedJudgement, case: Case) -> Iterator[str]:
+    [rows_by_model] = pick_rows(judgement, [case], judgement.evidence.curves)
+    color_number_by_model = drawings.number_models(judgement)
     # Models that may be best have colours of their own.
     colored_models = [candidate.model for candidate in rank_models(case)[:_MOST_LINES]]
     curves = []
@@ -369,7 +373,7 @@ def _draw_chart(findings: Findings, case: Case) -> Iterator[str]:
         curves.append(drawings.Curve(name, color_number, rows_by_model[candidate.model], point))
     if all(len(curve.rows) < 2 for curve in curves):
         return
-    level_text = number_words.format_level(findings.confidence)
+    level_text = number_words.format_level(judgement.confidence)
     yield '<section class="chart"><h2>Precision and recall at every threshold</h2>'
     unmet = case.goal.limits if case.status in ("not_met", "unsure") else {}
     axis_text = f"Precision by recall; band: {level_text} intervals at each threshold; "
@@ -395,14 +399,14 @@ def _write_names(color_number_by_name: Mapping[str, int | None], css_class: str 
     return list_items and f'<ul class="names {css_class}">{list_items}</ul>'
 
 
-def write_need(findings: Findings) -> Iterator[str]:
+def write_need(judgement: WordedJudgement) -> Iterator[str]:
     """Yield what more data would show, with a bar, and the reasons of the verdict."""
-    test_level, would_settle = findings.evidence.test_level, findings.verdict.would_settle
+    test_level, would_settle = judgement.evidence.test_level, judgement.verdict.would_settle
     if would_settle:
         need = None
-        if findings.group_tests is None:
-            need = count_examples_needed(find_least_known(findings.cases, test_level), test_level)
-        is_decided = findings.status in ("winner", "met", "measured")
+        if judgement.group_tests is None:
+            need = count_examples_needed(find_least_known(judgement.cases, test_level), test_level)
+        is_decided = judgement.status in ("winner", "met", "measured")
         is_enough = need is not None and need.is_met
         heading = "What more data would show" if is_decided or is_enough else "What would settle it"
         yield f'<h2>{heading}</h2><p class="settle">{write_prose(would_settle)}.</p>'
@@ -416,7 +420,7 @@ def write_need(findings: Findings) -> Iterator[str]:
                 f"<span>about {message_text.format_count(n_needed)} needed</span></p>"
                 f'<div><i style="width:{percent_tested:.1f}%"></i></div></div>'
             )
-    reasons = findings.verdict.reasons
+    reasons = judgement.verdict.reasons
     if reasons:
         list_items = "".join(f"<li>{write_prose(start_sentence(reason))}.</li>" for reason in reasons)
         yield f'<ul class="reasons">{list_items}</ul>'
@@ -433,10 +437,10 @@ _MOST_ROWS = 40  # rows of a table that is read, at most
 _MOST_COMPARED = 4  # models, at most, side by side at other prevalences: more are too wide for paper
 
 
-def write_models(findings: Findings, case: Case) -> str:
+def write_models(judgement: WordedJudgement, case: Case) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     candidates = case.candidates[:_MOST_ROWS]
-    text_columns = columns.list_model_columns(findings, case, candidates)
+    text_columns = columns.list_model_columns(judgement, case, candidates)
     if "model" not in text_columns[0].shown_names:
         text_columns.insert(0, TextColumn("model", [""], is_text=True))
     if not case.qualifiers:  # cells would be dashes
@@ -461,16 +465,16 @@ def _describe_standing(case: Case, candidate: Candidate) -> str:
     return {"winner": "best", "no_winner": "may be best"}.get(case.status, "")
 
 
-def write_cases(findings: Findings) -> str:
+def write_cases(judgement: WordedJudgement) -> str:
     """Return a row for each case: where it is, its values, and how it stands."""
-    cases = columns.sort_cases(findings)[:_MOST_ROWS]
+    cases = columns.sort_cases(judgement)[:_MOST_ROWS]
     has_room = len(cases[0].candidates) <= _MOST_COMPARED
     build = columns.list_case_columns if has_room else columns.list_pair_columns
     absent = [] if has_room else columns.name_absent_models(cases)
     note_html = "".join(
         f'<p class="note">Not shown: {text}; all numbers have them.</p>' for text in absent
     )
-    return write_columns(build(findings, cases), len(findings.cases) - _MOST_ROWS) + note_html
+    return write_columns(build(judgement, cases), len(judgement.cases) - _MOST_ROWS) + note_html
 
 
 def write_shares(case: Case) -> str:
@@ -507,12 +511,12 @@ def write_raw(result: pl.DataFrame) -> str:
     return write_frame(result, show_float, css_class="raw")
 
 
-def write_methods(findings: Findings) -> str:
+def write_methods(judgement: WordedJudgement) -> str:
     """Return how the numbers are made, means or rates, in sentences with sources, as paragraphs."""
-    goal, level = findings.goal, number_words.format_level(findings.confidence)
-    error_text = number_words.format_level(1 - findings.confidence)
+    goal, level = judgement.goal, number_words.format_level(judgement.confidence)
+    error_text = number_words.format_level(1 - judgement.confidence)
     comparison_sentence = "Models are compared in pairs where they scored the same examples."
-    if any(len(case.candidates) > 2 for case in findings.cases):
+    if any(len(case.candidates) > 2 for case in judgement.cases):
         comparison_sentence += (
             " The differences of several models hold simultaneously (Tukey 1953, Kramer 1956): a model "
             f"that none beats is ruled out in at most {error_text} of test sets."
@@ -534,7 +538,7 @@ def write_methods(findings: Findings) -> str:
     rates_sentence = (
         "Recall and false positive rate are measured; precision at a prevalence eta follows from them: "
         "recall * eta / (recall * eta + fpr * (1 - eta)). This holds where positives and negatives are "
-        f"as in the test set. {describe_dependence(findings)}"
+        f"as in the test set. {describe_dependence(judgement)}"
     )
     chance_sentence = (
         "Whether scores are better than chance is tested on ranks and reciprocal ranks of the "
@@ -542,7 +546,7 @@ def write_methods(findings: Findings) -> str:
     )
     sentences = (
         *([means_sentence] if goal.mean_over else [rates_sentence, interval_sentence]),
-        *([] if findings.model is None else [comparison_sentence]),
+        *([] if judgement.model is None else [comparison_sentence]),
         *([] if goal.mean_over else [chance_sentence]),
         *([] if goal.guarantee is None else [promise_sentence]),
         f"Made by polars-prcurve {__version__}, Polars {pl.__version__}, "

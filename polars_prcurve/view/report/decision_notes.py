@@ -10,7 +10,7 @@ from polars import selectors
 from polars_prcurve.core.ground.message_text import add_noun, format_count, name_groups
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.view.verdicts.case_places import name_unit
-from polars_prcurve.view.verdicts.findings import Findings
+from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement
 from polars_prcurve.view.words.names_in_sentences import show_on_one_line, start_sentence
 from polars_prcurve.view.words.number_words import (
     format_level,
@@ -20,9 +20,9 @@ from polars_prcurve.view.words.number_words import (
 )
 
 
-def describe_intervals(findings: Findings) -> str:
+def describe_intervals(judgement: WordedJudgement) -> str:
     """Return what the intervals are of, and at which level, or levels and why."""
-    goal, basis = findings.goal, "at a threshold chosen on the test set, allowing for that choice"
+    goal, basis = judgement.goal, "at a threshold chosen on the test set, allowing for that choice"
     if goal.mean_over:
         basis = f"for means over {name_groups(goal.mean_over)[1]}, by Student's t distribution"
     elif goal.is_of_curve:
@@ -31,50 +31,50 @@ def describe_intervals(findings: Findings) -> str:
         basis = "for this point"
     elif goal.is_at_threshold:
         basis = "at a threshold that was not chosen on these data"
-    name = start_sentence(name_interval(findings, "intervals"))
-    sentences = filter(None, [f"{name} {basis}", describe_levels(findings)])
+    name = start_sentence(name_interval(judgement, "intervals"))
+    sentences = filter(None, [f"{name} {basis}", describe_levels(judgement)])
     return " ".join(f"{sentence}." for sentence in sentences)
 
 
-def name_interval(findings: Findings, noun: str = "interval") -> str:
+def name_interval(judgement: WordedJudgement, noun: str = "interval") -> str:
     """Return what intervals are called, `95% interval`; without the level where tests have several."""
-    levels = _list_levels(findings)
+    levels = _list_levels(judgement)
     return noun if len(levels) > 1 else f"{levels[0]} {noun}"
 
 
-def describe_levels(findings: Findings) -> str:
+def describe_levels(judgement: WordedJudgement) -> str:
     """Return which levels tests of groups have, and why, in a sentence; empty if they have one."""
-    levels = _list_levels(findings)
+    levels = _list_levels(judgement)
     if len(levels) > 1:
-        tests = f"{len(findings.cases)} {name_unit(findings.cases)}"
+        tests = f"{len(judgement.cases)} {name_unit(judgement.cases)}"
         return f"Confidence levels are {' to '.join(levels)}, corrected for testing {tests} (Holm 1979)"
-    test_level = findings.evidence.test_level
-    if findings.has_one_model or test_level == findings.confidence:
+    test_level = judgement.evidence.test_level
+    if judgement.has_one_model or test_level == judgement.confidence:
         return ""
-    case_of_group = {tuple(case.groups.values()): case for case in findings.cases}
+    case_of_group = {tuple(case.groups.values()): case for case in judgement.cases}
     groups = f"{len(case_of_group)} {name_unit([*case_of_group.values()])}"
     level = say_level(test_level)
     return f"Differences between models have a level of {level}, corrected for {groups} (Bonferroni)"
 
 
-def _list_levels(findings: Findings) -> list[str]:
+def _list_levels(judgement: WordedJudgement) -> list[str]:
     """Return the level of the intervals; the lowest and the highest where tests have several."""
-    levels = sorted(findings.evidence.rows[EvidenceColumn.LEVEL]) if findings.goal.is_gate else []
+    levels = sorted(judgement.evidence.rows[EvidenceColumn.LEVEL]) if judgement.goal.is_gate else []
     if not levels:
-        return [format_level(findings.confidence)]
+        return [format_level(judgement.confidence)]
     return [*dict.fromkeys(map(say_level, (levels[0], levels[-1])))]
 
 
-def describe_test(findings: Findings, date: str | None) -> str:
+def describe_test(judgement: WordedJudgement, date: str | None) -> str:
     """Return a line on the test: its date, its size, and a hash of what it showed."""
     phrases = [] if date is None else [date]
-    if findings.cases:
-        phrases.append(f"tested on {_describe_sizes(findings)}")
-    if findings.dropped_rows is not None:
-        phrases.append(say_dropped_rows(findings.dropped_rows))
-    # The start of the SHA-256 of the curves and areas that the findings rest on. CSV has neither dtype.
+    if judgement.cases:
+        phrases.append(f"tested on {_describe_sizes(judgement)}")
+    if judgement.dropped_rows is not None:
+        phrases.append(say_dropped_rows(judgement.dropped_rows))
+    # The start of the SHA-256 of the curves and areas below the judgement. CSV has neither dtype.
     unchanged_exprs = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
-    evidence_tables = (findings.evidence.curves, findings.evidence.areas)
+    evidence_tables = (judgement.evidence.curves, judgement.evidence.areas)
     csv_text = "".join(
         evidence_table.with_columns(unchanged_exprs).write_csv() for evidence_table in evidence_tables
     )
@@ -82,32 +82,32 @@ def describe_test(findings: Findings, date: str | None) -> str:
     return glue_numbers(start_sentence(" · ".join(phrases)))
 
 
-def describe_dependence(findings: Findings) -> str:
+def describe_dependence(judgement: WordedJudgement) -> str:
     """Return which rows are treated as independent, in a sentence."""
-    if findings.clusters is None:
+    if judgement.clusters is None:
         return "Rows are treated as independent."
-    name, _ = findings.clusters
+    name, _ = judgement.clusters
     return f"Rows with the same {show_on_one_line(name)} are one cluster, and clusters are independent."
 
 
-def _describe_sizes(findings: Findings) -> str:
+def _describe_sizes(judgement: WordedJudgement) -> str:
     """Return the numbers of examples, in how many groups; those of several classes are the same ones."""
-    classes = {tuple(case.groups.values())[-1] for case in findings.cases if findings.has_classes}
+    classes = {tuple(case.groups.values())[-1] for case in judgement.cases if judgement.has_classes}
     shares_examples = len(classes) > 1
     sizes_by_group = {
         tuple(case.groups.values())[: -1 if shares_examples else None]: (case.n_pos, case.n_neg)
-        for case in findings.cases
+        for case in judgement.cases
     }
     n_pos, n_neg = (round(sum(sizes)) for sizes in zip(*sizes_by_group.values(), strict=True))
     n_pos_text, n_neg_text, n_text = map(format_count, (n_pos, n_neg, n_pos + n_neg))
     text = f"{add_noun(n_pos_text, 'positive')} and {add_noun(n_neg_text, 'negative')}"
     if shares_examples:
         text = add_noun(n_text, "example")
-    elif findings.goal.mean_over and n_neg == 0:  # which are not counted
+    elif judgement.goal.mean_over and n_neg == 0:  # which are not counted
         text = add_noun(n_pos_text, "positive")
     if len(sizes_by_group) > 1:
         text += f" in {len(sizes_by_group)} groups"
-    if findings.clusters is not None:
-        name, n_clusters = findings.clusters
+    if judgement.clusters is not None:
+        name, n_clusters = judgement.clusters
         text += f", from {add_noun(format_count(n_clusters), 'cluster')} ({show_on_one_line(name)})"
     return f"{text}; all count in each of {len(classes)} classes" if shares_examples else text

@@ -12,9 +12,9 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import check_texts, read_whole_number
 from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
-from polars_prcurve.view.verdicts.findings import Findings, build_table, build_verdicts
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
+from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement, build_table, build_verdicts
 
 
 class Decision(HintingAttributes):
@@ -39,18 +39,18 @@ class Decision(HintingAttributes):
         **dict.fromkeys(("to_markdown", "markdown", "card"), "model_card"),
     }
 
-    def __init__(self, findings: Findings) -> None:
-        self._findings = findings
+    def __init__(self, judgement: WordedJudgement) -> None:
+        self._judgement = judgement
 
     @property
     def verdict(self) -> Verdict:
         """The overall verdict: on the only case, or on all groups and prevalences together."""
-        return self._findings.verdict
+        return self._judgement.verdict
 
     @property
     def has_demand(self) -> bool:
         """Whether the targets are requirements, on which `verdict.met` reports; see `decide`."""
-        return bool(self._findings.goal.demand)
+        return bool(self._judgement.goal.demand)
 
     @cached_property
     def verdicts(self) -> pl.DataFrame:
@@ -59,7 +59,7 @@ class Decision(HintingAttributes):
         Columns: the group columns, `eta`: Float64, `status`: String, `met`: Boolean, `models`: List of
         the dtype of models, `sentence`: String, `reasons`: List of String, and `would_settle`: String.
         """
-        return build_verdicts(self._findings)
+        return build_verdicts(self._judgement)
 
     @cached_property
     def table(self) -> pl.DataFrame:
@@ -72,7 +72,7 @@ class Decision(HintingAttributes):
         targets, and `level`, the level of its intervals. A model for which no threshold meets the
         targets has nulls. With `mean_over`, `n_groups` and `mean_average_precision` instead of areas.
         """
-        return build_table(self._findings)
+        return build_table(self._judgement)
 
     def report(
         self,
@@ -102,7 +102,7 @@ class Decision(HintingAttributes):
 
         check_page_path(path)
         check_texts(title=title, date=date, notes=notes)
-        return write_text(path, build_document(self._findings, title, date, notes))
+        return write_text(path, build_document(self._judgement, title, date, notes))
 
     def page(
         self, path: str | os.PathLike[str], *, title: str | None = None, date: str | None = None
@@ -123,21 +123,21 @@ class Decision(HintingAttributes):
 
         check_page_path(path)
         check_texts(title=title, date=date)
-        if not self._findings.cases:
+        if not self._judgement.cases:
             raise PrcError("the table has no rows, so there is nothing to draw")
-        if self._findings.goal.mean_over:
+        if self._judgement.goal.mean_over:
             raise PrcError("a page moves one threshold, and a mean over groups has none; use report()")
-        return write_text(path, build_live_page(self._findings, title, date))
+        return write_text(path, build_live_page(self._judgement, title, date))
 
     def model_card(self, *, date: str | None = None) -> str:
         """Return the decision as Markdown, for a model card."""
         from polars_prcurve.view.report.decision_text import write_model_card
 
         check_texts(date=date)
-        return write_model_card(self._findings, date)
+        return write_model_card(self._judgement, date)
 
     def __repr__(self) -> str:
-        text = ": ".join(filter(None, [say_status(self._findings), self.verdict.sentence]))
+        text = ": ".join(filter(None, [say_status(self._judgement), self.verdict.sentence]))
         return f"<decision: {text}>"
 
     def say(self, width: int | None = None, *, hint: str = "; decision.table has every column") -> str:
@@ -156,7 +156,7 @@ class Decision(HintingAttributes):
         check_texts(hint=hint)
         if width is None:
             width = shutil.get_terminal_size((80, 24)).columns
-        return write_plain(self._findings, read_whole_number("width=", width, 1), hint or "")
+        return write_plain(self._judgement, read_whole_number("width=", width, 1), hint or "")
 
     def __str__(self) -> str:
         return self.say()

@@ -26,13 +26,13 @@ from polars_prcurve.view.report.decision_notes import (
     describe_test,
     name_interval,
 )
-from polars_prcurve.view.verdicts.findings import Findings, list_all_names
 from polars_prcurve.view.verdicts.value_phrases import (
     NO_VALUE,
     count_hits,
     name_model,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
+from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement, list_all_names
 from polars_prcurve.view.words.names_in_sentences import (
     isolate_name,
     mark_names,
@@ -54,34 +54,34 @@ _CLINICAL_NAMES = {"precision": "precision (PPV)", "recall": "recall (sensitivit
 _MOST_ROWS = 50  # models or cases, at most: more scroll off a terminal
 
 
-def write_plain(findings: Findings, width: int, hint: str = "") -> str:
+def write_plain(judgement: WordedJudgement, width: int, hint: str = "") -> str:
     """Return the decision in lines of at most this width; `hint` is where to find what is left out."""
     width = max(width, _LEAST_WIDTH)
-    verdict = findings.verdict
-    status, sentence = say_status(findings), verdict.sentence
+    verdict = judgement.verdict
+    status, sentence = say_status(judgement), verdict.sentence
     headline = f"{sentence}."
     if status and sentence.lower().startswith(status):  # which is not printed twice
         headline = f"{status.upper()}{headline[len(status) :]}"
     elif status:
         opening = f"The scores are {status}: "
-        rest = _continue_sentence(findings, headline.removeprefix(opening))
+        rest = _continue_sentence(judgement, headline.removeprefix(opening))
         headline = f"{status.upper()}: {rest}"
     line_blocks = [_wrap(headline, width)]
     hidden_heads: list[str] = []
-    if len(findings.cases) == 1:
-        [case] = findings.cases
-        text_columns = columns.list_model_columns(findings, case, case.candidates[:_MOST_ROWS])
+    if len(judgement.cases) == 1:
+        [case] = judgement.cases
+        text_columns = columns.list_model_columns(judgement, case, case.candidates[:_MOST_ROWS])
         while measure_columns(text_columns) > width and text_columns[-2].spans:
             hidden_heads.append(text_columns.pop().head)
         if any(candidate.meets_targets for candidate in case.candidates) and not case.lacks_scores:
             line_blocks.append(_lay_out(text_columns, width))
-    elif findings.cases:
-        case_lines, hidden_heads = _write_cases(findings, width)
+    elif judgement.cases:
+        case_lines, hidden_heads = _write_cases(judgement, width)
         line_blocks.append(case_lines)
-    dropped_rows = findings.dropped_rows
+    dropped_rows = judgement.dropped_rows
     note = "" if dropped_rows is None else say_dropped_rows(dropped_rows)
-    levels_text = describe_levels(findings)
-    conditions, alerts_text = verdict.conditions, f"alerts {say_cases(findings.evidence.per)}"
+    levels_text = describe_levels(judgement)
+    conditions, alerts_text = verdict.conditions, f"alerts {say_cases(judgement.evidence.per)}"
     if "alerts" in hidden_heads:  # among how many cases these are counted is written once
         conditions = conditions.replace(f"; {alerts_text}", "")
         hidden_heads[hidden_heads.index("alerts")] = alerts_text
@@ -106,10 +106,10 @@ def _name_hidden(heads: Sequence[str], hint: str) -> str:
     return f"Not shown: {'. '.join(places)}."
 
 
-def _continue_sentence(findings: Findings, sentence: str) -> str:
+def _continue_sentence(judgement: WordedJudgement, sentence: str) -> str:
     """Return a sentence as it goes on after a colon; a name at its start keeps its capital."""
     first_word = sentence.partition(" ")[0]
-    names = (*list_all_names(findings), name_metric(findings.goal.merit_column))
+    names = (*list_all_names(judgement), name_metric(judgement.goal.merit_column))
     has_capital = first_word[1:] == first_word[1:].lower()
     if not has_capital or any(sentence.startswith(name) for name in names):
         return sentence
@@ -125,23 +125,23 @@ def _clean(text: str) -> str:
     return make_harmless(text.replace(NO_BREAK, " "))
 
 
-def _write_cases(findings: Findings, width: int) -> tuple[list[str], list[str]]:
+def _write_cases(judgement: WordedJudgement, width: int) -> tuple[list[str], list[str]]:
     """Return a line per case with the values of its models, and the heads of columns without room.
 
     If columns of several models are too wide, there is a line per model.
     """
-    cases = columns.sort_cases(findings)[:_MOST_ROWS]
-    text_columns = columns.list_case_columns(findings, cases)
-    hidden_heads = [] if findings.has_one_model else columns.name_columns_of_one(findings.goal)
-    if not findings.has_one_model and _measure_least(text_columns) > width:
-        text_columns = columns.list_pair_columns(findings, cases)
+    cases = columns.sort_cases(judgement)[:_MOST_ROWS]
+    text_columns = columns.list_case_columns(judgement, cases)
+    hidden_heads = [] if judgement.has_one_model else columns.name_columns_of_one(judgement.goal)
+    if not judgement.has_one_model and _measure_least(text_columns) > width:
+        text_columns = columns.list_pair_columns(judgement, cases)
         hidden_heads += columns.name_absent_models(cases)
     spare_names = ["verdict", "threshold"]
-    if findings.goal.is_at_threshold:  # whose conditions name the threshold
+    if judgement.goal.is_at_threshold:  # whose conditions name the threshold
         spare_names.reverse()
-    if findings.has_one_model:
-        other_names = columns.choose_columns(findings.goal)[1:]
-        if not findings.goal.is_gate:  # which chose a threshold where these are as wanted
+    if judgement.has_one_model:
+        other_names = columns.choose_columns(judgement.goal)[1:]
+        if not judgement.goal.is_gate:  # which chose a threshold where these are as wanted
             spare_names[1:1] = [name for name in other_names if name != "alerts"]
         spare_names += [name for name in reversed(other_names) if name not in spare_names]
     for name in spare_names:
@@ -149,7 +149,7 @@ def _write_cases(findings: Findings, width: int) -> tuple[list[str], list[str]]:
         if spare_columns and _measure_least(text_columns) > width:
             hidden_heads += [column.head for column in spare_columns]
             text_columns = [column for column in text_columns if column not in spare_columns]
-    n_left = len(findings.cases) - len(cases)
+    n_left = len(judgement.cases) - len(cases)
     lines = _lay_out(text_columns, width)
     return [*lines, *([f"{n_left} more"] if n_left > 0 else [])], hidden_heads
 
@@ -205,50 +205,50 @@ _LINKED = re.compile(r"(?i)\b(?:(https?|ftp)(?=://)|(www)(?=\.))")
 """What begins an address, and is a link without any sign of Markdown."""
 
 
-def write_model_card(findings: Findings, date: str | None) -> str:
+def write_model_card(judgement: WordedJudgement, date: str | None) -> str:
     """Return the card; every number in it is in the decision."""
-    verdict, status = findings.verdict, say_status(findings)
+    verdict, status = judgement.verdict, say_status(judgement)
     lines = [f"**{_escape(verdict.sentence)}**{f' ({status})' if status else ''}", ""]
-    candidates = [candidate for case in findings.cases for candidate in case.candidates]
-    lacks_scores = all(case.lacks_scores for case in findings.cases)
+    candidates = [candidate for case in judgement.cases for candidate in case.candidates]
+    lacks_scores = all(case.lacks_scores for case in judgement.cases)
     if (
         any(candidate.meets_targets for candidate in candidates) and not lacks_scores
     ):  # or all are dashes
-        lines += [*_write_markdown_table(findings), ""]
-        absent = columns.name_absent_models(findings.cases)
-        if len(findings.cases) > 1:  # whose columns of models are all there, with one value each
-            heads = [] if findings.has_one_model else columns.name_columns_of_one(findings.goal)
+        lines += [*_write_markdown_table(judgement), ""]
+        absent = columns.name_absent_models(judgement.cases)
+        if len(judgement.cases) > 1:  # whose columns of models are all there, with one value each
+            heads = [] if judgement.has_one_model else columns.name_columns_of_one(judgement.goal)
             absent = [", ".join(heads)] if heads else []
         lines += [f"Not shown: {text}." for text in absent]
     lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
-    test_text = describe_test(findings, date and show_on_one_line(date))
-    basis_text = f"{test_text}. {describe_intervals(findings)} "
-    if not findings.goal.mean_over:
-        basis_text += f"{describe_dependence(findings)} "
+    test_text = describe_test(judgement, date and show_on_one_line(date))
+    basis_text = f"{test_text}. {describe_intervals(judgement)} "
+    if not judgement.goal.mean_over:
+        basis_text += f"{describe_dependence(judgement)} "
     basis_text += f"{verdict.conditions}." if verdict.conditions else ""
     card_text = "\n".join([*lines, _escape(basis_text.rstrip()), ""])
-    return mark_names(card_text, map(_escape, list_all_names(findings)), isolate_name)
+    return mark_names(card_text, map(_escape, list_all_names(judgement)), isolate_name)
 
 
-def _write_markdown_table(findings: Findings) -> list[str]:
-    if len(findings.cases) > 1:
-        case_columns = columns.list_case_columns(findings, columns.sort_cases(findings))
+def _write_markdown_table(judgement: WordedJudgement) -> list[str]:
+    if len(judgement.cases) > 1:
+        case_columns = columns.list_case_columns(judgement, columns.sort_cases(judgement))
         heads, *rows = map(list, zip(*(column.texts for column in case_columns), strict=True))
         lines = [heads, ["---"] * len(case_columns), *rows]
         return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
-    [case] = findings.cases
+    [case] = judgement.cases
     candidates = case.leaders if len(case.candidates) > 1 else list(case.candidates)
-    heads = [f"value ({name_interval(findings, 'CI')})", *map(name_model, candidates)]
+    heads = [f"value ({name_interval(judgement, 'CI')})", *map(name_model, candidates)]
     if len(candidates) == 1 and candidates[0].model is None:
         heads = ["", heads[0]]
     lines = [heads, ["---"] * len(heads)]
-    for column in columns.list_model_columns(findings, case, candidates):
+    for column in columns.list_model_columns(judgement, case, candidates):
         if "model" not in column.shown_names:
             lines.append([_CLINICAL_NAMES.get(column.head, column.head), *column.texts[1:]])
     counts = [count_hits(case, candidate) for candidate in candidates]
     if totals := [count.total for count in counts if count]:
         cells = [f"{count.hits} found, {count.misses} missed" if count else NO_VALUE for count in counts]
-        total_text = f"{add_noun(totals[0], 'positive')} {say_cases(findings.evidence.per)}"
+        total_text = f"{add_noun(totals[0], 'positive')} {say_cases(judgement.evidence.per)}"
         lines.append([f"of {total_text}", *cells])
     return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
 

@@ -27,9 +27,9 @@ from polars_prcurve.view.report.html_and_svg import (
     write_document,
 )
 from polars_prcurve.view.verdicts.case_places import locate_group, name_case, name_etas, name_own_group
-from polars_prcurve.view.verdicts.findings import Findings
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase
+from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement
 from polars_prcurve.view.words.names_in_sentences import mark_names
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
@@ -72,21 +72,21 @@ h1{font-size:21px;min-height:3.66em}}
 """What a page to move has beside a report: sliders, fields, buttons and lists."""
 
 
-def build_live_page(findings: Findings, title: str | None, date: str | None) -> str:
-    """Return the page as HTML; equal findings and words make equal bytes."""
+def build_live_page(judgement: WordedJudgement, title: str | None, date: str | None) -> str:
+    """Return the page as HTML; equal judgements and words make equal bytes."""
     folder = files("polars_prcurve.view.report")
     scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
-    page_data = describe_data(findings)
-    group_names, case = [group["name"] for group in page_data["groups"]], findings.cases[0]
+    page_data = describe_data(judgement)
+    group_names, case = [group["name"] for group in page_data["groups"]], judgement.cases[0]
     per_phrase = escape(say_cases(case.per))
     models = [model for group in page_data["groups"] for model in group["models"]]
     has_one_point = all(len(model["rows"]) == 1 for model in models)
     choice = ' style="display:none"' if has_one_point else ""  # of what chooses among points
     body = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
-        f'<p class="place">{escape(findings.verdict.conditions)}</p>',
-        document.write_status(findings),
-        f'<p class="ask">{document.write_sentence(findings, findings.verdict)}</p>',
+        f'<p class="place">{escape(judgement.verdict.conditions)}</p>',
+        document.write_status(judgement),
+        f'<p class="ask">{document.write_sentence(judgement, judgement.verdict)}</p>',
         *_write_group_list(group_names, *page_data["absent"]),
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
@@ -107,9 +107,9 @@ def build_live_page(findings: Findings, title: str | None, date: str | None) -> 
         f'<p class="place" id="cheaper"></p><div{choice}>',
         '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="cost of each threshold"></svg>',
         '<p><button id="go">Go to the cheapest threshold on the test set</button></p></div>',
-        *document.write_need(findings),
+        *document.write_need(judgement),
         "<noscript><p>This page moves by scripts; the report shows one threshold.</p></noscript>",
-        f"<footer>{escape(describe_test(findings, date))}. The address holds what you see.</footer>",
+        f"<footer>{escape(describe_test(judgement, date))}. The address holds what you see.</footer>",
     ]
     json_text, style = _write_json(page_data).replace("<", "\\u003c"), DECISION_STYLE + _CONTROL_STYLE
     title = title or ("Precision by prevalence" if has_one_point else "From which threshold to alert")
@@ -138,22 +138,22 @@ def _write_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def describe_data(findings: Findings) -> dict[str, Any]:
+def describe_data(judgement: WordedJudgement) -> dict[str, Any]:
     """Return what the script reads: as many groups as have room, with their curves and prevalences."""
     cases_by_group: dict[tuple[Any, ...], list[WordedCase]] = {}
-    for case in findings.cases:
+    for case in judgement.cases:
         cases_by_group.setdefault(document.make_key(*case.groups.values()), []).append(case)
     cases_of_groups = list(cases_by_group.values())
     cases = [cases_of_group[0] for cases_of_group in cases_of_groups]  # rates are the same in all
-    evidence, color_number_of_model = findings.evidence, number_models(findings)
-    rows_of_cases = document.pick_rows(findings, cases, evidence.curves, evidence.points)
+    evidence, color_number_of_model = judgement.evidence, number_models(judgement)
+    rows_of_cases = document.pick_rows(judgement, cases, evidence.curves, evidence.points)
     curves = [_round_rows(rows) for rows in rows_of_cases]
     most_rows = max(_MOST_ROWS // max(sum(map(len, curves)), 1), _LEAST_ROWS)
     group_names, n_bytes_left = [*map(name_case, cases, name_etas(cases))], _MOST_BYTES
     group_by_number: dict[int, dict[str, Any]] = {}
     # First come those that the verdict is about: groups that differ significantly, and those that it
     # names.
-    verdict = f"{findings.verdict.sentence} {findings.verdict.would_settle}".lower()
+    verdict = f"{judgement.verdict.sentence} {judgement.verdict.would_settle}".lower()
     names_of_groups = [glue_numbers(name_own_group(case)).lower() for case in cases]
     is_named = [
         case.is_group_apart or mark_names(verdict, [name], lambda _: "") != verdict
@@ -170,25 +170,25 @@ def describe_data(findings: Findings) -> dict[str, Any]:
             group_by_number[number] = group
     if not group_by_number:
         raise PrcError("no group has examples of both classes, so there is nothing to draw")
-    names = [case.name for case in columns.sort_cases(findings)]
+    names = [case.name for case in columns.sort_cases(judgement)]
     numbers = sorted(group_by_number, key=lambda number: names.index(cases[number].name))
     groups_in_order = [group_by_number[number] for number in numbers]
     return {
         "groups": groups_in_order,
         "absent": [curves.count({}), sum(map(bool, curves)) - len(groups_in_order)],
-        "per": findings.cases[0].per,
+        "per": judgement.cases[0].per,
         "miss": 10,
-        **_describe_points(findings, groups_in_order[0]["models"]),
+        **_describe_points(judgement, groups_in_order[0]["models"]),
     }
 
 
-def _describe_points(findings: Findings, models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _describe_points(judgement: WordedJudgement, models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return whether points have thresholds, and what the intervals are of: there, or moved."""
     has_scores = any(model["rows"][0][0] is not None for model in models)
-    level_text, point_name = format_level(findings.confidence), "threshold" if has_scores else "point"
+    level_text, point_name = format_level(judgement.confidence), "threshold" if has_scores else "point"
     return {
         "hasScores": has_scores,
-        "intervals": describe_intervals(findings),
+        "intervals": describe_intervals(judgement),
         "intervalsOfPoint": f"{level_text} intervals at this {point_name} as it stands.",
     }
 

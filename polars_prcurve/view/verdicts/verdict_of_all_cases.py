@@ -13,10 +13,10 @@ from polars_prcurve.core.ground.message_text import (
 )
 from polars_prcurve.core.judging.case_status import Case
 from polars_prcurve.core.judging.goal import Goal
-from polars_prcurve.core.judging.judged_table import JudgedTable, are_alike, find_least_known
+from polars_prcurve.core.judging.table_judgement import TableJudgement, are_alike, find_least_known
 from polars_prcurve.view.verdicts.case_places import join_places, name_case, name_unit, say_places
+from polars_prcurve.view.verdicts.caveat_sentences import write_caveats
 from polars_prcurve.view.verdicts.need_sentences import find_other_threshold, say_group_need
-from polars_prcurve.view.verdicts.reason_sentences import write_reasons
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
@@ -63,27 +63,27 @@ class WordedCase(Case):
         return f"{'for' if self.groups else 'at a prevalence of'} {self.short_name}"
 
 
-def sum_up(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Verdict:
+def sum_up(judgement: TableJudgement, cases: Sequence[WordedCase]) -> Verdict:
     """Return the one verdict of all cases of a table."""
     if not cases:
-        return Verdict(judged_table.status, judged_table.models, "The table has no rows")
+        return Verdict(judgement.status, judgement.models, "The table has no rows")
     if len(cases) == 1:
         return cases[0].verdict
     return Verdict(
-        judged_table.status,
-        judged_table.models,
-        sentence=glue_numbers(_write_headline(judged_table, cases)),
-        met=judged_table.met,
+        judgement.status,
+        judgement.models,
+        sentence=glue_numbers(_write_headline(judgement, cases)),
+        met=judgement.met,
         reasons=(
-            *write_reasons(cases, [case.short_name for case in cases]),
-            *_explain_open_groups(judged_table, cases),
+            *write_caveats(cases, [case.short_name for case in cases]),
+            *_explain_open_groups(judgement, cases),
         ),
-        would_settle=glue_numbers(". ".join(filter(None, _list_needs(judged_table, cases)))),
-        conditions=describe_conditions(judged_table, cases),
+        would_settle=glue_numbers(". ".join(filter(None, _list_needs(judgement, cases)))),
+        conditions=describe_conditions(judgement, cases),
     )
 
 
-def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str:
+def describe_conditions(judgement: TableJudgement, cases: Sequence[Case]) -> str:
     """Return what a verdict rests on: the prevalence, the threshold, and the classes of the test."""
     etas = sorted({case.eta for case in cases if case.eta is not None}, reverse=True)
     phrases = []
@@ -93,7 +93,7 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
         highest_text, *_, lowest_text = say_etas(etas)  # in one unit with those of the cases
         both = f"prevalences {lowest_text} and {highest_text}"
         phrases.append(both if len(etas) == 2 else f"prevalences from {lowest_text} to {highest_text}")
-    goal = judged_table.goal
+    goal = judgement.goal
     if goal.mean_over:
         group_name, group_plural = name_groups(goal.mean_over)
         has_etas = any(case.n_neg for case in cases)  # that are counted
@@ -107,17 +107,17 @@ def describe_conditions(judged_table: JudgedTable, cases: Sequence[Case]) -> str
     if has_points:  # or no threshold meets the targets
         phrases += filter(None, [describe_thresholds(goal, is_plural=n_thresholds > 1)])
     # Tables of several cases have no alerts unless `per` is passed; a budget is named with its events.
-    has_table = len(cases) == 1 or (judged_table.has_one_model and goal.per is not None)
+    has_table = len(cases) == 1 or (judgement.has_one_model and goal.per is not None)
     has_alerts = has_points and not goal.is_of_curve and has_table
     if has_alerts and "alerts" not in goal.all_limits:
         phrases.append(f"alerts {say_cases(cases[0].per)}")
-    if judged_table.has_classes and judged_table.group_tests is not None and len(cases) > 1:
+    if judgement.has_classes and judgement.group_tests is not None and len(cases) > 1:
         phrases.append("classes are tested as if they shared no examples")
-    if judged_table.weight is not None:
+    if judgement.weight is not None:
         counted_text = (
             "rows, cases and alerts" if has_points and not goal.is_of_curve else "rows and cases"
         )
-        weight_text = f" by {name_value(judged_table.weight)}" if judged_table.weight else ""
+        weight_text = f" by {name_value(judgement.weight)}" if judgement.weight else ""
         phrases.append(f"{counted_text} are weighted{weight_text}")
     phrases += [_AS_IN_TEST, *_list_lookalikes(cases)]
     return glue_numbers(start_sentence("; ".join(phrases)))
@@ -134,25 +134,25 @@ def _list_lookalikes(cases: Sequence[Case]) -> list[str]:
     ]
 
 
-def say_status(judged_table: JudgedTable) -> str:
+def say_status(judgement: TableJudgement) -> str:
     """Return the status as people read it; of several cases, in how many it holds. May be empty."""
-    cases, n_cases = judged_table.cases, len(judged_table.cases)
+    cases, n_cases = judgement.cases, len(judgement.cases)
     n_won = sum(case.status == "winner" for case in cases)
     n_unknown = sum(case.outcome == "too_little_data" for case in cases)
     unknown_label = STATUS_TABLE["too_little_data"].label
     if n_unknown == n_cases:
         return unknown_label
-    if judged_table.group_tests is not None:
+    if judgement.group_tests is not None:
         n_apart = sum(case.is_group_apart for case in cases)
         n_tested = sum(case.is_group_tested for case in cases)
         return f"{n_apart} of {n_tested} {'differs' if n_apart == 1 else 'differ'}"
-    if 0 < n_won < n_cases and not judged_table.goal.demand:
+    if 0 < n_won < n_cases and not judgement.goal.demand:
         return f"clear winner in {n_won} of {n_cases}"
-    if judged_table.status == "no_winner" and n_won == n_cases:
+    if judgement.status == "no_winner" and n_won == n_cases:
         return f"no single winner in {n_cases} {name_unit(cases)}"
-    label = STATUS_TABLE[judged_table.status].label
-    n_alike = sum(case.status == judged_table.status for case in cases)
-    if 0 < n_alike < n_cases and not judged_table.goal.demand:
+    label = STATUS_TABLE[judgement.status].label
+    n_alike = sum(case.status == judgement.status for case in cases)
+    if 0 < n_alike < n_cases and not judgement.goal.demand:
         return f"{label} in {n_alike} of {n_cases}"
     return label
 
@@ -160,15 +160,15 @@ def say_status(judged_table: JudgedTable) -> str:
 # Headlines ----------------------------------------------------------------------------------------
 
 
-def _write_headline(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str:
+def _write_headline(judgement: TableJudgement, cases: Sequence[WordedCase]) -> str:
     """Return the sentence above several cases."""
-    if judged_table.goal.demand and judged_table.has_one_model:
-        return _count_demand(judged_table, cases)
-    if judged_table.group_tests is not None:
+    if judgement.goal.demand and judgement.has_one_model:
+        return _count_demand(judgement, cases)
+    if judgement.group_tests is not None:
         return _write_groups(cases)
     if are_alike(cases) and cases[0].status != "measured":
         return _write_everywhere(cases)
-    if judged_table.has_one_model:
+    if judgement.has_one_model:
         return _write_range(cases)
     return _write_differing(cases)
 
@@ -177,9 +177,9 @@ def _name(cases: Sequence[WordedCase]) -> str:
     return list_texts([case.short_name for case in cases])
 
 
-def _count_demand(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> str:
+def _count_demand(judgement: TableJudgement, cases: Sequence[WordedCase]) -> str:
     """Return how many cases meet the demand, and which ones do not."""
-    goal = judged_table.goal
+    goal = judgement.goal
     misses = [case for case in cases if case.met is False]
     vague_cases = [case for case in cases if case.met is None and case.status == "too_little_data"]
     undecided_cases = [case for case in cases if case.met is None and case.status != "too_little_data"]
@@ -352,12 +352,12 @@ def say_short(case: Case) -> str:
     return name_outcome(case.outcome)
 
 
-def _list_needs(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Iterator[str]:
+def _list_needs(judgement: TableJudgement, cases: Sequence[WordedCase]) -> Iterator[str]:
     """Yield what would settle the case of which least is known, and what mends those that miss."""
-    test_level = judged_table.evidence.test_level
+    test_level = judgement.evidence.test_level
     open_cases = [case for case in cases if case.met is not False]
-    if judged_table.group_tests is not None:
-        yield say_group_need(cases, judged_table.confidence)
+    if judgement.group_tests is not None:
+        yield say_group_need(cases, judgement.confidence)
         open_cases = [case for case in cases if case.outcome == "too_little_data"]
     if open_cases:
         least_known = find_least_known(open_cases, test_level)
@@ -371,7 +371,7 @@ def _list_needs(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Itera
         places = list_texts(
             [f"{text} {join_places([case], [case.short_name])}" for case, text in mended]
         )
-        targets = name_targets(judged_table.goal.demand)
+        targets = name_targets(judgement.goal.demand)
         yield (
             f"On this test set, other thresholds meet the {targets}: {places}. Test them on other data"
         )
@@ -388,13 +388,13 @@ def _say_need(alike: Sequence[WordedCase], cases: Sequence[WordedCase]) -> str:
     return need_sentence
 
 
-def _explain_open_groups(judged_table: JudgedTable, cases: Sequence[WordedCase]) -> Iterator[str]:
+def _explain_open_groups(judgement: TableJudgement, cases: Sequence[WordedCase]) -> Iterator[str]:
     """Yield why groups whose intervals exclude the overall value may not differ significantly."""
-    overall = None if judged_table.group_tests is None else judged_table.group_tests.overall_value
+    overall = None if judgement.group_tests is None else judgement.group_tests.overall_value
     spans = [case.candidates[0].merit.span for case in cases if case.outcome == "open"]
     if overall is not None and any(span and not span[0] <= overall <= span[1] for span in spans):
         yield (
             f"an interval that excludes the overall {name_merit(cases[0])} does not by itself show a "
-            f"difference: groups are compared{describe_comparison(judged_table.goal)}, with one error "
+            f"difference: groups are compared{describe_comparison(judgement.goal)}, with one error "
             "rate for all comparisons"
         )

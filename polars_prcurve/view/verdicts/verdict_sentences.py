@@ -12,8 +12,8 @@ from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest, rests_on_eta
 from polars_prcurve.core.judging.status_names import Status
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.view.verdicts.caveat_sentences import write_caveats
 from polars_prcurve.view.verdicts.need_sentences import say_need
-from polars_prcurve.view.verdicts.reason_sentences import write_reasons
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
@@ -49,7 +49,7 @@ def write_verdict(case: Case, test_level: float, conditions: str) -> Verdict:
         case.models,
         sentence=glue_numbers(write_sentence(case)),
         met=case.met,
-        reasons=write_reasons([case], [""]),
+        reasons=write_caveats([case], [""]),
         would_settle=glue_numbers(say_need(case, test_level)),
         conditions=conditions,
     )

@@ -1,4 +1,4 @@
-"""Which columns of a result `columns="short"` shows."""
+"""The columns of a result: those that `columns="short"` shows, and counts that `metrics=` names."""
 
 from __future__ import annotations
 

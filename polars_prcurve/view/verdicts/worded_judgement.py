@@ -1,6 +1,6 @@
-"""Findings: all that is decided of a table, with the verdicts on it.
+"""All that is decided of a table, with the verdicts on it.
 
-request -> judged table   what is decided, without a sentence, see `core.judging`
+request -> judgement      what is decided, without a sentence, see `core.judging`
         -> worded cases   a verdict for each case, see `verdict_sentences`
         -> verdict        the one above them, see `verdict_of_all_cases`
 """
@@ -16,7 +16,7 @@ from polars import selectors
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import VERDICT_DTYPES
-from polars_prcurve.core.judging.judged_table import JudgedTable, judge_table
+from polars_prcurve.core.judging.table_judgement import TableJudgement, judge_table
 from polars_prcurve.view.verdicts.case_places import name_case, name_etas
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict import Verdict
@@ -26,32 +26,32 @@ from polars_prcurve.view.words.names_in_sentences import name_group
 
 
 @dataclass(frozen=True)
-class Findings(JudgedTable):
+class WordedJudgement(TableJudgement):
     """All that is decided of a table, and the verdicts on it."""
 
     cases: tuple[WordedCase, ...]
     verdict: Verdict  # the verdict above those of all cases
 
 
-def decide(request: DecisionRequest) -> Findings:
+def decide(request: DecisionRequest) -> WordedJudgement:
     """Return what is decided for the table of the request, in words."""
-    judged_table = judge_table(request)
-    test_level = judged_table.evidence.test_level
-    eta_texts = name_etas(judged_table.cases)
-    short_eta_texts = name_etas(judged_table.cases, is_in_sentence=True)
+    judgement = judge_table(request)
+    test_level = judgement.evidence.test_level
+    eta_texts = name_etas(judgement.cases)
+    short_eta_texts = name_etas(judgement.cases, is_in_sentence=True)
     cases = tuple(
         WordedCase(
             **_read_fields(case),
-            verdict=write_verdict(case, test_level, describe_conditions(judged_table, [case])),
+            verdict=write_verdict(case, test_level, describe_conditions(judgement, [case])),
             eta_text=eta_text,
             short_name=name_case(case, short_eta_text, " at "),
         )
         for case, eta_text, short_eta_text in zip(
-            judged_table.cases, eta_texts, short_eta_texts, strict=True
+            judgement.cases, eta_texts, short_eta_texts, strict=True
         )
     )
-    return Findings(
-        **{**_read_fields(judged_table), "cases": cases}, verdict=sum_up(judged_table, cases)
+    return WordedJudgement(
+        **{**_read_fields(judgement), "cases": cases}, verdict=sum_up(judgement, cases)
     )
 
 
@@ -60,17 +60,17 @@ def _read_fields(record: Any) -> dict[str, Any]:
     return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
-def build_table(findings: Findings) -> pl.DataFrame:
+def build_table(judgement: WordedJudgement) -> pl.DataFrame:
     """Return one row per case and model, in the order of the evidence: what people are shown."""
-    hidden_columns = () if findings.goal.is_of_curve else ("criterion", "target")
-    return findings.evidence.rows.drop(*hidden_columns, selectors.starts_with(RESERVED))
+    hidden_columns = () if judgement.goal.is_of_curve else ("criterion", "target")
+    return judgement.evidence.rows.drop(*hidden_columns, selectors.starts_with(RESERVED))
 
 
-def build_verdicts(findings: Findings) -> pl.DataFrame:
+def build_verdicts(judgement: WordedJudgement) -> pl.DataFrame:
     """Return one row per case: its key, and its verdict."""
-    evidence_schema, model_column = findings.evidence.rows.schema, findings.model
+    evidence_schema, model_column = judgement.evidence.rows.schema, judgement.model
     verdict_schema = {
-        **{name: evidence_schema[name] for name in findings.evidence.keys},
+        **{name: evidence_schema[name] for name in judgement.evidence.keys},
         **VERDICT_DTYPES,
     }
     if model_column is not None:
@@ -82,15 +82,15 @@ def build_verdicts(findings: Findings) -> pl.DataFrame:
                 for name, value in {**case.key_values, **vars(case.verdict)}.items()
                 if name in verdict_schema
             }
-            for case in findings.cases
+            for case in judgement.cases
         ],
         schema=verdict_schema,
     )
 
 
-def list_all_names(findings: Findings) -> set[str]:
+def list_all_names(judgement: WordedJudgement) -> set[str]:
     """Return the names of all models and groups, as sentences have them."""
-    candidates = [candidate for case in findings.cases for candidate in case.candidates]
+    candidates = [candidate for case in judgement.cases for candidate in case.candidates]
     model_names = {name_model(candidate) for candidate in candidates if candidate.model}
-    group_names = {name_group(*pair) for case in findings.cases for pair in case.groups.items()}
+    group_names = {name_group(*pair) for case in judgement.cases for pair in case.groups.items()}
     return model_names | group_names

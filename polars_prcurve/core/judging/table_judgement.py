@@ -24,7 +24,7 @@ from polars_prcurve.core.judging.status_names import Status, combine_met, find_f
 
 
 @dataclass(frozen=True)
-class JudgedTable:
+class TableJudgement:
     """All that is decided of a table, and all that is shown of it: the rows themselves are not kept."""
 
     status: Status  # the one above those of all cases
@@ -54,7 +54,7 @@ class JudgedTable:
         return all(len(case.candidates) == 1 for case in self.cases)
 
 
-def judge_table(request: DecisionRequest) -> JudgedTable:
+def judge_table(request: DecisionRequest) -> TableJudgement:
     """Return what is decided for the table of the request."""
     evidence = collect_evidence(request)
     tests_of_groups = test_groups(request, evidence)
@@ -65,7 +65,7 @@ def judge_table(request: DecisionRequest) -> JudgedTable:
     if is_measured and is_lone and not any(case.is_group_apart for case in cases):
         tests_of_groups, cases = None, [replace(case, standing=None) for case in cases]
     status, models = _judge_cases(cases, has_demand=bool(request.goal.demand))
-    return JudgedTable(
+    return TableJudgement(
         status=status,
         models=models,
         cases=tuple(cases),

@@ -30,7 +30,7 @@ from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.field_and_class_mix import ClassMix
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
 from polars_prcurve.view.report.decision_result import Decision
-from polars_prcurve.view.verdicts.findings import decide
+from polars_prcurve.view.verdicts.worded_judgement import decide
 
 
 def make_decision(

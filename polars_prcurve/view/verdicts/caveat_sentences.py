@@ -1,7 +1,7 @@
-"""Reasons beside a verdict: what else the data show, and what weakens an interval or a test.
+"""Caveats beside a verdict, its `reasons`: what else the data show, and what weakens an interval.
 
-judged case -> reasons     what each states, and of which models, doubts or values
-            -> sentences   each reason once, with where it holds, see `write_reasons`
+judged case -> caveats     what each states, and of which models, doubts or values
+            -> sentences   each caveat once, with where it holds, see `write_caveats`
 """
 
 from __future__ import annotations
@@ -40,26 +40,26 @@ from polars_prcurve.view.words.number_words import (
 )
 
 _Details: TypeAlias = Literal["models", "doubts", "number", "values", "comparison"]
-"""What a reason is of. Where that differs between cases, models and doubts are named with their cases,
-and of many numbers the ends; values are left out, and comparisons with their reason: a picture or a
+"""What a caveat is of. Where that differs between cases, models and doubts are named with their cases,
+and of many numbers the ends; values are left out, and comparisons with their caveat: a picture or a
 table has them."""
 
 
-class Reason(NamedTuple):
-    """A reason of one case, before it is a sentence."""
+class Caveat(NamedTuple):
+    """A caveat of one case, before it is a sentence."""
 
-    statement: str  # reasons of several cases with the same statement are one sentence
+    statement: str  # caveats of several cases with the same statement are one sentence
     details: Sequence[str] = ()  # what stands behind a colon
     kind: _Details = "values"
     number: float = 0.0  # what sorts numbers
     condition: str = ""  # where numbers are, if only some cases have them
 
 
-def list_reasons(case: Case) -> Iterator[Reason]:
-    """Yield the reasons of a case."""
+def list_caveats(case: Case) -> Iterator[Caveat]:
+    """Yield the caveats of a case."""
     status, goal = case.status, case.goal
     if case.candidates[0].is_of_alerts and status != "too_little_data":
-        yield Reason("all examples are flagged: if others were left out, recall is unknown")
+        yield Caveat("all examples are flagged: if others were left out, recall is unknown")
     elif status != "chance" or not case.has_one_score:
         yield from map(_describe_few_scores, case.models_of_few_scores)
     if status == "no_winner":
@@ -69,50 +69,50 @@ def list_reasons(case: Case) -> Iterator[Reason]:
         statement = (
             f"no threshold of {list_names(candidates)} meets the {name_targets(goal.limits)}{level}"
         )
-        yield Reason(statement, [best] if (best := describe_best(candidates)) else [])
+        yield Caveat(statement, [best] if (best := describe_best(candidates)) else [])
     suspects = [name_model(candidate) for candidate in case.qualifiers if candidate.may_be_chance]
     if status in ("winner", "no_winner", "met") and suspects:
-        yield Reason("not significantly better than chance", suspects, "models")
+        yield Caveat("not significantly better than chance", suspects, "models")
     backward_models = [candidate for candidate in case.candidates if candidate.is_reversed]
     if backward_models and not case.is_reversed:  # or the verdict itself states it
         names = list_names(backward_models)
         verb = "ranks" if len(backward_models) == 1 else "rank"
-        yield Reason(f"scores are reversed: {names} {verb} negatives above positives; negate them")
+        yield Caveat(f"scores are reversed: {names} {verb} negatives above positives; negate them")
     losers = [candidate for candidate in case.qualifiers if not candidate.may_be_best]
     if losers and status == "no_winner":
-        yield Reason("significantly worse", [_list_losers(case, losers)], "comparison")
+        yield Caveat("significantly worse", [_list_losers(case, losers)], "comparison")
     if status == "unsure" and goal.is_gate and (certainty := case.candidates[0].row[CERTAINTY]):
         met_phrase = "target is met" if len(goal.demand) == 1 else "targets are met"
         statement = f"one-sided confidence that the {met_phrase}"
-        yield Reason(statement, [say_share(certainty)], "number", certainty, ", where undecided")
+        yield Caveat(statement, [say_share(certainty)], "number", certainty, ", where undecided")
     rests_on_interval = status != "chance" or (goal.is_of_point and not case.flags_all)
     if rests_on_interval and (doubts := case.interval_doubts):
-        yield Reason("intervals may be too narrow", doubts, "doubts")
+        yield Caveat("intervals may be too narrow", doubts, "doubts")
     if doubts := _list_lead_doubts(case):
-        yield Reason("the comparison of models is in doubt", doubts, "doubts")
+        yield Caveat("the comparison of models is in doubt", doubts, "doubts")
     if case.has_estimated_eta:
         value_text = write_value("precision", Estimate(case.eta, *case.eta_limits))
         kind: _Details = "number" if case.groups else "values"  # cases are named by their prevalences
-        yield Reason("the prevalence is an estimate", [value_text], kind, case.eta or 0.0)
+        yield Caveat("the prevalence is an estimate", [value_text], kind, case.eta or 0.0)
     if case.compares_intervals and len(case.qualifiers) > 1:
-        yield Reason("models are compared by their separate intervals, without a paired test")
+        yield Caveat("models are compared by their separate intervals, without a paired test")
 
 
-def write_reasons(cases: Sequence[Case], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the reasons of cases as sentences, each with where it holds unless that is in all."""
-    reasons_by_statement: dict[str, list[tuple[str, Reason]]] = {}
+def write_caveats(cases: Sequence[Case], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the caveats of cases as sentences, each with where it holds unless that is in all."""
+    caveats_by_statement: dict[str, list[tuple[str, Caveat]]] = {}
     for case, name in zip(cases, names, strict=True):
-        for reason in list_reasons(case):
-            reasons_by_statement.setdefault(reason.statement, []).append((name, reason))
-    sentences = (_write_reason(named_reasons, cases) for named_reasons in reasons_by_statement.values())
+        for caveat in list_caveats(case):
+            caveats_by_statement.setdefault(caveat.statement, []).append((name, caveat))
+    sentences = (_write_caveat(named_caveats, cases) for named_caveats in caveats_by_statement.values())
     return tuple(glue_numbers(sentence) for sentence in sentences if sentence)
 
 
-def _write_reason(named_reasons: Sequence[tuple[str, Reason]], cases: Sequence[Case]) -> str:
-    """Return the sentence of reasons with one statement, each with its case; it may be left out."""
-    names, (first, *_) = [name for name, _ in named_reasons], [reason for _, reason in named_reasons]
+def _write_caveat(named_caveats: Sequence[tuple[str, Caveat]], cases: Sequence[Case]) -> str:
+    """Return the sentence of caveats with one statement, each with its case; it may be left out."""
+    names, (first, *_) = [name for name, _ in named_caveats], [caveat for _, caveat in named_caveats]
     statement, list_details = first.statement, list_texts if first.kind == "models" else join_words
-    if all(reason.details == first.details for _, reason in named_reasons):
+    if all(caveat.details == first.details for _, caveat in named_caveats):
         text = f"{statement}: {list_details(first.details)}" if first.details else statement
         return _place(text, names, cases)
     if first.kind == "comparison":
@@ -120,12 +120,12 @@ def _write_reason(named_reasons: Sequence[tuple[str, Reason]], cases: Sequence[C
     if first.kind == "values":
         return _place(statement, names, cases)
     names_of_detail: dict[str, list[str]] = {}
-    for name, reason in named_reasons:
-        for detail in reason.details:
+    for name, caveat in named_caveats:
+        for detail in caveat.details:
             names_of_detail.setdefault(detail, []).append(name)
     details = [*names_of_detail]
     if first.kind == "number":
-        number_of_detail = {reason.details[0]: reason.number for _, reason in named_reasons}
+        number_of_detail = {caveat.details[0]: caveat.number for _, caveat in named_caveats}
         details.sort(key=number_of_detail.__getitem__)
         statement += first.condition if len(names) < len(cases) else ""
     texts = [_place(detail, names_of_detail[detail], cases) for detail in details]
@@ -143,35 +143,35 @@ def _place(text: str, names: Sequence[str], cases: Sequence[Case]) -> str:
     return f"{text} {join_places(cases, [names_text]) if has_brackets else f'({names_text})'}"
 
 
-def _describe_few_scores(candidate: Candidate) -> Reason:
+def _describe_few_scores(candidate: Candidate) -> Caveat:
     """Return which scores a model has that may be decisions, and what to pass instead."""
     scores = [say_threshold(score) for score in candidate.row[EvidenceColumn.FEW_SCORES]]
     owner = "" if candidate.model is None else f" of {name_model(candidate)}"
     if len(scores) == 1:
-        return Reason(f"all scores{owner} are {scores[0]}, so they rank nothing")
+        return Caveat(f"all scores{owner} are {scores[0]}, so they rank nothing")
     values = join_words(scores, "or")
     advice = "pass scores or probabilities, not predicted labels"
-    return Reason(f"the scores{owner} are {values}: {advice}")
+    return Caveat(f"the scores{owner} are {values}: {advice}")
 
 
 # Models without a clear winner --------------------------------------------------------------------
 
 
-def _compare_rivals(case: Case) -> Iterator[Reason]:
+def _compare_rivals(case: Case) -> Iterator[Caveat]:
     """Yield what is known of the first two models beside their intervals, if none is the winner."""
     if case.has_equal_rivals:
         counts = "" if case.goal.is_of_curve else " and the same counts at the target"
-        yield Reason(
+        yield Caveat(
             f"the same average precision{counts} for {list_names(case.rivals[:2])}: if they rank all "
             "examples alike, there is no difference"
         )
     elif difference := describe_difference(case):
-        yield Reason(f"difference in {name_merit(case)}", [difference], "comparison")
+        yield Caveat(f"difference in {name_merit(case)}", [difference], "comparison")
     yield from _compare_areas(case)
     if not _explains_difference(case.rivals[:2], case.lead) and (
         where := describe_comparison(case.goal)
     ):
-        yield Reason(
+        yield Caveat(
             f"each interval is for one threshold; models are compared{where}, which is less certain"
         )
 
@@ -186,14 +186,14 @@ def _explains_difference(rivals: Sequence[Candidate], lead: Estimate) -> bool:
     return not is_apart and low - other_high <= gap_span[0] and gap_span[1] <= high - other_low
 
 
-def _compare_areas(case: Case) -> Iterator[Reason]:
+def _compare_areas(case: Case) -> Iterator[Caveat]:
     """Yield which of the first two models has the higher area, if their intervals do not overlap."""
     rivals = [] if case.goal.is_of_curve else case.rivals[:2]
     areas = [rival.read(EvidenceColumn.AREA) for rival in rivals]
     if order := _find_order([area.span for area in areas]):
         lower, higher = order
         low_text, high_text = (write_value("average_precision", areas[number]) for number in order)
-        yield Reason(
+        yield Caveat(
             "no significant difference at the target, but "
             f"{name_model(rivals[higher])} has the higher average precision",
             [f"{high_text}, against {low_text} for {name_model(rivals[lower])}"],
