@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, crossing, metrics
-from polars_prcurve.core.prevalence.eta_values import read_share
+from polars_prcurve.core.ground.share_texts import read_share
 from tests.support import oracle
 from tests.support.all_metrics import ALL_CURVE_METRICS, ALL_POINT_METRICS
 from tests.support.comparing import assert_same

@@ -101,10 +101,11 @@ def test_thresholds_as_expressions(table: Table, eta: float | None, data: st.Dat
         assert_same(frame.select(threshold.alias("threshold")), found.select("threshold"))
 
 
-def test_shares_may_be_texts_in_per_cent() -> None:
+def test_shares_may_be_texts() -> None:
     label = np.arange(400) % 4 == 0
     score = np.random.default_rng(1).normal(size=400) + 2 * label
     frame = pl.DataFrame({"label": label, "score": score, "other": score**3, "week": np.arange(400) % 3})
+    frame = frame.with_columns(p=1 / (1 + (1 - pl.col("score")).exp()))
     table, pair = frame.prc(), frame.prc(score=["score", "other"])
     for texts, numbers in (
         ({"recall": "80%", "fpr": ["5%", 0.1]}, {"recall": 0.8, "fpr": [0.05, 0.1]}),
@@ -125,6 +126,21 @@ def test_shares_may_be_texts_in_per_cent() -> None:
     expression = pl.col("score").prc
     one, other = (expression.threshold("label", eta=0.1, **words) for words in (target, share))
     assert frame.select(one).equals(frame.select(other))
+    for texts, numbers in (
+        ({"recall": "4/5", "confidence": "90%"}, {"recall": 0.8, "confidence": 0.9}),
+        ({"precision": "1:3", "guarantee": "80%"}, {"precision": 0.25, "guarantee": 0.8}),
+        ({"alerts": "30/100"}, {"alerts": 30, "per": 100}),
+        ({"alerts": ["30/100", "5/100"], "per": 50}, {"alerts": [15, 2.5], "per": 50}),
+    ):
+        found = table.operating_points("1/10", **texts)
+        assert found.equals(table.operating_points(0.1, **numbers))
+    texts = {"delta": "20%", "confidence": "9/10", "assurance": "80%", "recall": "1/2"}
+    numbers = {"delta": 0.2, "confidence": 0.9, "assurance": 0.8, "recall": 0.5}
+    assert table.sample_size(eta=0.1, **texts).equals(table.sample_size(eta=0.1, **numbers))
+    risks = [
+        table.decision_curve(eta=None, score="p", probabilities=risks) for risks in (["5%"], [0.05])
+    ]
+    assert risks[0].equals(risks[1])
     sizes = {"fpr": 0.1, "n_pos": 50, "n_neg": 50}
     rows = [from_rates(recall=rate, **sizes).operating_points(0.1) for rate in ("90%", 0.9)]
     assert rows[0].equals(rows[1])
@@ -460,10 +476,13 @@ def test_long_is_the_wide_table_turned() -> None:
     [
         ({}, "pass what the threshold has to meet"),
         ({"recall": 1.5}, r"recall= takes numbers in \[0, 1\]"),
-        ({"fpr": "0.1"}, 'fpr= takes numbers in .0, 1., such as 0.8 or "80%"; got'),
+        ({"fpr": "few"}, 'fpr= takes numbers in .0, 1., such as 0.8 or "80%"; got'),
         ({"recall": "80 percent"}, "recall="),
         ({"recall": "101%"}, "recall= takes numbers"),
-        ({"alerts": "5%", "per": 100}, "alerts="),
+        ({"alerts": "5%", "per": 100}, 'alerts= takes .* or texts ALERTS/EVENTS, such as "500/2000000"'),
+        ({"alerts": "5/2"}, "or texts ALERTS/EVENTS"),
+        ({"alerts": ["5/100", "5/200"]}, "must be among the same number of events"),
+        ({"alerts": ["5/100", 5], "per": 100}, "or texts ALERTS/EVENTS"),
         ({"threshold": "5%"}, "threshold= takes numbers"),
         ({"precision": [0.5, True]}, "precision="),
         ({"threshold": float("nan")}, "threshold= holds nan, and no score is at or above it"),

@@ -414,8 +414,8 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "estimate: eta_train NaN": (lambda p: p.estimate_prevalence(float("nan")), "eta_train=.*got nan"),
     "estimate: eta_train text": (
-        lambda p: p.estimate_prevalence("1:100"),
-        "eta_train= takes a number between 0 and 1; got '1:100'",
+        lambda p: p.estimate_prevalence("few"),
+        "eta_train= takes a number between 0 and 1; got 'few'",
     ),
     "estimate: several eta_train": (lambda p: p.estimate_prevalence([0.1, 0.2]), r"got \[0.1, 0.2\]"),
     "estimate: missing": (lambda p: p.estimate_prevalence(0.5, missing="no"), 'missing= is "raise"'),

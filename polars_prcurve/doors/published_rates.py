@@ -22,8 +22,8 @@ from polars_prcurve.core.ground.argument_checks import (
 )
 from polars_prcurve.core.ground.errors import PrcError, warn_caller
 from polars_prcurve.core.ground.message_text import add_noun, join_words
+from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.ground.value_checks import is_literal
-from polars_prcurve.core.prevalence.eta_values import read_percents
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import DataFramePrc
 
@@ -245,7 +245,7 @@ def _warn(passed_text: str, whole_text: str) -> None:
 def _read_share(word: str, value: object) -> float:
     """Return a rate as a float; raise unless it is a share."""
     expected_words = 'a share, such as 0.873 or "87.3%"'
-    return read_number(f"{word}=", read_percents(value), expected_words, lambda x: 0 <= x <= 1)
+    return read_share(f"{word}=", value, expected_words, lambda share: 0 <= share <= 1)
 
 
 def _read_size(word: str, value: object) -> int | None:

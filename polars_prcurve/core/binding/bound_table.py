@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import polars as pl
@@ -44,6 +45,7 @@ from polars_prcurve.core.inputs.table_reader import (
 from polars_prcurve.core.inputs.wide_tables import empty_incomplete
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
+from polars_prcurve.core.metrics.target_definitions import read_budgets
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 
 if TYPE_CHECKING:
@@ -119,8 +121,20 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__doc__ = re.sub(
             r"^( *)targets$", rf"\1{target_text}", function.__doc__, flags=re.MULTILINE
         )
+    if "alerts" in type_of_word:
+        function = _read_budgets_of(function)
     refused_words = TABLE_WORDS if "score" in type_of_word else ()
     return hint_at_arguments(function, refused_words, shared_arguments.TARGET_WORDS)
+
+
+def _read_budgets_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function whose word `alerts` may be a text, which has the number of events in it."""
+
+    @wraps(function)
+    def read_and_call(*args: Any, **words: Any) -> Any:
+        return function(*args, **read_budgets(words))
+
+    return read_and_call
 
 
 def _list_shared_words(function: Callable[..., Any]) -> Mapping[str, Any]:

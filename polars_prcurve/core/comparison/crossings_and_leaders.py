@@ -34,6 +34,7 @@ from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.core.ground.argument_checks import read_pair
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import Floats
+from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
@@ -41,7 +42,6 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import find_none_as_zero
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.eta_values import read_share
 from polars_prcurve.core.prevalence.population_column_names import Population
 
 EtaRange: TypeAlias = tuple[float | str, float | str]

@@ -11,10 +11,10 @@ import polars as pl
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.curves.targets import Target, direction_sign
-from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
@@ -23,7 +23,6 @@ from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.eta_values import read_percents
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import (
     SweepTables,
@@ -75,9 +74,7 @@ def read_margin(margin: object) -> float | None:
     expected_words = "a number of at least 0 on the scale of the metric, such as 0.02 or '2%'"
     if margin is None:
         return None
-    return read_number(
-        "margin=", read_percents(margin), expected_words, lambda number: 0 <= number < math.inf
-    )
+    return read_share("margin=", margin, expected_words, lambda number: 0 <= number < math.inf)
 
 
 def add_not_worse(differences: pl.LazyFrame, margin: float | None, metrics: Any) -> pl.LazyFrame:

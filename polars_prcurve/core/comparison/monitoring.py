@@ -36,11 +36,12 @@ from numpy.typing import NDArray
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import read_targets
-from polars_prcurve.core.ground.argument_checks import read_number, refuse_kind
+from polars_prcurve.core.ground.argument_checks import refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.message_text import add_noun
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.ground.value_checks import is_missing
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
@@ -48,7 +49,6 @@ from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.prevalence.eta_table import build_number_grid
-from polars_prcurve.core.prevalence.eta_values import read_percents
 
 Counts: TypeAlias = NDArray[np.int64]  # a number of examples per period
 
@@ -212,8 +212,7 @@ def read_watch(metric: Any, eta: float | None, confidence: float, reference: flo
 def read_reference_rate(reference: object) -> float:
     """Return the rate that is to be kept; raise unless it lies between 0 and 1."""
     expected_words = "a bound table with labels, such as prc(last_year), or a rate between 0 and 1"
-    rate = read_percents(reference)
-    return read_number("reference=", rate, expected_words, lambda share: 0 < share < 1)
+    return read_share("reference=", reference, expected_words, lambda share: 0 < share < 1)
 
 
 def build_monitor_table(

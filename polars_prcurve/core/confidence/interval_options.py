@@ -46,13 +46,13 @@ class Intervals:
         return f"intervals({', '.join([repr(self.level), *option_words])})"
 
 
-Confidence: TypeAlias = float | Intervals | None
+Confidence: TypeAlias = float | str | Intervals | None
 """The argument confidence=: a level, `intervals(...)`, or None for no intervals."""
 
 
 @hint_at_arguments
 def intervals(
-    level: float = 0.95,
+    level: float | str = 0.95,
     *,
     method: IntervalMethod = "analytic",
     rate: RateMethod = "wilson",
@@ -114,7 +114,7 @@ def intervals(
 
 
 def read_certainty(
-    confidence: float | Intervals,
+    confidence: float | str | Intervals,
     asker_name: str,
     methods: Collection[str] = ("analytic",),
     *,

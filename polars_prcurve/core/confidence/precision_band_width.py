@@ -31,6 +31,7 @@ from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.metrics.metric_lookup import find_point_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 
@@ -288,12 +289,12 @@ def rectangle_level(
     return float(np.mean(band_holds))
 
 
-def check_delta(delta: float) -> float:
+def check_delta(delta: object) -> float:
     """Return delta as a float; raise unless it lies between 0 and 1."""
-    return arguments.read_number("delta=", delta, "a width between 0 and 1", lambda width: 0 < width < 1)
+    return read_share("delta=", delta, "a width between 0 and 1", lambda width: 0 < width < 1)
 
 
-def smallest_eta(least_ratio: pl.Expr, inverse_of_greatest: pl.Expr, *, delta: float) -> pl.Expr:
+def smallest_eta(least_ratio: pl.Expr, inverse_of_greatest: pl.Expr, *, delta: float | str) -> pl.Expr:
     """Return the least eta above which no band is wider than `delta`: 0 if none is, null if all are."""
     delta = check_delta(delta)
     # The least ratio recall / fpr is L, and the inverse of the greatest one is 1 / U. With

@@ -27,6 +27,7 @@ from polars_prcurve.core.ground.argument_checks import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.normal_distribution import normal_quantile
+from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.metrics.point_metric import choose_where
 
 if TYPE_CHECKING:
@@ -103,10 +104,10 @@ def rate_interval(
     return RateInterval(*(float(end) if np.ndim(end) == 0 else end for end in (low, high)))
 
 
-def check_confidence(confidence: float, argument_name: str = "confidence=") -> float:
+def check_confidence(confidence: object, argument_name: str = "confidence=") -> float:
     """Return `confidence` as a float; raise unless it lies in [0.5, 1)."""
     expected_words = "a level between 0 and 1, such as 0.95"
-    level = arguments.read_number(argument_name, confidence, expected_words, lambda level: 0 < level < 1)
+    level = read_share(argument_name, confidence, expected_words, lambda level: 0 < level < 1)
     if level < 0.5:
         raise PrcError(
             f"pass {argument_name}{1 - level:.10g} instead of {level:.10g}: it is how often intervals "

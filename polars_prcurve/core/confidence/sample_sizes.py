@@ -40,13 +40,13 @@ from polars_prcurve.core.ground.argument_checks import (
     hint_at_arguments,
     read_choice,
     read_flag,
-    read_number,
     read_numbers,
 )
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.normal_distribution import normal_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.metrics.point_metric import choose_where
 
 if TYPE_CHECKING:
@@ -201,14 +201,14 @@ class SizeOptions(NamedTuple):
 
 
 def read_size_options(
-    delta: float, certainty: Intervals, assurance: float, *, relative: bool, at_eta: bool
+    delta: float | str, certainty: Intervals, assurance: float | str, *, relative: bool, at_eta: bool
 ) -> SizeOptions:
     """Return the options, checked."""
     if read_flag("relative=", relative) and not at_eta:
         raise PrcError("relative=True needs eta=, because precision depends on it")
     delta = check_delta(delta)
     expected_words = "a share of test sets from 0.5 to below 1, such as 0.8"
-    assurance = read_number("assurance=", assurance, expected_words, lambda share: 0.5 <= share < 1)
+    assurance = read_share("assurance=", assurance, expected_words, lambda share: 0.5 <= share < 1)
     return SizeOptions(
         delta,
         confidence=certainty.level,

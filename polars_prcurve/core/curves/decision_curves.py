@@ -25,9 +25,10 @@ from polars_prcurve.core.confidence.bands_by_threshold_choice import FixedBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.curves.curve_table import add_metrics, fit_bands
 from polars_prcurve.core.curves.field_bands_and_tests import build_field_grid
-from polars_prcurve.core.ground.argument_checks import read_list, read_number
+from polars_prcurve.core.ground.argument_checks import read_list
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable, is_field
@@ -59,13 +60,13 @@ def build_decision_table(
     table: ScoreTable,
     etas: Sequence[float | None],
     probabilities: Sequence[float],
-    eta_train: float | None,
+    eta_train: float | str | None,
     bands: FixedBands | None,
 ) -> pl.LazyFrame:
     """Return the result of `decision_curve`: `by`, then `_list_decision_columns`."""
     columns = _list_decision_columns(bands=bands is not None, in_field=is_field(table))
     check_group_names(table.by, columns)
-    risks, etas = _read_risks(probabilities), _check_etas(etas, eta_train)
+    risks, (etas, eta_train) = _read_risks(probabilities), _read_etas(etas, eta_train)
     # One row per prevalence and risk, with the threshold as a value of the score's dtype
     risk_parts = []
     for number, prevalence in enumerate(etas):
@@ -120,8 +121,8 @@ def _read_risks(probabilities: Sequence[float]) -> list[float]:
     """Return the risks at which users act, in order; raise unless they are distinct probabilities."""
     expected_words = "probabilities in [0, 1), such as [0.1, 0.2]"
     risks = sorted(
-        read_number("probabilities=", risk, expected_words, lambda probability: 0 <= probability < 1)
-        for risk in read_list("probabilities=", probabilities, expected_words, single_type=Real)
+        read_share("probabilities=", risk, expected_words, lambda probability: 0 <= probability < 1)
+        for risk in read_list("probabilities=", probabilities, expected_words, single_type=(Real, str))
     )
     if len(set(risks)) < len(risks):
         raise PrcError("probabilities= holds a number twice; pass each once")
@@ -141,8 +142,10 @@ def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
     return tuple(dict.fromkeys(float(f"{risk:.2g}") for risk in risks))
 
 
-def _check_etas(etas: Sequence[float | None], eta_train: Any) -> Sequence[float | None]:
-    """Return the prevalences; raise unless the posteriors can be moved to them."""
+def _read_etas(
+    etas: Sequence[float | None], eta_train: Any
+) -> tuple[Sequence[float | None], float | None]:
+    """Return the prevalences, and that of training; raise unless posteriors can be moved to them."""
     known_etas = [eta for eta in etas if eta is not None]
     if eta_train is None:
         if known_etas:
@@ -150,11 +153,11 @@ def _check_etas(etas: Sequence[float | None], eta_train: Any) -> Sequence[float 
                 "pass eta_train=, the prevalence at which the scores are probabilities, such as 0.2: "
                 "eta= converts them from there to another prevalence"
             )
-        return etas
-    check_prior("eta_train", eta_train)
+        return etas, None
+    trained_eta = check_prior("eta_train", eta_train)
     if len(known_etas) < len(etas):
         raise PrcError(
             "eta=None takes the posteriors as they stand, without eta_train=; leave eta_train= out, or "
             "pass eta= as numbers"
         )
-    return [check_prior("eta", eta) for eta in known_etas]
+    return [check_prior("eta", eta) for eta in known_etas], trained_eta

@@ -60,6 +60,7 @@ from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.normal_distribution import add_normal_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.ground.value_checks import Check
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
@@ -220,7 +221,7 @@ def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
     """Return the level, or None without `guarantee=`; raise for targets that cannot be guaranteed."""
     if guarantee is None:
         return None
-    level = read_number("guarantee=", guarantee, "a level such as 0.95", lambda share: 0.5 < share < 1)
+    level = read_share("guarantee=", guarantee, "a level such as 0.95", lambda share: 0.5 < share < 1)
     for target in targets:
         if target.kind is None or target.kind.promise_test is None:
             reason = "it has no test yet"

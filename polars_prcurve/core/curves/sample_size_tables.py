@@ -42,7 +42,7 @@ def build_sample_size_table(
 
 
 def build_resolution_table(
-    table: ResolvedTable, targets: Sequence[Target], delta: float, bands: FixedBands
+    table: ResolvedTable, targets: Sequence[Target], delta: float | str, bands: FixedBands
 ) -> pl.LazyFrame:
     """Return from which eta up these examples are enough: `by` and RESOLUTION_COLUMNS, by target."""
     check_group_names(table.by, RESOLUTION_COLUMNS)

@@ -36,6 +36,7 @@ from polars_prcurve.core.ground.argument_checks import read_list, read_number, r
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.share_texts import read_share_texts
 from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs import column_reader
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
@@ -56,7 +57,6 @@ from polars_prcurve.core.metrics.target_definitions import (
     read_budget,
     read_events,
 )
-from polars_prcurve.core.prevalence.eta_values import read_percents
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import rising_code
 
@@ -500,7 +500,7 @@ def _read_values(kind: TargetKind, values: Any) -> list[float]:
     if kind.values == "factor":
         expected_words, greatest_value = "numbers of at least 0", sys.float_info.max
     numbers = _to_list(kind.word, values)
-    numbers = read_percents(numbers) if kind.values == "share" else numbers
+    numbers = read_share_texts(numbers) if kind.values == "share" else numbers
     return [
         read_number(f"{kind.word}=", number, expected_words, lambda x: 0 <= x <= greatest_value)
         for number in numbers

@@ -11,8 +11,8 @@ import polars as pl
 from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.confidence.estimates import read_estimate
 from polars_prcurve.core.curves.targets import direction_sign, read_targets
-from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.ground.share_texts import read_share, read_share_texts
 from polars_prcurve.core.inputs.resolved_tables import refuse_points
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
@@ -22,7 +22,6 @@ from polars_prcurve.core.metrics.target_definitions import (
     TARGET_KINDS,
     read_events,
 )
-from polars_prcurve.core.prevalence.eta_values import read_percents
 
 FLOORS = tuple(word for word, kind in TARGET_KINDS.items() if kind.limits_misses)
 """Targets that limit how many positives may be missed: models are judged by the precision there."""
@@ -194,10 +193,10 @@ def read_goal(question: Question, guarantee: object) -> Goal:
 
 
 def _read_words(value_of_target: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of targets that are set, in order; texts in per cent are shares."""
+    """Return the values of targets that are set, in order; texts of shares are numbers."""
     words = (word for word, value in value_of_target.items() if value is not None and word != "per")
     return {
-        word: read_percents(value_of_target[word]) if word in SHARE_WORDS else value_of_target[word]
+        word: read_share_texts(value_of_target[word]) if word in SHARE_WORDS else value_of_target[word]
         for word in sorted(words, key=_ORDER.index)
     }
 
@@ -220,7 +219,7 @@ def _read_guarantee(value_of_word: Mapping[str, Any], guarantee: object) -> floa
     """Return the level of a guarantee; raise without a target that it could be of."""
     if not value_of_word:
         raise PrcError("pass a target, such as recall=0.8: guarantee= is the level at which it is met")
-    return read_number("guarantee=", guarantee, "a level such as 0.95", lambda x: 0.5 < x < 1)
+    return read_share("guarantee=", guarantee, "a level such as 0.95", lambda level: 0.5 < level < 1)
 
 
 def check_groups(table: Any) -> None:

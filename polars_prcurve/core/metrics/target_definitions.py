@@ -8,15 +8,16 @@ rows, guarantees, the rules of calls, options of the command line, and verdicts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, NamedTuple, TypeAlias, TypedDict
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 import polars as pl
 
-from polars_prcurve.core.ground.argument_checks import read_number
+from polars_prcurve.core.ground.argument_checks import read_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import find_greatest, find_least
+from polars_prcurve.core.ground.share_texts import read_plain
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.curve_metric import SegmentValues
 from polars_prcurve.core.metrics.point_metric import Amount, PointMetric
@@ -203,6 +204,34 @@ def read_budget(value: object, per: object) -> float:
     if not 0 <= budget <= read_events(per):
         raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
     return budget
+
+
+def read_budgets(words: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the words of a call, with budgets such as "500/2000000" as numbers of alerts and `per`."""
+    alerts = words.get("alerts")
+    texts = alerts if isinstance(alerts, list | tuple) else [alerts]
+    if not any(isinstance(text, str) for text in texts):
+        return words
+    shares = [_read_budget_text(text) for text in texts]
+    events = [n_events for _, n_events in shares]
+    if len({*events}) > 1:
+        raise PrcError("alerts= must be among the same number of events; call once for each")
+    per = words.get("per")
+    n_events = events[0] if per is None else read_events(per)
+    budgets = [n_alerts * n_events / n for n_alerts, n in shares]
+    return {**words, "alerts": budgets if texts is alerts else budgets[0], "per": n_events}
+
+
+def _read_budget_text(text: Any) -> tuple[float, float]:
+    """Return the alerts and the events of a budget as a text; raise for any other value."""
+    try:
+        n_alerts, n_events = map(float, map(read_plain, text.split("/")))
+        if 0 <= n_alerts <= n_events and 0 < n_events < math.inf:
+            return n_alerts, n_events
+    except (AttributeError, ValueError, OverflowError):
+        pass
+    expected_words = 'numbers of alerts with per=, or texts ALERTS/EVENTS, such as "500/2000000"'
+    raise refuse_kind("alerts=", expected_words, text)
 
 
 def read_events(per: object) -> float:

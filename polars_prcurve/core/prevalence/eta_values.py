@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -14,10 +13,9 @@ from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import (
     find_repeats,
     hint_at_arguments,
-    refuse_kind,
 )
 from polars_prcurve.core.ground.errors import PrcError, describe_value
-from polars_prcurve.core.ground.lazy_modules import fractions
+from polars_prcurve.core.ground.share_texts import SHARE_SIGN, read_share_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,7 +107,7 @@ def eta_from_ratio(ratio: str | float) -> float:
     >>> eta_from_ratio(1.0)
     0.5
     """
-    if isinstance(ratio, str) and ":" not in ratio and _SHARE.search(ratio):
+    if isinstance(ratio, str) and ":" not in ratio and SHARE_SIGN.search(ratio):
         raise PrcError(
             f"a ratio is positives to negatives; {describe_value(ratio)} is a share of all, which eta= "
             "takes as it stands"
@@ -123,72 +121,6 @@ def eta_from_ratio(ratio: str | float) -> float:
         raise PrcError(
             f'a ratio is positives to negatives, such as "1:100" or 0.01; got {describe_value(ratio)}'
         ) from None
-
-
-_SHARE = re.compile(r"/|\bin\b")  # between both numbers of 1/1000, and of 1 in 1000
-
-
-def read_share_text(text: str) -> float:
-    """Return the prevalence in a text, such as 1/1000, 0.1% or 1:999; raise a `ValueError` if none."""
-    try:
-        if ":" in text:
-            n_pos, n_neg = map(_read_plain, text.split(":", 1))
-            if n_pos < 0 or n_neg < 0:
-                raise ValueError(f"a number is negative: {text}")
-            return float(n_pos / (n_pos + n_neg))
-        if text.endswith("%"):
-            return float(_read_plain(text[:-1]) / 100)
-        part_text, separator, whole_text = _SHARE.sub("/", text).partition("/")
-        return float(_read_plain(part_text) / (_read_plain(whole_text) if separator else 1))
-    except (ZeroDivisionError, OverflowError):
-        raise ValueError(f"no share: {text}") from None
-
-
-def read_share(
-    argument: str, value: object, expected_words: str, holds: Callable[[float], bool] | None = None
-) -> float:
-    """Return the share that a number or a text gives; raise unless `holds` is true of it."""
-    try:
-        number = read_share_text(value) if isinstance(value, str) else value
-        return arguments.read_number(argument, number, expected_words, holds)
-    except ValueError:
-        raise refuse_kind(argument, expected_words, value) from None
-
-
-def read_percents(value: Any) -> Any:
-    """Return a value in which texts such as "80%", alone or in a list, are shares; others stay."""
-    if isinstance(value, list | tuple):
-        return [read_percents(number) for number in value]
-    is_percents = isinstance(value, str) and value.strip().endswith("%")
-    try:
-        return read_share_text(value.strip()) if is_percents else value
-    except ValueError:
-        return value
-
-
-def _read_plain(text: str) -> fractions.Fraction:
-    """Return the number in a text, which may have a blank or a comma between thousands: `1,000`."""
-    if "/" in (text := text.strip()):
-        raise ValueError(f"not one number: {text}")
-    return read_fraction(re.sub(_BETWEEN_THOUSANDS, "", text) if _THOUSANDS.fullmatch(text) else text)
-
-
-_BETWEEN_THOUSANDS = "[ ,_\u00a0\u2009\u202f]"
-"""What is written between thousands: a blank, plain, unbreakable, thin or narrow; a comma; or a `_`."""
-_THOUSANDS = re.compile(rf"[1-9]\d{{0,2}}(?:{_BETWEEN_THOUSANDS}\d{{3}})+")  # so that 0,001 is none
-
-
-def read_fraction(text: str) -> fractions.Fraction:
-    """Return the number in a text exactly; raise a `ValueError` unless it is one of a sane size."""
-    # Fraction("1e99999999") would write out a hundred million digits.
-    exponents = _EXPONENT.findall(text.replace("_", ""))
-    if any(len(digits) > _MAX_EXPONENT_DIGITS for digits in exponents):
-        raise ValueError(f"the exponent is too large: {text}")
-    return fractions.Fraction(text.strip())
-
-
-_EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")  # the digits that give its size
-_MAX_EXPONENT_DIGITS = 4  # enough for all floats, whose exponents have 3, and too few to fill memory
 
 
 @hint_at_arguments

@@ -34,7 +34,7 @@ _BISECTIONS = 60  # as many halve an interval of prevalences to below the roundi
 _COUNT = f"{RESERVED}count"  # the list of distinct posteriors of a group, each with its number of rows
 
 
-def check_estimate_method(eta_train: float | None, reference: object) -> float | None:
+def check_estimate_method(eta_train: float | str | None, reference: object) -> float | None:
     """Return where EM starts, the prevalence `eta_train`, or None if a `reference` takes its place."""
     if (eta_train is None) == (reference is None):
         raise PrcError(

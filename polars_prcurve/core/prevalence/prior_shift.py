@@ -15,6 +15,7 @@ from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_number, read_numbers
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.ground.value_checks import Check, guard
 from polars_prcurve.core.inputs.column_reader import (
     describe_expression,
@@ -96,7 +97,7 @@ def _count_rows(test: pl.Expr) -> pl.Expr:
 
 def check_prior(argument: str, value: Any) -> float:
     """Return a prevalence as a float; raise unless it is a number between 0 and 1."""
-    number = read_number(f"{argument}=", value, "a number between 0 and 1")
+    number = read_share(f"{argument}=", value, "a number between 0 and 1")
     return float(_check_priors(argument, number))
 
 

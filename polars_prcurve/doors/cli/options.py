@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.confidence.interval_options import Intervals, intervals
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.prevalence.eta_values import read_fraction
+from polars_prcurve.core.ground.share_texts import read_fraction
 from polars_prcurve.doors.cli.table_files import find_format
 from polars_prcurve.doors.namespace.frame import FramePrc, LazyFramePrc
 

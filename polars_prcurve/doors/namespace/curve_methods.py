@@ -212,7 +212,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         eta: Eta = None,
         *,
         metrics: str | PointMetric | Sequence[str | PointMetric] | None = None,
-        guarantee: float | None = None,
+        guarantee: float | str | None = None,
         start: Any = None,
         together: bool = False,
         confidence: Confidence = None,
@@ -241,7 +241,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         fpr, fdr, predicted_positive_rate
             The lowest threshold with at most this rate; fdr and predicted_positive_rate at `eta`.
         alerts
-            An alert budget: the lowest threshold with at most this number of alerts among `per` events.
+            An alert budget: the lowest threshold with at most this number of alerts among `per` events,
+            or as a text with both numbers, `"500/2000000"`.
         precision, lift
             The lowest threshold with at least this precision, or lift, at `eta`.
         maximize
@@ -388,7 +389,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         eta: Eta = None,
         *,
         probabilities: Sequence[float] = PROBABILITIES,
-        eta_train: float | None = None,
+        eta_train: float | str | None = None,
         confidence: Confidence = None,
         columns: ResultColumns = "short",
         **words: Unpack[ExampleWords],

@@ -34,7 +34,7 @@ from polars_prcurve.view.verdicts.worded_judgement import decide
 
 
 def make_decision(
-    methods: BoundTable[Any], question: Question, words: Any, guarantee: float | None
+    methods: BoundTable[Any], question: Question, words: Any, guarantee: float | str | None
 ) -> Decision:
     """Return the decision on the table of a question, by the methods of that table."""
     question.require_certainty()

@@ -208,7 +208,7 @@ class ExprPrc(PublicMethods, path="prc"):
         eta: float | pl.Expr | None = None,
         *,
         maximize: str | PointMetric | None = None,
-        guarantee: float | None = None,
+        guarantee: float | str | None = None,
         start: float | None = None,
         **words: Unpack[TargetsOfExpression],
     ) -> pl.Expr:

@@ -38,12 +38,12 @@ class PlanningMethods(BoundTable[F], path="prc"):
 
     def sample_size(
         self,
-        delta: float = 0.1,
+        delta: float | str = 0.1,
         eta: Eta = None,
         *,
         solve_for: Literal["n", "eta"] = "n",
         relative: bool = False,
-        assurance: float | None = None,
+        assurance: float | str | None = None,
         confidence: Confidence = 0.95,
         **words: Unpack[RateTargetsOfPoints],
     ) -> F:
@@ -187,7 +187,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
 
     def estimate_prevalence(
         self,
-        eta_train: float | None = None,
+        eta_train: float | str | None = None,
         *,
         reference: BoundTable[Any] | pl.DataFrame | pl.LazyFrame | None = None,
         confidence: Confidence = None,

@@ -239,7 +239,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         eta: Eta = None,
         *,
         probabilities: Sequence[float] | None = None,
-        eta_train: float | None = None,
+        eta_train: float | str | None = None,
         confidence: Confidence = None,
         log_x: bool | None = None,
         **words: Unpack[ChartOfExamples],
@@ -270,7 +270,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         self,
         eta: float | None = None,
         *,
-        eta_train: float | None = None,
+        eta_train: float | str | None = None,
         confidence: float | None = 0.95,
         **words: Unpack[ChartOfCurve],
     ) -> Chart:

@@ -16,8 +16,8 @@ from polars_prcurve.core.ground.argument_checks import (
     read_number,
 )
 from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
-from polars_prcurve.core.prevalence.eta_values import read_share
 from polars_prcurve.view.charts.parts import marked_points, points_to_draw
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
