@@ -31,7 +31,7 @@ from polars_prcurve import (
     shift_prior,
 )
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
-from polars_prcurve.core.ground import argument_checks
+from polars_prcurve.core.ground.argument_hints import SYNONYMS_OF_ARGUMENTS
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
@@ -152,7 +152,7 @@ def test_an_unknown_argument_that_resembles_none_lists_all_but_self() -> None:
 
 def test_every_other_name_of_an_argument_leads_to_one_that_exists() -> None:
     known = {argument for call in CALLS.values() for argument in call.arguments()}
-    assert {name for names in argument_checks.SYNONYMS_OF_ARGUMENTS for name in names} <= known
+    assert {name for names in SYNONYMS_OF_ARGUMENTS for name in names} <= known
 
 
 def pairs_of_values(number: int, *, rest: bool = False) -> list[tuple[tuple[str, Any], tuple[str, Any]]]:

@@ -14,7 +14,7 @@ import pytest
 
 from polars_prcurve import charts, eta_grid, prc
 from polars_prcurve.core.confidence.estimates import Estimate
-from polars_prcurve.core.ground.message_text import make_visible
+from polars_prcurve.core.ground.visible_names import make_visible
 from polars_prcurve.doors.cli.terminal_table import show_number
 from polars_prcurve.view.charts.model_difference import IntervalRow
 from polars_prcurve.view.charts.model_difference import _say_row as say_difference

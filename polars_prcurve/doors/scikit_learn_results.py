@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
-from polars_prcurve.core.ground.argument_checks import Title, check_texts, hint_at_arguments, refuse_kind
+from polars_prcurve.core.ground.argument_checks import Title, check_texts, refuse_kind
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, describe_value
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.value_checks import label_dtypes

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_choice
+from polars_prcurve.core.ground.argument_checks import read_choice
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, list_names, suggest_names
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.value_checks import label_dtypes

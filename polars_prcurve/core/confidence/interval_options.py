@@ -12,7 +12,7 @@ from polars_prcurve.core.confidence.rate_intervals import (
     check_rate_method,
 )
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground.argument_checks import hint_at_arguments
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 
 IntervalMethod: TypeAlias = Literal["analytic", "rectangle", "bootstrap"]

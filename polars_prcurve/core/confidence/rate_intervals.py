@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground.argument_checks import hint_at_arguments
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.normal_distribution import normal_quantile

@@ -1,35 +1,30 @@
-"""Arguments: a reader for each kind, such as a number or a list, and hints at names that are not known.
+"""A reader for each kind of argument, such as a number or a list.
 
 A reader returns the value in one shape, or raises a `PrcError`, and no other error, whatever it is.
 """
 
 from __future__ import annotations
 
-import inspect
 import math
 import operator
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from functools import wraps
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.core.ground.errors import PrcError, describe_value
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.message_text import join_words, make_visible
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 T = TypeVar("T", bound=Hashable)  # what a list holds, and the same after its repeats are found
-P = ParamSpec("P")  # the parameters of a function that is given hints
-R = TypeVar("R")  # what that function returns
 
 Title: TypeAlias = str | Literal[False] | None
 """The title of a chart; False leaves out all words around it."""
@@ -232,186 +227,3 @@ def read_list(
 def find_repeats(values: Iterable[T]) -> list[T]:
     """Return the values that occur more than once, in order."""
     return [value for value, n_occurrences in Counter(values).items() if n_occurrences > 1]
-
-
-# What others call arguments and metrics, and hints at the names that they have here ---------------
-
-_SELF_NAMES = ("self", "cls")
-"""What a method takes that users do not write."""
-
-# What others call our metrics: of each metric its names in scikit-learn, TensorFlow, R and papers.
-_SYNONYMS_OF_METRIC = {
-    "precision": "ppv positive_predictive_value",
-    "npv": "negative_predictive_value",
-    "recall": "sensitivity tpr hit_rate true_positive_rate",
-    "specificity": "true_negative_rate tnr",
-    "fpr": "false_positive_rate fall_out",
-    "fnr": "miss_rate",
-    "fdr": "false_discovery_rate",
-    "jaccard": "critical_success_index threat_score",
-    "informedness": "youden_j",
-    "cohen_kappa": "kappa",
-    "mcc": "matthews_corrcoef",
-    "predicted_positive_rate": "alert_rate",
-    "f1": "f1_score",
-    "average_precision": "ap average_precision_score map mean_average_precision",
-    "roc_auc": "auc auroc auc_roc roc_auc_score",
-    "pr_auc": "auprc aucpr aupr auc_pr prauc",
-}
-METRIC_OF_SYNONYM = {
-    synonym: metric for metric, synonyms in _SYNONYMS_OF_METRIC.items() for synonym in synonyms.split()
-}
-"""The metrics that others call otherwise, by their names."""
-
-# What others call our arguments: the first of a tuple that a function has is the one that is meant.
-SYNONYMS_OF_ARGUMENTS = {
-    ("eta", "eta_train"): "prevalence prevalences prior pi base_rate event_rate pos_rate",
-    ("model",): "models classifier",
-    ("scores",): "models model_columns",
-    ("score",): "scores y_score y_scores y_pred y_prob y_hat pred probability proba",
-    ("label",): "labels y_true target truth y outcome",
-    ("pos_label",): "positive positive_class positive_label event_level",
-    ("color", "by"): "hue color colour",
-    ("by",): "group groups group_by groupby over",
-    ("time",): "period periods date day week month timestamp",
-    ("parts",): "part within country countries",
-    ("weight",): "weights sample_weight sample_weights",
-    ("cluster",): "clusters patient",
-    ("stratum",): "stratify",
-    ("id",): "row row_id index on example",
-    ("metrics", "metric"): "scoring measure measures",
-    ("mean_over",): "average averages macro",
-    ("delta",): "width precision_width ci_width",
-    ("confidence",): "alpha level conf ci conf_level",
-    ("threshold", "thresholds"): "cutoff cut_off cut thresh",
-    ("maximize",): "objective optimize optimise maximise best",
-    ("alerts",): "budget n_alerts alarms capacity top_k k",
-    ("per",): "events n_events out_of among",
-    ("guarantee",): "promise assurance",
-    ("resamples",): "n_resamples n_boot n_bootstraps n_bootstrap replicates",
-    ("seed",): "random_state rng",
-    ("margin",): "tolerance delta non_inferiority noninferiority_margin",
-    ("reference",): "baseline expected",
-    ("missing",): "na nan nulls null_policy drop_nulls",
-    ("ratio",): "imbalance",
-}
-
-
-def list_arguments_meant(name: str) -> list[str]:
-    """Return the names that arguments have here which others call `name`, the likeliest first."""
-    argument_names = [
-        argument_name
-        for same_arguments, synonyms in SYNONYMS_OF_ARGUMENTS.items()
-        if name in synonyms.split()
-        for argument_name in same_arguments
-    ]
-    return [*argument_names, METRIC_OF_SYNONYM[name]] if name in METRIC_OF_SYNONYM else argument_names
-
-
-def tell_alternative(
-    name: str, argument_names: Collection[str], weight_spelling: str, target_names: Collection[str]
-) -> str:
-    """Return what to do instead of an argument that only other functions have, or an empty text."""
-
-    def spell(argument_name: str) -> str:
-        return weight_spelling.replace("weight", argument_name)
-
-    is_command = weight_spelling.startswith("-")
-    takes_examples = not {"score", "label"}.isdisjoint(argument_names)
-    if name in target_names and takes_examples:
-        finder_text = "command operating-points" if is_command else "method operating_points"
-        metrics_text = spell("metrics" if "metrics" in argument_names else "metric")
-        text = f"the row at a target is found by the {finder_text}"
-        if "threshold" in argument_names:
-            text = f"find the threshold by the {finder_text}, and pass it as {spell('threshold')}"
-        elif "mean_over" in argument_names:  # of methods whose metrics may be at a target
-            examples = "'precision_at_recall(0.8)' or 'precision_at_threshold(0.8)'"
-            text = f"name it in the metric, such as {metrics_text}{examples}"
-        return text
-    metric_name = METRIC_OF_SYNONYM.get(name.lower(), name.lower())
-    if metric_name == "specificity" and {"threshold", "fpr"} <= set(argument_names):
-        return f"a specificity of 0.99 is an fpr of 0.01, {spell('fpr')}"
-    is_rate = metric_name in ("recall", "specificity", "fpr", "precision")
-    takes_counts = not {"cells", "tp"}.isdisjoint(argument_names) and "recall" not in argument_names
-    if is_rate and takes_counts and not is_command:
-        return "from_rates(sensitivity=..., specificity=...) makes a table of a test's rates"
-    names_meant = {name, *list_arguments_meant(name.lower())}
-    if "eta" in names_meant and takes_examples and names_meant.isdisjoint(argument_names):
-        return f"a prevalence is {spell('eta')} of a call that reads it, such as curve and summary"
-    return ""
-
-
-def suggest_arguments(
-    name: str,
-    spelling_of_argument: Mapping[str, str],
-    *,
-    weight_spelling: str = "weight=",
-    spelling: str | None = None,
-    target_names: Collection[str] = (),
-) -> str:
-    """Return a hint at the argument that a wrong name represents.
-
-    Users wrote the name as `spelling`. They write each argument that there is as in
-    `spelling_of_argument`, and one called "weight", whether there is one or not, as `weight_spelling`.
-    Some functions that take a threshold cannot find that of all targets.
-    """
-    if alternative_text := tell_alternative(name, spelling_of_argument, weight_spelling, target_names):
-        return alternative_text
-    for argument_name in list_arguments_meant(name.lower()):
-        if argument_name in spelling_of_argument:
-            return f"did you mean {spelling_of_argument[argument_name]!r}?"
-    return suggest_names(spelling or name, spelling_of_argument.values())
-
-
-def hint_at_arguments(
-    function: Callable[P, R], refused_names: Iterable[str] = (), target_names: Collection[str] = ()
-) -> Callable[P, R]:
-    """Return the function with a hint in its `TypeError` for an argument that it does not have.
-
-    Names that the function itself has refused pass: its own error is more specific. Of targets
-    that it does not take, another method finds the threshold.
-    """
-    parameter_of_name = inspect.signature(function).parameters
-    valid_names = frozenset([*parameter_of_name, *refused_names])
-    names_by_place = [
-        name
-        for name, parameter in parameter_of_name.items()
-        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-    ]
-
-    @wraps(function)
-    def check_and_call(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not valid_names.issuperset(kwargs):
-            refuse_name(next(name for name in kwargs if name not in valid_names))
-        if len(args) > len(names_by_place):
-            refuse_place(args[len(names_by_place)])
-        return function(*args, **kwargs)
-
-    def refuse_name(name: str) -> NoReturn:
-        call_text = f"{check_and_call.__qualname__}()"
-        spelling_of_argument = {
-            parameter_name: parameter_name
-            for parameter_name in parameter_of_name
-            if parameter_name not in _SELF_NAMES
-        }
-        hint_text = suggest_arguments(name, spelling_of_argument, target_names=target_names)
-        message = f"{call_text} got an unexpected keyword argument {name!r}; {hint_text}"
-        raise TypeError(make_visible(message))
-
-    def refuse_place(value: object) -> NoReturn:
-        names = [name for name in names_by_place if name not in _SELF_NAMES]
-        raise TypeError(f"{check_and_call.__qualname__}() {_describe_places(names, value)}")
-
-    return check_and_call
-
-
-def _describe_places(names: Sequence[str], value: object) -> str:
-    """Return which arguments a function takes by place, and that `value` is one more."""
-    value_text = describe_value(value)
-    if not names:
-        return f"takes arguments by name only; got a positional one, {value_text}"
-    if len(names) == 1:
-        return f"takes one positional argument, {names[0]}; got an extra one, {value_text}"
-    return (
-        f"takes {len(names)} positional arguments, {join_words(names)}; got an extra one, {value_text}"
-    )

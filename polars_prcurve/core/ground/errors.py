@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar, NoReturn
 
-from polars_prcurve.core.ground.message_text import make_visible, shorten_name
+from polars_prcurve.core.ground.visible_names import make_visible, shorten_name
 
 _PACKAGE_NAME = "polars_prcurve"  # marks frames of the package, other than those of the user
 _MAX_MESSAGE_LETTERS = 1_000  # of a message: about ten lines of a terminal

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from polars_prcurve.core.ground.message_text import make_visible, shorten_names
+from polars_prcurve.core.ground.visible_names import make_visible, shorten_names
 
 _LEAST_WITH_DIGEST = 12  # the letters of a name, at least, of which some stand beside its digest
 

@@ -30,8 +30,8 @@ from polars import selectors
 from polars_prcurve.core.ground.errors import PrcError, describe_value
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.message_text import SYMBOL_OF_CHARACTER, SYMBOL_OF_CODE
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
+from polars_prcurve.core.ground.visible_names import SYMBOL_OF_CHARACTER, SYMBOL_OF_CODE
 
 _SIGNATURE = "\n(raised by polars_prcurve; ignore what follows)"
 """The end of a sentence in an error of Polars, by which `translate_errors` finds it."""

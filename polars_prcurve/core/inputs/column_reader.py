@@ -17,9 +17,10 @@ from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.group_keys import WIDE_DTYPES, Span, group_number, join_groups
-from polars_prcurve.core.ground.message_text import join_words, shorten_name
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.reserved_prefix import RESERVED, USER_NAME
 from polars_prcurve.core.ground.value_checks import Check, DtypeRule, run_query, show_value
+from polars_prcurve.core.ground.visible_names import shorten_name
 from polars_prcurve.core.inputs.resolved_tables import Tallies
 from polars_prcurve.core.inputs.row_column_names import Row
 

@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY, InitVar, dataclass, field, fields, replace
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from polars_prcurve.core.ground.argument_checks import hint_at_arguments
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 
 M = TypeVar("M", bound="Metric")  # a point metric or a curve metric

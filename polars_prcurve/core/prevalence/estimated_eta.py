@@ -17,12 +17,8 @@ from polars_prcurve.core.confidence.interval_input_columns import (
     UNCERTAIN_ETA_COLUMNS,
 )
 from polars_prcurve.core.confidence.rate_intervals import check_confidence, compute_limits
-from polars_prcurve.core.ground.argument_checks import (
-    check_texts,
-    hint_at_arguments,
-    read_numbers,
-    take_frame,
-)
+from polars_prcurve.core.ground.argument_checks import check_texts, read_numbers, take_frame
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, list_names, warn_caller
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.value_checks import count_check, run_query, stop_if_broken

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground.argument_checks import (
-    find_repeats,
-    hint_at_arguments,
-)
+from polars_prcurve.core.ground.argument_checks import find_repeats
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, describe_value
 from polars_prcurve.core.ground.share_texts import SHARE_SIGN, read_share_text
 

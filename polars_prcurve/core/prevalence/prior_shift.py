@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, overload
 import polars as pl
 
 from polars_prcurve.core.ground import value_checks
-from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_number, read_numbers
+from polars_prcurve.core.ground.argument_checks import read_number, read_numbers
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.share_texts import read_share

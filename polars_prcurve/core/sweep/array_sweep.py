@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from polars_prcurve.core.ground.argument_checks import hint_at_arguments
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT, WEIGHT_BITS
 from polars_prcurve.core.ground.lazy_numpy import Floats

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
-from polars_prcurve.core.ground.message_text import make_visible, shorten_name
 from polars_prcurve.core.ground.progress import is_watched, print_beside, show_seconds
 from polars_prcurve.core.ground.value_checks import run_query
+from polars_prcurve.core.ground.visible_names import make_visible, shorten_name
 from polars_prcurve.core.judging.status_names import STATUSES
 from polars_prcurve.core.prevalence.estimated_eta import describe_refuted_estimates
 from polars_prcurve.doors.cli import table_files

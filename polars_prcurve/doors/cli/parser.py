@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TARGET_WORDS
-from polars_prcurve.core.ground.argument_checks import suggest_arguments
+from polars_prcurve.core.ground.argument_hints import suggest_arguments
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.package_version import __version__
 from polars_prcurve.core.metrics.curve_metric import CurveMetric

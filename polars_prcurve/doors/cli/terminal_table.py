@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.estimates import find_estimate
-from polars_prcurve.core.ground.message_text import format_count, shorten_name, shorten_names, show_name
+from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.ground.progress import clear_line, is_watched, print_beside
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.terminal_text import (
@@ -29,6 +29,7 @@ from polars_prcurve.core.ground.terminal_text import (
     measure_width,
 )
 from polars_prcurve.core.ground.value_checks import run_query
+from polars_prcurve.core.ground.visible_names import shorten_name, shorten_names, show_name
 from polars_prcurve.core.prevalence.estimated_eta import IS_REFUTED
 from polars_prcurve.doors.cli.parser import PROGRAM
 from polars_prcurve.view.words.number_words import NO_BREAK, format_level, map_etas, say_eta, say_sizes

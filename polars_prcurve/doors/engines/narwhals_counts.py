@@ -18,7 +18,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import polars as pl
 
 from polars_prcurve.core.ground import value_checks
-from polars_prcurve.core.ground.argument_checks import hint_at_arguments, read_choice
+from polars_prcurve.core.ground.argument_checks import read_choice
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

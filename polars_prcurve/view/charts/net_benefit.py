@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.confidence.estimates import name_estimate
-from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_flag
+from polars_prcurve.core.ground.argument_checks import Title, read_flag
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import chart_input, points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words

@@ -10,7 +10,8 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.core.comparison.monitoring import SINCE_COLUMNS
-from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments
+from polars_prcurve.core.ground.argument_checks import Title
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.view.charts.parts import chart_input

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve.core.confidence.estimates import find_estimate
-from polars_prcurve.core.ground.argument_checks import Title, hint_at_arguments, read_choice, read_flag
+from polars_prcurve.core.ground.argument_checks import Title, read_choice, read_flag
+from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.view.charts.parts import chart_axes, chart_titles, marked_points, points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart

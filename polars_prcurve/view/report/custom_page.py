@@ -24,7 +24,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import check_texts, read_list
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import make_visible
+from polars_prcurve.core.ground.visible_names import make_visible
 from polars_prcurve.view.report.html_and_svg import (
     PARTS_STYLE,
     check_page_path,

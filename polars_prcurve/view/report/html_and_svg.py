@@ -17,8 +17,8 @@ import polars as pl
 
 from polars_prcurve.core.ground.atomic_file import name_file, resolve_target, write_atomically
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import make_visible
 from polars_prcurve.core.ground.terminal_text import TextColumn
+from polars_prcurve.core.ground.visible_names import make_visible
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, INK, OTHERS, QUIET, RULE
 from polars_prcurve.view.words.number_words import MINUS, keep_together
 

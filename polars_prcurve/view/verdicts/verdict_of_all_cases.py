@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from polars_prcurve.core.ground.message_text import (
-    find_lookalikes,
-    format_count,
-    join_words,
-    name_groups,
-)
+from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
+from polars_prcurve.core.ground.visible_names import find_lookalikes
 from polars_prcurve.core.judging.case_status import Case
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.table_judgement import TableJudgement, are_alike, find_least_known

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from polars_prcurve.core.ground.message_text import make_visible, show_name
+from polars_prcurve.core.ground.visible_names import make_visible, show_name
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 
 ISOLATES = "\u2068\u2069"

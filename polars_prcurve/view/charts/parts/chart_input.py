@@ -16,7 +16,7 @@ from polars_prcurve.core.curves.guarantees import GUARANTEE_COLUMNS
 from polars_prcurve.core.curves.targets import POINT_CRITERION
 from polars_prcurve.core.ground.argument_checks import refuse_objects
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import shorten_names
+from polars_prcurve.core.ground.visible_names import shorten_names
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import names_and_numbers

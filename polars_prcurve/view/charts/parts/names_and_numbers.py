@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.confidence.rate_intervals import check_confidence
-from polars_prcurve.core.ground.message_text import add_noun, format_count, shorten_name
+from polars_prcurve.core.ground.message_text import add_noun, format_count
+from polars_prcurve.core.ground.visible_names import shorten_name
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.names_in_sentences import (
