@@ -277,7 +277,7 @@ def test_a_metric_of_your_own_is_a_function_of_arrays() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (([0.5], [0.1]), "average_precision depends on the prevalence: pass eta"),
+        (([0.5], [0.1]), "pass eta: average_precision depends on the prevalence"),
         (([0.5], [0.1], 1.5), r"eta must lie in \[0, 1\]; got 1\.5"),
         (([0.5], [0.1], math.nan), r"eta must lie in \[0, 1\]; got nan"),
         (([0.5, 50], [0.1, 1], 0.5), r"recall must lie in \[0, 1\]; got 50"),

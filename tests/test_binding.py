@@ -128,7 +128,7 @@ def test_clusters_and_pairs_are_passed_over_where_no_interval_is_asked_for() -> 
     for name in ("curve", "summary", "operating_points", "ranking"):
         plain = {word: value for word, value in CALLS[name][1].items() if word != "by"}
         assert_same(ask(bound, name, **plain), ask(DF.prc, name, **plain))
-        with pytest.raises(PrcError, match="cluster= is for intervals"):
+        with pytest.raises(PrcError, match="pass confidence= with cluster="):
             ask(DF.prc, name, **plain, cluster="id")
 
 
@@ -156,7 +156,7 @@ def test_binding_finds_mistakes_and_collects_nothing(frame: Any) -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"score": "model"}, "score column 'model' is Enum"),
         ({"label": ["label"]}, "label= takes a column name or an expression"),
-        ({"by": pl.col("score").alias("^a$")}, "by= holds a column"),
+        ({"by": pl.col("score").alias("^a$")}, "of by=: Polars reads it as a pattern"),
         ({"model": pl.all()}, "model= must be one column"),
         ({"counts": ("id",)}, "counts= takes two columns"),
         ({"cells": ("id", "id")}, "cells= takes four columns"),
@@ -272,7 +272,7 @@ def test_a_group_may_have_the_name_of_a_column_that_a_stage_adds(name: str) -> N
         for group in (name, "g")
     )
     assert_same(ranking, plain.rename({"g": name}))
-    with pytest.raises(PrcError, match="by= holds a column 'eta', and the result has"):
+    with pytest.raises(PrcError, match="rename the column 'eta' of by="):
         df.rename({"g": "eta"}).prc(by="eta", score=["p", "q"]).ranking(0.1, **target)
 
 

@@ -448,10 +448,10 @@ def test_what_does_not_depend_on_prevalence_needs_none(asked: dict[str, Any]) ->
 
 def test_models_are_compared_at_one_prevalence() -> None:
     eta = pl.DataFrame({"month": [0, 1, 2], "eta": [0.1, 0.2, 0.3]})
-    words = "models are compared at one prevalence; leave the column 'month', which names them, out of"
+    words = "leave the column 'month', which names the models, out of"
     with pytest.raises(PrcError, match=words):
         MONTHS.prc.compare(eta=eta, model="month", paired=False, columns="all")
-    words = "'recall' needs a threshold; pass one, by threshold= or a target"
+    words = r"pass one, by threshold= or a target .*: 'recall' needs a threshold"
     with pytest.raises(PrcError, match=words):
         MONTHS.prc.compare(score=["a", "b"], metrics="recall", columns="all")
     words = "pass eta= as a number to compare them at, or as a frame with a number for each group of by="
@@ -838,13 +838,13 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
         ),
         (
             {"score": ["a", "b"], "counts": ("label", "g")},
-            "score= names a column for each model; leave out counts=",
+            "leave out counts=: score= names a column for each model",
         ),
         ({"paired": True, "counts": ("label", "g")}, "counts= do not identify shared examples"),
         ({"worst": 1}, "worst= takes True or False"),
-        ({"worst": True, **BOOTSTRAP}, "leave out the bootstrap"),
+        ({"worst": True, **BOOTSTRAP}, "leave out worst= or method="),
         ({"threshold": 0.5, **BOOTSTRAP}, "precision at a target has no bootstrap"),
-        ({"recall": 0.5, "threshold": 0.5}, "at most one target"),
+        ({"recall": 0.5, "threshold": 0.5}, "call once for each target: at most one"),
         ({"recall": 0.5, "metrics": "roc_auc"}, "'roc_auc' has one value for a whole curve"),
         ({"metrics": "precision"}, "'precision' needs a threshold"),
         ({"per": 100}, "per= is the number of events among which alerts are counted"),
@@ -886,41 +886,47 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
         ({}, "pass a list of columns as score=, or model= with id="),
         ({"model": "g"}, "pass a list of columns as score=, or model= with id="),
         ({"id": "g"}, "that names the models: there is no column 'model'"),
-        ({"score": ["a", "b"], "paired": False}, "models of a wide table share its rows; leave paired="),
+        (
+            {"score": ["a", "b"], "paired": False},
+            r"^leave paired= out.*models of a wide table share its rows",
+        ),
         (
             {"model": "g", "id": "label", "paired": False, "score": "a"},
             "leave out id=, which identifies the rows of one example, with paired=False",
         ),
         ({"paired": False, "score": "a"}, "names the models: there is no column 'model'"),
         ({"model": "g", "paired": 0, "score": "a"}, "paired= takes True or False"),
-        ({"score": ["a", "b"], "model": "g"}, "score= names a column for each model; leave out model="),
-        ({"score": ["a", "b"], "id": "g"}, "score= names a column for each model; leave out id="),
+        ({"score": ["a", "b"], "model": "g"}, "leave out model=: score= names a column for each model"),
+        ({"score": ["a", "b"], "id": "g"}, "leave out id=: score= names a column for each model"),
         ({"score": ["a"]}, r"compare\(\) takes two models or more; got score=\['a'\]"),
-        ({"score": ["a", "a"]}, "named twice"),
+        ({"score": ["a", "a"]}, "name each score column once"),
         ({"score": ["a", "c"]}, "no column 'c' for score="),
         ({"score": ["a", "a_32"]}, "differ in dtype"),
         ({"score": ["a", "c"], "missing": "drop"}, "no column 'c' for score="),
         ({"model": "g", "id": "row", "score": "a"}, "there is no column 'row' for id="),
         ({"model": "modl", "id": "g", "score": "a"}, "there is no column 'modl' for model="),
-        ({"score": ["a", "b"], "confidence": None}, "needs confidence="),
+        ({"score": ["a", "b"], "confidence": None}, "pass confidence=, a level"),
         ({"score": ["a", "b"], "confidence": 1}, "between 0 and 1"),
         (
             {"score": ["a", "b"], "confidence": intervals(0.9, method="rectangle")},
-            'has no intervals by method="rectangle"; pass "analytic" or "bootstrap"',
+            r'pass "analytic" or "bootstrap": .* has no intervals by method="rectangle"',
         ),
         (
             {"score": ["a", "b"], "confidence": intervals(0.9, rate="jeffreys")},
-            'takes rate="wilson" only; got rate="jeffreys"; leave it out',
+            r'leave out rate="jeffreys": compare\(\) takes rate="wilson" only',
         ),
         (
             {"score": ["a", "b"], "confidence": intervals(0.9, simultaneous=True)},
-            "no simultaneous intervals; leave out simultaneous=",
+            r"leave out simultaneous=: .* no simultaneous intervals",
         ),
         ({"score": ["a", "b"], "cluster": "h"}, "there is no column 'h' for cluster="),
         ({"score": ["a", "b"], "metrics": "auc"}, "did you mean 'roc_auc'"),
-        ({"score": ["a", "b"], "by": pl.col("g").alias("p_value")}, "by= holds a column 'p_value'"),
+        (
+            {"score": ["a", "b"], "by": pl.col("g").alias("p_value")},
+            "rename the column 'p_value' of by=",
+        ),
         ({"score": ["a", "b"], "eta": 2}, r"must be a share in \[0, 1\]"),
-        ({"score": ["a", "b"], "eta": []}, "eta= holds no prevalence"),
+        ({"score": ["a", "b"], "eta": []}, "got no prevalence"),
     ],
 )
 def test_arguments(door: Any, how: dict[str, Any], words: str) -> None:

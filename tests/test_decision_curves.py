@@ -156,7 +156,7 @@ def test_the_order_of_rows_and_risks_out_of_range() -> None:
         ({"eta": 0.1, "eta_train": 1}, "eta_train= must lie between 0 and 1"),
         ({"eta": pl.DataFrame({"eta": [0.1]}), "eta_train": 0.2}, "as numbers, not as a frame"),
         ({"probabilities": [0.1, 1]}, "probabilities= takes probabilities in"),
-        ({"probabilities": [0.1, 0.1]}, "holds a number twice"),
+        ({"probabilities": [0.1, 0.1]}, "pass each number of probabilities= once"),
         ({"confidence": 95}, "confidence= takes a level"),
         ({"score": pl.col("score") * 2}, r"outside \[0, 1\]"),
     ],

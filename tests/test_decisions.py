@@ -1057,7 +1057,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "alerts of nothing": (lambda: decide(SETTLED, per=1_000), "per= counts the alerts at a target"),
     "alerts among none": (lambda: decide(SETTLED, alerts=5), "pass per=, the number of events"),
     "level in percent": (lambda: decide(SETTLED, guarantee=95, recall=0.5), "a level such as 0.95"),
-    "no level": (lambda: decide(SETTLED, confidence=None), "decide() needs confidence="),
+    "no level": (
+        lambda: decide(SETTLED, confidence=None),
+        "pass confidence=, a level such as 0.95: decide() needs it",
+    ),
     "bootstrap": (
         lambda: decide(SETTLED, confidence=intervals(0.95, method="bootstrap", seed=1)),
         "decide()",
@@ -1073,7 +1076,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no such column": (lambda: SETTLED.prc.decide(0.1, score=["new", "odl"]), "odl"),
     "points of several": (
         lambda: CELLS.prc(cells=("tp", "fp", "fn", "tn")).decide(0.1, recall=0.5),
-        'for models of one point each, call compare(paired=False, metrics="precision")',
+        'call compare(paired=False, metrics="precision") for models of one point each',
     ),
     "areas of points": (
         lambda: CELLS.drop("model").prc(cells=("tp", "fp", "fn", "tn")).decide(0.1),

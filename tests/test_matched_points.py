@@ -174,11 +174,14 @@ def test_few_examples_settle_nothing() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"other": None}, "pass that table as other="),
-    ({"match": None}, 'pass match="recall" or match="fpr" with it'),
+    ({"other": None}, "pass other=, a table of one point"),
+    ({"match": None}, 'pass match="recall" or match="fpr" with other='),
     ({"match": "precision"}, "match="),
-    ({"metrics": "recall"}, "match= makes recall the same in both"),
-    ({"metrics": metrics.point("own", lambda tp, fn, fp, tn: tp)}, "not known to move one way"),
+    ({"metrics": "recall"}, "leave recall out of metrics=: match= makes it the same in both"),
+    (
+        {"metrics": metrics.point("own", lambda tp, fn, fp, tn: tp)},
+        "pass monotone=True to metrics.point",
+    ),
     ({"eta": None}, "neither has the prevalence of the other"),
     (
         {"eta": field(pl.DataFrame({"g": [1], "eta": [0.1], "share": [1]}), parts="g")},
@@ -192,8 +195,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"weight": "w"}, "independent, equally weighted examples"),
     ({"cluster": "w"}, "independent, equally weighted examples"),
     ({"other": point(30, 20)}, "other= takes a bound table"),
-    ({"other": bind(point(30, 20).lazy())}, "one table is a LazyFrame"),
-    ({"by": "w"}, "by= groups of both tables are matched by name"),
+    ({"other": bind(point(30, 20).lazy())}, "one is a LazyFrame"),
+    ({"by": "w"}, "group both tables by= the same columns"),
     ({"other": bind(pl.concat([point(30, 20)] * 2))}, "match= takes one point per group"),
 ]
 
@@ -230,5 +233,5 @@ def test_groups_may_have_any_name(name: str) -> None:
 
 def test_a_group_may_not_take_the_name_of_a_result() -> None:
     df, cells = (frame.with_columns(low=pl.lit(1)) for frame in (draw(60, 200, 12), point(30, 20)))
-    with pytest.raises(PrcError, match="by= holds a column 'low', and the result has a column"):
+    with pytest.raises(PrcError, match="rename the column 'low' of by="):
         df.prc(by="low").compare(0.1, other=bind(cells, by="low"), match="recall", columns="all")

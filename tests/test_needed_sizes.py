@@ -124,7 +124,7 @@ def test_a_relative_width_is_a_share_of_precision() -> None:
         )
         low, high, value = band.select("precision_low", "precision_high", "precision").row(0)
         assert 0.4 <= (high - low) / value <= 0.52
-    with pytest.raises(PrcError, match="relative=True needs eta=, because precision depends on it"):
+    with pytest.raises(PrcError, match="pass eta= with relative=True: precision depends on it"):
         one_point(6, 10, 3, 50).prc.sample_size(0.5, relative=True, **AT_ONE)
 
 
@@ -270,13 +270,13 @@ def test_tables_of_sizes(method: Any) -> None:
         ({"delta": 1}, "delta= takes a width"),
         (
             {"confidence": intervals(0.9, method="bootstrap")},
-            r'sample_size\(\) has no intervals by method="bootstrap"; pass "analytic"',
+            r'pass "analytic": sample_size\(\) has no intervals by method="bootstrap"',
         ),
         (
             {"confidence": intervals(0.9, simultaneous=True)},
-            r"sample_size\(\) has no simultaneous intervals; leave out simultaneous=",
+            r"leave out simultaneous=: sample_size\(\) has no simultaneous intervals",
         ),
-        ({"confidence": None}, r"sample_size\(\) needs confidence=, a level such as 0.95"),
+        ({"confidence": None}, r"pass confidence=, a level such as 0.95: sample_size\(\) needs it"),
         ({"eta": 1.5}, "eta"),
     ],
 )

@@ -424,16 +424,19 @@ def test_both_words_add_up() -> None:
         ((-1, 2), "of positives, is a whole number, at least 0"),
         ((1, 2**60), "of negatives, is a whole number, at most"),
         (pl.DataFrame({"g": ["a"], "n": [1]}), "has the group columns, n_pos and n_neg; it has g, n"),
-        (pl.DataFrame({"g": ["a"], "n_pos": [1], "n_negs": [2]}), "has no n_neg, and a column 'n_negs'"),
-        (pl.DataFrame({"n_pos": [1], "n_neg": [2]}), "lacks the group column 'g'"),
-        (pl.DataFrame({"g": [1], "n_pos": [1], "n_neg": [2]}), "column 'g' is Int64"),
+        (
+            pl.DataFrame({"g": ["a"], "n_pos": [1], "n_negs": [2]}),
+            "column 'n_negs' of the below= frame to n_neg",
+        ),
+        (pl.DataFrame({"n_pos": [1], "n_neg": [2]}), "add the group column 'g'"),
+        (pl.DataFrame({"g": [1], "n_pos": [1], "n_neg": [2]}), "column 'g' to one dtype: it is Int64"),
         (
             pl.DataFrame({"g": ["a"], "n_pos": [1.0], "n_neg": [2]}),
-            "'n_pos' of the below= frame is Float",
+            "'n_pos' of the below= frame to integers; it is Float",
         ),
         (
             pl.DataFrame({"g": ["a"], "n_pos": [None], "n_neg": [2]}),
-            "'n_pos' of the below= frame is Null",
+            "'n_pos' of the below= frame to integers; it is Null",
         ),
         (pl.DataFrame({"g": ["a", "a"], "n_pos": [1, 2], "n_neg": [2, 2]}), "repeats a group in 2 row"),
         (
@@ -443,7 +446,7 @@ def test_both_words_add_up() -> None:
         (pl.DataFrame({"g": ["a"], "n_pos": [-1], "n_neg": [2]}), "a number below 0"),
         (
             pl.DataFrame({"g": ["a"], "model": ["x"], "n_pos": [1], "n_neg": [2]}),
-            "'model', and it is not",
+            "'model' out of the below= frame",
         ),
     ],
 )
@@ -468,7 +471,7 @@ def test_a_method_that_has_no_use_for_them_raises(method: str) -> None:
     frame, given = PLAIN[method]
     for words, said in (
         ({"below": (2, 3)}, "leave out below="),
-        ({"missing": "below"}, "needs a score"),
+        ({"missing": "below"}, "needs one in each row"),
     ):
         with pytest.raises(PrcError, match=said):
             getattr(prc(frame), method)(**{**given, **words})
@@ -490,12 +493,12 @@ def test_only_a_null_score_lies_below() -> None:
     with pytest.raises(PrcError, match="null in 1 row"):
         prc(unlabelled, missing="below").sweep()
     floats = pl.DataFrame({"score": [1, None], "p": [1.0, 2.0], "n": [1.0, 2.0]})
-    with pytest.raises(PrcError, match="counts= holds floats"):
+    with pytest.raises(PrcError, match=r"cast counts= to integers.*got floats"):
         prc(floats, counts=("p", "n"), missing="below").sweep()
 
 
 def test_a_hull_is_not_known() -> None:
-    with pytest.raises(PrcError, match="roc_auc_hull, of a convex hull, is not known"):
+    with pytest.raises(PrcError, match=r"^leave out roc_auc_hull.*a convex hull is not known"):
         prc(SCORED, below=(1, 1)).summary(metrics="roc_auc_hull", columns="all")
 
 

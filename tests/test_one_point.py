@@ -206,8 +206,14 @@ def test_point_metrics_by_prevalence() -> None:
     assert read_lines(df.prc.plot.metric_by_eta([0.1, 0.2], recall=0.5)) == {"Precision", "NPV"}
     for options, words in (
         ({"metrics": "npv"}, "pass what the threshold has to meet"),
-        ({"metrics": "npv", "recall": 0.5, "coarse": True}, "coarse=True is for metrics of a whole cur"),
-        ({"metrics": "roc_auc", "recall": 0.5}, "recall= is a target of point metrics, such as 'prec"),
+        (
+            {"metrics": "npv", "recall": 0.5, "coarse": True},
+            "leave out coarse=, which is for metrics of a whole curve",
+        ),
+        (
+            {"metrics": "roc_auc", "recall": 0.5},
+            "leave out recall=, a target of point metrics such as 'prec",
+        ),
         ({"metrics": ["npv", metrics.roc_auc]}, "'npv'"),
     ):
         with pytest.raises(PrcError, match=words):
@@ -303,8 +309,8 @@ def test_a_rate_of_no_whole_count_stays_and_warns() -> None:
         ({"recall": 0.8, "fpr": 0.1, "n_pos": 0.3, "n_neg": 9}, "n_pos= takes a whole number of examp"),
         ({"recall": 0.8, "fpr": 0.1, "n_pos": 10}, "pass n_neg= as well"),
         ({"recall": 0.8, "fpr": 0.1, "n_pos": [10], "n_neg": [None]}, "both sizes of a test"),
-        ({"recall": 0.8, "fpr": 0.1, "eta": 0.1}, "do not depend on the prevalence; leave out eta="),
-        ({"recall": 0.8, "precision": 0.1}, "precision= depends on the prevalence of its test"),
+        ({"recall": 0.8, "fpr": 0.1, "eta": 0.1}, r"^leave out eta=.* do not depend on the prevalence"),
+        ({"recall": 0.8, "precision": 0.1}, "or the prevalence of the test as eta="),
         ({"recall": 0.8, "precision": 0.1, "eta": 0.1, "n_pos": 5, "n_neg": 5}, "leave out eta="),
         (
             {"recall": 0.8, "precision": 0.5, "n_pos": [None], "n_neg": [None]},
@@ -312,7 +318,7 @@ def test_a_rate_of_no_whole_count_stays_and_warns() -> None:
         ),
         ({"recall": 0, "precision": 0.5, "eta": 0.1}, "a recall and a precision above 0"),
         ({"recall": 0.8, "precision": 0.05, "n_pos": 10, "n_neg": 90}, "precision is at least 0.08163"),
-        ({"recall": [0.8, 0.9], "fpr": 0.1}, "several tests need names="),
+        ({"recall": [0.8, 0.9], "fpr": 0.1}, "pass names=, one for each test"),
         ({"recall": [0.8, 0.9], "fpr": 0.1, "names": ["a"]}, r"recall= holds 2 numbers, for 1 name"),
         ({"recall": 0.8, "fpr": 0.1, "names": ["a", "a"]}, "names= holds 'a' twice"),
         ({"recall": 0.8, "fpr": 0.1, "names": []}, "names= holds no name"),

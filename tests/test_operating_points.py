@@ -150,10 +150,10 @@ def test_shares_may_be_texts() -> None:
     ("options", "hint"),
     [
         ({}, "pass what the threshold has to meet"),
-        ({"recall": 0.5, "fpr": 0.1}, "expected one target .*; got 2"),
+        ({"recall": 0.5, "fpr": 0.1}, r"one expression for each target .*; got 2"),
         ({"recall": [0.5, 0.6]}, "got 2"),
         ({"recall": 1.5}, r"recall= takes numbers in \[0, 1\]"),
-        ({"precision": 0.5, "eta": [0.1, 0.2]}, "a single eta"),
+        ({"precision": 0.5, "eta": [0.1, 0.2]}, "needs a single"),
         ({"maximize": "predicted_positive_rate"}, "no direction"),
     ],
 )

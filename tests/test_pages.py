@@ -122,7 +122,9 @@ def test_text_that_is_no_unicode_is_shown(tmp_path: Path) -> None:
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "own.html"
     path.write_text("before")
-    with pytest.raises(PrcError, match="text, a DataFrame or an Altair chart; got int"):
+    with pytest.raises(
+        PrcError, match="text, a DataFrame or an Altair chart as each of parts=; got int"
+    ):
         EQUAL.prc.report(path, parts=["x", 3])
     with pytest.raises(UnicodeEncodeError):
         write_text(path, "a lone surrogate: \ud800")
@@ -133,12 +135,12 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"parts": ["x"], "eta": 0.1}, "parts= replaces the report's own content; leave out eta="),
-        ({"parts": ["x"], "recall": 0.1}, "parts= replaces the report's own content; leave out recall="),
-        ({"parts": ["x"], "notes": "y"}, "parts= replaces the report's own content; leave out notes="),
+        ({"parts": ["x"], "eta": 0.1}, "leave out eta=: parts= replaces the report's own content"),
+        ({"parts": ["x"], "recall": 0.1}, "leave out recall=: parts= replaces the report's own content"),
+        ({"parts": ["x"], "notes": "y"}, "leave out notes=: parts= replaces the report's own content"),
         ({"parts": "words"}, "parts= takes a list of texts, DataFrames and charts"),
         ({"parts": [object()], "title": 3}, "title= takes text; got"),
-        ({"parts": ["x"], "path": "."}, "is a folder; give the name of a file"),
+        ({"parts": ["x"], "path": "."}, "give the name of a file: "),
         ({"parts": ["x"], "path": "nowhere/own.html"}, "there is no folder"),
     ],
 )

@@ -510,15 +510,24 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
     ("how", "words"),
     [
         ({"metric": "random_average_precision"}, "has no direction"),
-        ({"metric": "lift", "fpr": 0.1, "recall": 0.1}, "at most one target .*; got 2"),
-        ({"metric": "roc_auc", "fpr": 0.1}, "roc_auc describes a whole curve; leave out fpr="),
+        (
+            {"metric": "lift", "fpr": 0.1, "recall": 0.1},
+            r"call once for each target: at most one .*; got 2",
+        ),
+        ({"metric": "roc_auc", "fpr": 0.1}, "leave out fpr=: roc_auc describes a whole curve"),
         (
             {"metric": "f1", "fpr": 0.1, "confidence": intervals(0.9, method="bootstrap")},
             "f1 at a target has no bootstrap",
         ),
-        ({"id": "id"}, "id= has no effect without confidence= and labels; pass them, or leave it out"),
-        ({"id": "id", "confidence": 0.9, "counts": ("id", "id")}, "without confidence= and labels"),
-        ({"id": "id", "confidence": 0.9, "rates": ("id", "id")}, "without confidence= and labels"),
+        ({"id": "id"}, "leave out id=, or pass confidence= and labels, without which it has no effect"),
+        (
+            {"id": "id", "confidence": 0.9, "counts": ("id", "id")},
+            "confidence= and labels, without which",
+        ),
+        (
+            {"id": "id", "confidence": 0.9, "rates": ("id", "id")},
+            "confidence= and labels, without which",
+        ),
         (
             {"confidence": 0.9, "rates": ("id", "id"), "eta": 0.1},
             "ranking\\(coarse=True\\) for limits of areas, .*rates= holds points",

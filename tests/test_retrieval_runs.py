@@ -162,7 +162,7 @@ def test_the_command_line_reads_both_in_one_call(
         (
             "1 Q0 a 1 0.5 x\n1 Q0 a 2 0.4 x\n",
             "1 0 a 1\n",
-            "of query '1' twice in the run 'x'; give each",
+            r"^give each run .* of query '1' twice in the run 'x'",
         ),
         ("1 Q0 a 1 0.5 x\n", "2 0 a 1\n", "no query in common: run= has '1', and qrels= has '2'"),
         ("1 Q0 a 1 0.5 x\n", "1 0 a 1\n1 0 a 0\n", "qrels= has document 'a' of query '1' twice"),
@@ -180,7 +180,7 @@ def test_lines_that_are_none_are_refused(run: str, qrels: str, error: str, tmp_p
 def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
     latin = tmp_path / "latin.txt"
     latin.write_bytes("7 Q0 caf\u00e9 1 3.1 bm25\n".encode("latin-1"))
-    with pytest.raises(PrcError, match=r"run= .* is not UTF-8; convert it first"):
+    with pytest.raises(PrcError, match=r"convert run= .* to UTF-8 first"):
         from_trec(latin, latin)
     with pytest.raises(PrcError, match="run= takes a path, or a list of paths"):
         from_trec(pl.DataFrame(), tmp_path)  # type: ignore[arg-type]

@@ -163,7 +163,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     ),
     "no share at all": (DF, {"eta": ETAS.with_columns(share=0)}, "shares of the eta= frame are all 0"),
     "no share": (DF, {"eta": ETAS.drop("share")}, "add a column 'share' to the frame of field()"),
-    "no eta": (DF, {"eta": ETAS.drop("eta")}, "needs a column 'eta', or the columns 'k' and 'n'"),
+    "no eta": (DF, {"eta": ETAS.drop("eta")}, "add a column 'eta', or the columns 'k' and 'n'"),
     "an estimate": (
         DF,
         {"eta": ETAS.drop("eta").with_columns(k=1, n=10)},
@@ -174,8 +174,16 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
         {"eta": ETAS.with_columns(eta_low=0.0)},
         "a weight cannot carry the error of eta",
     ),
-    "a forgotten group": (DF, {"eta": ETAS.with_columns(score=1)}, "both have a column 'score'"),
-    "another dtype": (DF, {"eta": ETAS.with_columns(country=1)}, "'country' is Int32 in the eta= frame"),
+    "a forgotten group": (
+        DF,
+        {"eta": ETAS.with_columns(score=1)},
+        "pass by='score', or leave 'score' out",
+    ),
+    "another dtype": (
+        DF,
+        {"eta": ETAS.with_columns(country=1)},
+        "'country' to one dtype: it is Int32 in the eta= frame",
+    ),
     "no positives": (
         DF.filter((pl.col("country") == "fr") | (pl.col("label") == 0)),
         {},
@@ -184,7 +192,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "no negatives": (ONE_CLASS, {}, "no negatives and an eta below 1, country = de"),
     "a taken name": (DF, {"name": "w"}, "name= is 'w', which the table already has"),
     "parts in by": (DF, {"by": "country"}, "by= and parts= both hold the column 'country'"),
-    "no parts": (DF, {"parts": []}, "parts= needs at least one column; got none"),
+    "no parts": (DF, {"parts": []}, "pass at least one column as parts=; got none"),
     "unknown parts": (DF, {"parts": "land"}, "parts= names the column 'land', which the frame"),
     "parts of the frame alone": (
         DF,
@@ -218,9 +226,7 @@ def test_weights_are_those_of_a_field(eta: Any) -> None:
 def test_weights_are_by_a_field_or_by_a_plan() -> None:
     parts = field(pl.DataFrame({"country": ["de"], "eta": [0.1], "share": [1]}), "country")
     for words in ({}, {"eta": parts, "plan": DF}):
-        with pytest.raises(
-            PrcError, match=r"by eta=field\(frame, parts=...\), or by plan=.*one of them"
-        ):
+        with pytest.raises(PrcError, match=r"pass eta=field\(frame, parts=...\), or plan=.*one of them"):
             DF.prc.reweight(**words)
 
 

@@ -329,7 +329,7 @@ def test_all_intervals_at_a_refuted_estimate_are_in_doubt(
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "labels": (lambda t, f: t.prc.curve(t.prc(label="label")), "takes a table without labels"),
+    "labels": (lambda t, f: t.prc.curve(t.prc(label="label")), "pass a table without labels as eta="),
     "lazy": (lambda t, f: t.lazy().prc.curve(f.prc(label=None)), "needs a DataFrame"),
     "no group": (
         lambda t, f: t.prc(by="market").curve(f.filter(market="a").prc(label=None)),
@@ -356,7 +356,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "dtype": (
         lambda t, f: t.prc.curve(f.cast({"score": pl.Float32}).prc(label=None)),
-        "cast one to the other",
+        "cast one of the scores",
     ),
     "NaN": (
         lambda t, f: t.prc.curve(f.with_columns(score=math.nan).prc(label=None)),

@@ -194,8 +194,11 @@ def test_the_band_holds_at_all_thresholds_at_once(ties: bool) -> None:
     [
         ({"weight": "w"}, "leave out weight="),
         ({"smooth": "binormal"}, "smooth="),
-        ({"counts": ("w", "w")}, "cast them to integers"),
-        ({"metrics": metrics.point("c", lambda *cells: cells[0])}, "not known to move one way"),
+        ({"counts": ("w", "w")}, "cast counts= to integers"),
+        (
+            {"metrics": metrics.point("c", lambda *cells: cells[0])},
+            "pass monotone=True to metrics.point",
+        ),
     ],
 )
 def test_what_has_no_simultaneous_band(options: Any, hint: str) -> None:
@@ -210,5 +213,5 @@ def test_a_lazy_frame_cannot_have_it() -> None:
         lazy.curve,
         lambda eta, **how: lazy.operating_points(eta, recall=0.5, columns="all", **how),
     ):
-        with pytest.raises(PrcError, match="simultaneous=True needs a DataFrame: call"):
+        with pytest.raises(PrcError, match=r"^call .*simultaneous=True needs a DataFrame"):
             ask(0.1, confidence=AT_ONCE)

@@ -357,7 +357,7 @@ def test_what_does_not_take_strata_says_so() -> None:
     bound = prc(df, **STRATA)
     with pytest.raises(PrcError, match="draws rows whatever their stratum"):
         bound.summary(0.1, confidence=drawn, columns="all")
-    with pytest.raises(PrcError, match="stratum= is for intervals"):
+    with pytest.raises(PrcError, match="pass confidence= with stratum="):
         df.prc.summary(0.1, columns="all", **STRATA)
     with pytest.raises(PrcError, match="pass weight= with stratum="):
         df.prc.summary(0.1, stratum="s", confidence=0.9, columns="all")

@@ -320,10 +320,13 @@ def test_undefined_samples_are_left_out() -> None:
 
 def test_more_negatives_than_there_are() -> None:
     df = binormal(20, 300)
-    with pytest.raises(PrcError, match=r"eta=0\.01 needs 1980 negatives beside 20 positives, and the "):
+    with pytest.raises(
+        PrcError, match=r"eta=0\.01 needs 1980 negatives beside 20 positives, and there "
+    ):
         subsampled(df, [0.01, 0.2])
     with pytest.raises(
-        PrcError, match=r"the group group = null has 60; pass its prevalence, 0\.0769231"
+        PrcError,
+        match=r"pass an eta of 0\.0769231 or more, .*group = null: .*there are 60",
     ):
         subsampled(GROUPS, [0.2, 0.05], by="group")
     with pytest.raises(PrcError, match="eta=0 needs inf negatives"):
@@ -340,11 +343,11 @@ def test_more_negatives_than_can_be_drawn() -> None:
 
 def test_only_examples_can_be_drawn() -> None:
     df = pl.DataFrame({"score": [2.0, 1.0], "label": [1, 0], "w": [1, 2], "f": [1.0, 0.5]})
-    with pytest.raises(
-        PrcError, match="needs examples that count as one each, not weights; leave weight= out"
-    ):
+    with pytest.raises(PrcError, match=r"^leave weight= out.*needs examples that count as one each"):
         subsampled(df, weight="w")
-    with pytest.raises(PrcError, match="drawing single negatives needs integer counts=; got floats"):
+    with pytest.raises(
+        PrcError, match=r"cast counts= to integers .*, which drawing single negatives needs; got floats"
+    ):
         subsampled(df, counts=("f", "f"))
     with pytest.raises(PrcError, match="rates= holds no counts"):
         subsampled(df, 0.5, rates=("label", "f"))

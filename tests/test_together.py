@@ -129,7 +129,7 @@ def test_values_of_one_target_and_published_rates() -> None:
     [
         (
             {"precision": 0.5},
-            "joins several targets, and there is only one, precision; leave together= out",
+            r"^leave together= out.*there is only one, precision",
         ),
         ({"precision": 0.5, "threshold": 9}, "and threshold= is met by one alone"),
         ({"precision": 0.5, "maximize": "f1"}, "and maximize= is met by one alone"),

@@ -104,7 +104,7 @@ def test_impossible_samples_raise(k: Any, n: Any) -> None:
         (lambda: eta_from_sample(n=5), "takes k and n, or a frame"),
         (lambda: eta_from_sample(5, 6, k=4), "takes k and n, or a frame"),
         (lambda: eta_from_sample("5", 6), "k takes numbers; got '5'"),
-        (lambda: eta_from_sample([1, 2], [3, 4, 5]), "differ in length: 2 and 3"),
+        (lambda: eta_from_sample([1, 2], [3, 4, 5]), "differ in length, 2 and 3"),
         (lambda: eta_from_sample([[1]], 5), "numbers, or sequences of numbers"),
         (lambda: eta_from_sample(5, 50, confidence=95), "a level between 0 and 1"),
         (lambda: eta_from_sample(pl.DataFrame({"a": [1]})), "numeric columns 'k' and 'n'"),
@@ -112,7 +112,7 @@ def test_impossible_samples_raise(k: Any, n: Any) -> None:
         (lambda: eta_from_sample(pl.DataFrame({"k": [1], "n": [2]}), k=3), "k= takes text"),
         (
             lambda: eta_from_sample(pl.DataFrame({"k": [1], "n": [2], "eta": [0.5]})),
-            "'eta' already",
+            "rename the column 'eta' of the frame",
         ),
     ],
 )
@@ -298,7 +298,7 @@ def test_a_group_column_may_bear_the_name_of_an_end() -> None:
         etas, by="eta_low", confidence=0.9, metrics="average_precision", columns="all"
     )
     assert found["eta"].to_list() == [0.3, 0.1, 0.2]
-    with pytest.raises(PrcError, match="carries a column 'eta_confidence', and the result has"):
+    with pytest.raises(PrcError, match="rename the column 'eta_confidence' of the eta= frame"):
         frame.rename({"eta_low": "eta_confidence"}).prc.summary(
             uncertain(0.1, 0.05, 0.2), by="eta_confidence", columns="all"
         )

@@ -169,7 +169,7 @@ def test_clopper_pearson_never_covers_less() -> None:
             lambda: precision_interval(
                 0.5, 0.1, 0.1, 0.1, 0.1, metric=metrics.point("c", lambda *c: c[0])
             ),
-            "not known to move one way",
+            "pass monotone=True to metrics.point",
         ),
     ],
 )
@@ -378,25 +378,25 @@ def test_what_has_no_bands() -> None:
     refused: list[tuple[Any, str]] = [
         ({"metrics": ["precision", metrics.f1.alias("precision_low")]}, "'precision_low'"),
         *(
-            ({"metrics": metrics.f1.alias(name), "confidence": level}, f"called '{name}'")
+            ({"metrics": metrics.f1.alias(name), "confidence": level}, f"rename the metric '{name}'")
             for name in ("recall", "fpr", "tp", "threshold", "eta")
             for level in (None, 0.9)
         ),
-        ({"metrics": metrics.f1.alias("")}, "has no name"),
+        ({"metrics": metrics.f1.alias("")}, "without a name it has no column"),
         ({"metrics": own}, r"pass monotone=True .* or pass metrics.best\(cost\) to summary\(\)"),
         (
             {"confidence": intervals(0.95, method="bootstrap")},
-            r'curve\(\) has no intervals by method="bootstrap"; pass "analytic" or "rectangle"',
+            r'pass "analytic" or "rectangle": curve\(\) has no intervals by method="bootstrap"',
         ),
         ({"confidence": 95}, "confidence= takes a level between 0 and 1"),
         ({"rates": ("p", "q"), "eta": 0.1}, "rates= holds no counts"),
-        ({"counts": ("p", "q")}, "cast them to integers"),
+        ({"counts": ("p", "q")}, "cast counts= to integers"),
         ({"by": pl.col("p").alias("precision_low")}, "precision_low"),
     ]
     for options, hint in refused:
         with pytest.raises(PrcError, match=hint):
             df.prc.curve(**{"confidence": 0.95, **options})
-    with pytest.raises(PrcError, match="called 'alerts'"):
+    with pytest.raises(PrcError, match="rename the metric 'alerts'"):
         df.prc.operating_points(recall=0.5, metrics=metrics.f1.alias("alerts"), per=10, columns="all")
 
 

@@ -119,14 +119,14 @@ REFUSED: dict[str, tuple[pl.DataFrame, Any, str]] = {
         DF, PLAN.with_columns(n=pl.lit(1)), r"has 1 row and \d+ labels; make the plan"
     ),
     "strata that overlap": (DF, PLAN.with_columns(score_low=pl.lit(LOW)), "strata that are apart"),
-    "a stratum twice": (DF, PLAN.with_columns(stratum=1), "strata that are apart, each once"),
+    "a stratum twice": (DF, PLAN.with_columns(stratum=1), "strata that are apart as plan=, each once"),
     "no strata": (DF, PLAN.head(0), r"a row per stratum, with whole numbers; got 0 rows"),
     "a null": (DF, PLAN.with_columns(n=pl.lit(None, pl.Int64)), r"5 nulls, and n of Int64"),
     "no whole numbers": (DF, PLAN.with_columns(n=pl.col("n") + 0.5), "n of Float64"),
     "no plan": (DF, DF, "it has no stratum, score_low, score_high, n"),
-    "no frame": (DF, 3, "plan= takes the table of sampling_plan"),
+    "no frame": (DF, 3, "the table of sampling_plan"),
     "text": (DF, PLAN.with_columns(pl.col("score_low").cast(pl.String)), "plan= takes numbers"),
-    "a column of that name": (DF.with_columns(weight=1), PLAN, "has a column 'weight' already"),
+    "a column of that name": (DF.with_columns(weight=1), PLAN, "drop or rename the column 'weight'"),
 }  # fmt: skip
 
 

@@ -134,15 +134,14 @@ def _check_sizes(passed: Mapping[str, Any], false_word: str) -> None:
     has_sizes, has_eta = "n_pos" in passed, "eta" in passed
     if has_eta and false_word != "precision":
         raise PrcError(
-            f"recall and {false_word} do not depend on the prevalence; leave out eta=, and pass it to "
-            "the method that you call, such as operating_points(eta)"
+            "leave out eta=, and pass it to the method that you call, such as "
+            f"operating_points(eta): recall and {false_word} do not depend on the prevalence"
         )
     if has_eta and has_sizes:
         raise PrcError("leave out eta=: n_pos= and n_neg= give the prevalence of the test")
     if false_word == "precision" and not (has_eta or has_sizes):
         raise PrcError(
-            "precision= depends on the prevalence of its test: pass n_pos= and n_neg=, or that "
-            "prevalence as eta="
+            "pass n_pos= and n_neg=, or the prevalence of the test as eta=: precision= depends on it"
         )
 
 
@@ -165,7 +164,7 @@ def _list_rows(passed: Mapping[str, Any], names: object) -> list[dict[str, Any]]
     n_tests = max(lengths.values()) if names is None else lengths["names"]
     if n_tests > 1 and names is None:
         raise PrcError(
-            "several tests need names=, one for each; of one test at several thresholds, make a table, "
+            "pass names=, one for each test; of one test at several thresholds, make a table, "
             'and pass prc(table, rates=("recall", "fpr"))'
         )
     for word, length in lengths.items():
@@ -205,8 +204,9 @@ def _read_point(row: Mapping[str, Any], hit_word: str, false_word: str) -> tuple
     if false_per_negative > 1:
         least = recall * eta / (recall * eta + 1 - eta)
         raise PrcError(
-            f"no fpr gives precision={false_rate!r} at {hit_word}={hit_rate!r} and a prevalence of "
-            f"{eta:.4g}: precision is at least {least:.4g} there; check the sizes, or eta="
+            f"check the sizes, or eta=: no fpr gives precision={false_rate!r} at "
+            f"{hit_word}={hit_rate!r} and a prevalence of {eta:.4g}, where precision is at "
+            f"least {least:.4g}"
         )
     if n_pos is None or n_neg is None:
         return recall, false_per_negative, None, None

@@ -108,7 +108,7 @@ def _read_file(argument: str, path: FilePath, dtypes: dict[str, Any]) -> pl.Data
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise PrcError(f"{argument} {os.fspath(path)!r} is not UTF-8; convert it first") from None
+        raise PrcError(f"convert {argument} {os.fspath(path)!r} to UTF-8 first") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise PrcError(f"{argument} {os.fspath(path)!r} cannot be read: {reason}") from None
@@ -142,8 +142,8 @@ def _check_once(rows: pl.DataFrame, keys: list[str], argument: str) -> None:
         *names, query, doc = repeated.select(keys).row(0)
         sentence = f"{argument} has document {doc!r} of query {query!r} twice"
         raise PrcError(
-            f"{sentence} in the run {names[0]!r}; give each run a name of its own, the last word of its "
-            "lines"
+            "give each run a name of its own, the last word of its lines: "
+            f"{sentence} in the run {names[0]!r}"
             if names
             else sentence
         )

@@ -208,11 +208,11 @@ def _read_folds(folds: Any, n_rows: int) -> Iterator[tuple[NDArray[np.int64], ND
         if len(row_numbers) and not (row_numbers.min() >= 0 and row_numbers.max() < n_rows):
             outlier = row_numbers.max() if row_numbers.max() >= n_rows else row_numbers.min()
             raise PrcError(
-                f"fold {fold_number} tests row {outlier}, and y has {n_rows} "
-                "rows, from 0; pass the data that were cross-validated, all rows in their order"
+                "pass the data that were cross-validated, all rows in their order: fold "
+                f"{fold_number} tests row {outlier}, and y has {n_rows} rows, from 0"
             )
         if len(np.unique(row_numbers)) < len(row_numbers):
-            raise PrcError(f"fold {fold_number} tests a row twice; pass each row of a fold once")
+            raise PrcError(f"pass each row of a fold once: fold {fold_number} tests a row twice")
         yield row_numbers, scores
 
 

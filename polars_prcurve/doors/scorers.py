@@ -147,8 +147,8 @@ class Scorer:
         """Raise if labels have a name for the positive one, which boosting libraries do not pass on."""
         if self.pos_label is not None and self.pos_label != 1:
             raise PrcError(
-                f"{library} hands labels over as the numbers 0 and 1; make the positive ones 1, and "
-                f"leave out pos_label={self.pos_label!r}"
+                f"make the positive labels 1, and leave out pos_label={self.pos_label!r}: {library} "
+                "hands labels over as the numbers 0 and 1"
             )
 
 
@@ -227,8 +227,8 @@ def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
         return labels.index(pos_label), classes
     if labels not in ([0, 1], [-1, 1]):
         raise PrcError(
-            f"the classes of the estimator are {list_names(map(str, labels))}; pass pos_label=, the one "
-            f"that is positive, such as pos_label={labels[1]!r}"
+            f"pass pos_label=, the class that is positive, such as pos_label={labels[1]!r}: the "
+            f"classes of the estimator are {list_names(map(str, labels))}"
         )
     return 1, classes
 

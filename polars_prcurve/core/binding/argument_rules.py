@@ -102,15 +102,16 @@ _NO_SCORES = (*_NO_FIELDS, "decision_curve", "reweight")
 _SCORES = ("curve", "operating_points", "summary", *_DECIDES)
 """Methods whose eta= may be such an estimate."""
 _NO_FORMULA = (  # why a method of _NO_FIELDS refuses a field, or a mix of classes
-    "{method}() has no formula for a field of several parts; add weights with .prc.{way}, pass weight=, "
-    "and leave eta= out"
+    "add weights with .prc.{way}, pass weight=, and leave eta= out: {method}() has no formula for a "
+    "field of several parts"
 )
-_NO_ID = "id= has no effect without confidence= and labels; pass them, or leave it out"  # of a ranking
+_NO_ID = "leave out id=, or pass confidence= and labels, without which it has no effect"  # of a ranking
 _BANDS = ("curve", "operating_points")
 """Methods whose intervals are of point metrics."""
 
 _NULL_BELOW = 'missing="below"'  # a fact: rows without a score lie below all scores
 _UNKNOWN = "negatives are not counted"  # a fact: of those that were never scored
+_BOTH_NUMBERS = "pass the numbers of both classes as below="
 _COUNTS_ALL = ("counts", "crossings")
 """Methods that count all negatives; others also work where these are unknown."""
 _COUNTING_TARGETS = [word for word, kind in TARGET_KINDS.items() if kind.needs_negatives]
@@ -123,11 +124,11 @@ _READS_BELOW = "below= is read"
 RULES = (
     # Which examples there are.
     *_pair("label=None", ("pos_label=", "weight=", "counts="),
-           "label=None counts rows; leave out {fact}", "counts"),
+           "leave out {fact}: label=None counts rows", "counts"),
     Rule(("score=", "rates="), "leave out score=: rates= replaces score= and label=",
          passes_over=True),
     *(Rule((f"{word}=", "eta_train="),
-           f"{word}= describes the labels of reference=; pass reference=, or leave {word}= out",
+           f"leave out {word}=, or pass reference=, whose labels it describes",
            ("estimate_prevalence",), unless=("score={...}",), passes_over=True)
       for word in ("label", "pos_label")),
     Rule(("id=", "paired=False"),
@@ -135,83 +136,81 @@ RULES = (
     Rule(("id=",), _NO_ID, ("ranking",), unless=("confidence=",), passes_over=True),
     *(Rule(("id=", points), _NO_ID, ("ranking",)) for points in ("counts=", "rates=", "cells=")),
     # Examples that were never scored.
-    Rule((_NULL_BELOW,), "{method}() needs a score in each row; filter out rows without one, or pass "
-         'missing="drop"', unless=(_READS_BELOW,)),
+    Rule((_NULL_BELOW,), 'filter out rows without a score, or pass missing="drop": {method}() needs '
+         "one in each row", unless=(_READS_BELOW,)),
     *(rule for unscored in ("below=", _NULL_BELOW) for rule in (
         *_pair(unscored, ("label=None", "rates=", "cells=", "weights", "cluster=", "stratum=", "field()",
                           "class_mix()", "eta= of scores", "smooth=", 'method="bootstrap"'),
-               "examples that were never scored cannot be combined with {fact}; leave that out, or "
-               f"{unscored}"),
+               f"leave out {{fact}}, or {unscored}: examples that were never scored cannot be "
+               "combined with it"),
     )),
-    Rule((_UNKNOWN,), f"{_UNKNOWN}, and {{method}}() needs their number; pass both numbers as below=",
-         _COUNTS_ALL),
-    Rule((_UNKNOWN,), f"{_UNKNOWN}, and a decision on each query needs their number; pass mean_over=, "
-         'such as mean_over="query", or both numbers as below=', _DECIDES, unless=("mean_over=",)),
-    Rule((_UNKNOWN, "eta="), f"{_UNKNOWN}, and prevalences need their number; pass both as below=, "
-         "or leave eta= out; charts of prevalences take eta=[None]"),
+    Rule((_UNKNOWN,), f"{_BOTH_NUMBERS}: {_UNKNOWN}, and {{method}}() needs their number", _COUNTS_ALL),
+    Rule((_UNKNOWN,), f'pass mean_over=, such as mean_over="query", or {_BOTH_NUMBERS[5:]}: {_UNKNOWN}, '
+         "and a decision on each query needs their number", _DECIDES, unless=("mean_over=",)),
+    Rule((_UNKNOWN, "eta="), f"{_BOTH_NUMBERS}, or leave eta= out: {_UNKNOWN}, and prevalences need "
+         "their number; charts of prevalences take eta=[None]"),
     *_pair(_UNKNOWN, (*_to_facts(_COUNTING_TARGETS), "per=", "match=", "simultaneous=True"),
-           f"{_UNKNOWN}, and {{fact}} needs their number; pass both numbers as below=, or leave "
-           "{fact} out"),
-    *(Rule((_UNKNOWN, "guarantee=", target), f"{_UNKNOWN}, and guarantee= of {target} needs their "
-           "number; pass both numbers as below=, or leave guarantee= out")
+           f"{_BOTH_NUMBERS}, or leave {{fact}} out: {_UNKNOWN}, and {{fact}} needs their number"),
+    *(Rule((_UNKNOWN, "guarantee=", target), f"{_BOTH_NUMBERS}, or leave guarantee= out: {_UNKNOWN}, "
+           f"and guarantee= of {target} needs their number")
       for target in _to_facts(word for word in RUN_WORDS if word not in _COUNTING_TARGETS)),
     # Where the model runs.
-    Rule(("class_mix()",), "class_mix() is for score= as a mapping, a column for each class: "
-         '{"cat": "p_cat", ...}', unless=("score={...}",)),
+    Rule(("class_mix()",), 'pass score= as a mapping, a column for each class, {"cat": "p_cat", ...}: '
+         "class_mix() has a share for each", unless=("score={...}",)),
     Rule(("class_mix()",), _NO_FORMULA.replace("{way}", "unpivot_scores(mix=...)"), _NO_FIELDS),
     Rule(("field()",), _NO_FORMULA.replace("{way}", "reweight(eta=field(...))"), _NO_FIELDS),
     *_pair("field()", ("weight=", "rates=", "cells="),
-           "a field weights its examples itself; leave out {fact}", *_FIELDS, *_DECIDES),
-    Rule(("field()", "counts of weights"), "a field needs numbers of examples, and counts= holds sums "
-         "of weights; leave out the squares", _FIELDS),
-    Rule(("field()", "eta_train="), "a field takes posteriors as they stand; leave out eta_train="),
-    Rule(("field()", 'method="bootstrap"'), 'method="bootstrap" draws examples, not the parts of a '
-         "field; leave it out with field()", _FIELDS),
-    *_pair("field()", ('method="rectangle"', "simultaneous=True"), "a field adds the distances of both "
-           "rates and of all eta in quadrature; got {fact}; leave it out"),
-    Rule(("eta= of scores",), "{method}() has no formula for an eta that is estimated with the table "
-         "itself; pass month.estimate_prevalence(reference=...)['eta'], one number or one per group",
+           "leave out {fact}: a field weights its examples itself", *_FIELDS, *_DECIDES),
+    Rule(("field()", "counts of weights"), "leave out the squares of counts=: a field needs numbers of "
+         "examples, not sums of weights", _FIELDS),
+    Rule(("field()", "eta_train="), "leave out eta_train=: a field takes posteriors as they stand"),
+    Rule(("field()", 'method="bootstrap"'), 'leave out method= with field(): method="bootstrap" draws '
+         "examples, not the parts of a field", _FIELDS),
+    *_pair("field()", ('method="rectangle"', "simultaneous=True"), "leave out {fact}: a field adds "
+           "the distances of both rates and of all eta in quadrature"),
+    Rule(("eta= of scores",), "pass month.estimate_prevalence(reference=...)['eta'], one number or one "
+         "per group: {method}() has no formula for an eta that is estimated with the table itself",
          _NO_SCORES),
-    *_pair("eta= of scores", ("weights", "rates=", "cells=", "cluster="), "estimating eta= with this "
-           "table needs independent, equally weighted examples; leave out {fact}", *_SCORES),
+    *_pair("eta= of scores", ("weights", "rates=", "cells=", "cluster="), "leave out {fact}: estimating "
+           "eta= with this table needs independent, equally weighted examples", *_SCORES),
     *_pair("eta= of scores", ('method="bootstrap"', 'method="rectangle"', "simultaneous=True"),
-           "only analytic intervals carry the error of an estimated eta; leave out {fact}",
+           "leave out {fact}: only analytic intervals carry the error of an estimated eta",
            *_SCORES),
     # Which threshold.
     Rule(("guarantee=", "threshold="), "pass confidence= instead of guarantee=: threshold= "
          "fixes the threshold, and confidence= gives intervals for its metrics"),
-    Rule(("guarantee=", "cluster=", "weights"), "guarantee= takes clusters or weights, not both; leave "
-         "out weight= if its rows were not sampled, or make each cluster one example, such as the "
-         "highest score of a patient", ("operating_points",)),
-    *(Rule(("guarantee=", target, of), f"guarantee= of {target} needs independent, equally weighted "
-           "examples; leave out guarantee=, and pass confidence= for the interval of the alerts",
+    Rule(("guarantee=", "cluster=", "weights"), "leave out weight= if its rows were not sampled, or "
+         "make each cluster one example, such as the highest score of a patient: guarantee= takes "
+         "clusters or weights, not both", ("operating_points",)),
+    *(Rule(("guarantee=", target, of), "leave out guarantee=, and pass confidence= for the interval of "
+           f"the alerts: guarantee= of {target} needs independent, equally weighted examples",
            ("operating_points",))
       for target in _to_facts(reversed(ALERT_WORDS)) for of in ("cluster=", "weights")),
-    *_pair("guarantee=", ("rates=", "cells="), "guarantee= needs every distinct score; rates= and "
-           "cells= hold only some thresholds; leave guarantee= out"),
-    Rule(("start=",), "start= is where the tests of guarantee= start; pass guarantee= as well",
+    *_pair("guarantee=", ("rates=", "cells="), "leave out guarantee=: it needs every distinct score, "
+           "and rates= and cells= hold only some thresholds"),
+    Rule(("start=",), "pass guarantee= as well: start= is where its tests start",
          unless=("guarantee=",)),
-    Rule(("start=", "together="), "with together= each target has its own start; leave out start="),
-    Rule(("start=",), f"start= is where the tests of {join_words(_to_facts(RUN_WORDS))} start; other "
-         "targets have no start, so leave it out", unless=_to_facts(RUN_WORDS)),
-    *_pair("together=", ("threshold=", "maximize="), "together= looks for a threshold that meets all "
-           "targets, and {fact} is met by one alone; leave it out"),
+    Rule(("start=", "together="), "leave out start=: with together= each target has its own start"),
+    Rule(("start=",), f"leave out start=: it is where the tests of {join_words(_to_facts(RUN_WORDS))} "
+         "start, and other targets have no start", unless=_to_facts(RUN_WORDS)),
+    *_pair("together=", ("threshold=", "maximize="), "leave out {fact}: together= looks for a "
+           "threshold that meets all targets, and {fact} is met by one alone"),
     *_pair('of="roc"', ("metric=", "threshold=", *_to_facts(_RATE_TARGETS), "eta_range="),
-           'of="roc" compares the curves themselves; leave out {fact}'),
-    *_pair('solve_for="eta"', ("eta=", "relative=", "assurance="), 'solve_for="eta" looks for the '
-           "prevalence at which these examples are enough; leave out {fact}"),
+           'leave out {fact}: of="roc" compares the curves themselves'),
+    *_pair('solve_for="eta"', ("eta=", "relative=", "assurance="), "leave out {fact}: "
+           'solve_for="eta" looks for the prevalence at which these examples are enough'),
     *_pair("plan=", ("by=", "model=", "pos_label=", "weight="), "leave out {fact}: plan= has the number "
            "of rows of the whole table that each labelled row represents"),
-    Rule(("match=",), 'match= cuts the scores where they reach a rate of another table; pass that '
-         "table as other=", unless=("other=",)),
-    Rule(("other=",), 'other= is a table of one point; pass match="recall" or match="fpr" with it. To '
+    Rule(("match=",), "pass other=, a table of one point: match= cuts the scores where they reach a "
+         "rate of it", unless=("other=",)),
+    Rule(("other=",), 'pass match="recall" or match="fpr" with other=, a table of one point. To '
          "compare two tables of scores, stack them, add a column for model=, and pass paired=False",
          unless=("match=",)),
     *_pair("match=", ("threshold=", *_to_facts(TARGET_KINDS), "adjust="),
            "leave out {fact}: match= sets the threshold"),
-    Rule(("match=", 'method="bootstrap"'), "match= has its own interval; leave out {fact}"),
-    *_pair("match=", ("weights", "cluster="), "match= needs independent, equally weighted examples; "
-           "leave out {fact}"),
+    Rule(("match=", 'method="bootstrap"'), "leave out {fact}: match= has its own interval"),
+    *_pair("match=", ("weights", "cluster="), "leave out {fact}: match= needs independent, equally "
+           "weighted examples"),
     # Means over groups.
     *_pair("mean_over=", ("weights", "cluster=", "stratum=", 'method="bootstrap"', "field()",
                           "eta= of scores", "coarse=", "worst=", "other=", "paired=False"),
@@ -219,53 +218,53 @@ RULES = (
     Rule(("mean_over=", "class_mix()"), "leave out mean_over=, and average the rows: "
          '.group_by("metric").agg(pl.col("value").mean())'),
     *_pair("mean_over=", ("threshold=", "maximize=", "guarantee=", *_to_facts(TARGET_KINDS), "per="),
-           "mean_over= averages metrics of whole curves, not results at a threshold; leave out {fact}",
+           "leave out {fact}: mean_over= averages metrics of whole curves, not results at a threshold",
            *_DECIDES),
-    *_pair("mean_over=", ("rates=", "cells="), "mean_over= of {method}() takes examples; leave out "
-           "{fact}", *_DECIDES),
-    *_pair("mean_over=", ("threshold=", *_to_facts(TARGET_KINDS)), "mean_over= averages "
-           "metrics of whole curves; leave out {fact}, and pass one such as precision_at_recall(0.8)"),
+    *_pair("mean_over=", ("rates=", "cells="), "leave out {fact}: mean_over= of {method}() needs "
+           "examples", *_DECIDES),
+    *_pair("mean_over=", ("threshold=", *_to_facts(TARGET_KINDS)), "leave out {fact}, and pass a "
+           "metric such as precision_at_recall(0.8): mean_over= averages metrics of whole curves"),
     # How sure.
-    Rule(("cluster=",), "cluster= is for intervals; pass confidence= with it",
+    Rule(("cluster=",), "pass confidence= with cluster=: clusters change only intervals",
          unless=("confidence=", "guarantee="), passes_over=True),
-    Rule(("field()", "cluster="), "a field weights its examples itself; leave out cluster=",
+    Rule(("field()", "cluster="), "leave out cluster=: a field weights its examples itself",
          (*_FIELDS, *_DECIDES)),
-    Rule(("stratum=",), "stratum= is for intervals; pass confidence= with it", unless=("confidence=",),
-         passes_over=True),
+    Rule(("stratum=",), "pass confidence= with stratum=: strata change only intervals",
+         unless=("confidence=",), passes_over=True),
     Rule(("stratum=",), "pass weight= with stratum=: the number of rows in the stratum divided by the "
          "number drawn from it", unless=("weight=",)),
-    Rule(("stratum=", "cluster="), "stratum= is for rows that were drawn one by one; leave out cluster= "
-         "or, for intervals that treat clusters as drawn independently, stratum="),
-    Rule(("stratum=", 'method="bootstrap"'), 'method="bootstrap" draws rows whatever their stratum; '
-         "leave out stratum= for such an interval, which is wider"),
+    Rule(("stratum=", "cluster="), "leave out cluster= or, for intervals that treat clusters as "
+         "drawn independently, stratum=: strata are of rows that were drawn one by one"),
+    Rule(("stratum=", 'method="bootstrap"'), "leave out stratum= for an interval by "
+         'method="bootstrap", which draws rows whatever their stratum, and is wider'),
     *(Rule((points, "cluster="), f"leave out cluster=: {points} replaces labels and weights")
       for points in ("counts=", "rates=", "cells=")),
     Rule(("cluster=", "weight=", "confidence="), "leave out weight= or cluster=: with both, only "
          "summary() of an area, such as average_precision, has an interval", _BANDS),
     Rule(("cluster=", "simultaneous=True"),
-         "simultaneous=True is for independent examples; leave out cluster= or simultaneous="),
+         "leave out cluster= or simultaneous=: simultaneous=True is for independent examples"),
     Rule(("cluster=", 'rate="hoeffding"'),
-         'rate="hoeffding" is for independent examples; leave out cluster= or rate='),
-    Rule(("cluster=", 'method="bootstrap"'), 'method="bootstrap" corrects what was maximized among '
-         "independent rows; leave out cluster= or method=", _BANDS),
-    Rule(("simultaneous=True", "weights"), "simultaneous=True needs whole numbers of examples, not "
-         "weights; leave out weight=, or pass numbers of examples as counts="),
-    *_pair('method="bootstrap"', ("rates=", "cells="), 'method="bootstrap" draws examples; {fact} holds '
-           "points; leave out method=", "summary", "operating_points"),
-    Rule(('method="bootstrap"', "counts of weights"), 'method="bootstrap" draws examples, and counts= '
-         "holds sums of weights; leave out method=, or pass the examples with weight="),
+         'leave out cluster= or rate=: rate="hoeffding" is for independent examples'),
+    Rule(("cluster=", 'method="bootstrap"'), 'leave out cluster= or method=: method="bootstrap" '
+         "corrects what was maximized among independent rows", _BANDS),
+    Rule(("simultaneous=True", "weights"), "leave out weight=, or pass numbers of examples as "
+         "counts=: simultaneous=True needs whole numbers of examples, not weights"),
+    *_pair('method="bootstrap"', ("rates=", "cells="), 'leave out method=: method="bootstrap" draws '
+           "examples, but {fact} holds points", "summary", "operating_points"),
+    Rule(('method="bootstrap"', "counts of weights"), "leave out method=, or pass the examples with "
+         'weight=: method="bootstrap" draws examples, and counts= holds sums of weights'),
     Rule(("smooth=", "confidence="),
-         "a fitted model has no interval here; leave out confidence= or smooth="),
+         "leave out confidence= or smooth=: a fitted model has no interval here"),
     *_pair("smooth=", ("rates=", "cells="),
-           "{fact} holds no scores that a model could be fitted to; leave out smooth="),
+           "leave out smooth=: {fact} holds no scores that a model could be fitted to"),
     *_pair("coarse=", ("confidence=", "smooth="),
-           "coarse=True gives limits over orders of equal scores; leave out {fact}"),
+           "leave out {fact}: coarse=True gives limits over orders of equal scores"),
     Rule(("adjust=", 'method="bootstrap"'),
-         'adjust= is for method="analytic"; leave it out of a bootstrap'),
-    Rule(("worst=",), "worst=True is for models with their own examples; pass model= and "
-         "paired=False", unless=("paired=False",)),
-    Rule(("worst=", 'method="bootstrap"'), "worst=True adjusts the interval for all pairs, which is for "
-         'method="analytic"; leave out the bootstrap'),
+         'leave out adjust= or method=: adjust= is for method="analytic"'),
+    Rule(("worst=",), "pass model= and paired=False: worst=True is for models with their own examples",
+         unless=("paired=False",)),
+    Rule(("worst=", 'method="bootstrap"'), "leave out worst= or method=: worst=True adjusts the "
+         'interval for all pairs, which is for method="analytic"'),
 )  # fmt: skip
 """What does not go together. The first rule that refuses a call is the one whose error is raised."""
 
@@ -275,9 +274,9 @@ def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
     facts = list_facts(words, {}, None, None)
     facts_below = {"below=", _NULL_BELOW} & facts
     if chart in ("reliability", "scores") and facts_below:
-        raise PrcError(f"leave out {facts_below.pop()}, since plot.{chart}() draws scores")
+        raise PrcError(f"leave out {facts_below.pop()}: plot.{chart}() draws scores")
     if chart in ("roc_curve", "prg_curve", "gain_curve", "threshold_curve") and _UNKNOWN in facts:
-        raise PrcError(f"{_UNKNOWN}, and plot.{chart}() needs their number; pass both numbers as below=")
+        raise PrcError(f"{_BOTH_NUMBERS}: {_UNKNOWN}, and plot.{chart}() needs their number")
 
 
 _CHOICES = {"missing": "below", "of": "roc", "solve_for": "eta"}

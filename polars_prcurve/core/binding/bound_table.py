@@ -296,8 +296,9 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         """Return this table as rows without labels; `words` hold for what it leaves open."""
         if self._words.get("label") is not None:
             raise PrcError(
-                "eta= takes a table without labels, whose prevalence is estimated: "
-                'prc(month, score="p", label=None); of a table with labels pass the prevalence itself'
+                "pass a table without labels as eta=, whose prevalence is estimated, such as "
+                'prc(month, score="p", label=None); of a table with labels pass the prevalence '
+                "itself"
             )
         shared_words = {
             word: words[word]
@@ -358,9 +359,7 @@ def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -
         rival_words = [
             next(word for word in rivals if call_words.get(word) is not None) for rivals in rival_groups
         ]
-        raise PrcError(
-            f"{rival_words[0]}= and {rival_words[1]}= both define the examples; pass one of them"
-        )
+        raise PrcError(f"pass one of {rival_words[0]}= and {rival_words[1]}=: both define the examples")
     replaced_words = {
         word
         for rivals in argument_rules.RIVALS

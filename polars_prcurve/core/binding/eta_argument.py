@@ -74,7 +74,7 @@ class EtaArgument:
     def list_numbers(self, method: str) -> list[float | None]:
         """Return the prevalences, None for that of the group; raise for what holds no numbers."""
         raise PrcError(
-            f"{method} takes eta= as numbers, not as a frame; call it once for each prevalence"
+            f"call {method} once for each prevalence: it takes eta= as numbers, not as a frame"
         )
 
     def build_grid(
@@ -189,8 +189,8 @@ class EtaClassMix(EtaArgument):
         lacked_classes = class_rows["class"].filter(~class_rows["class"].is_in(true_classes.implode()))
         if lacked_classes.len():
             raise PrcError(
-                f"class_mix() has no share for {list_names(map(repr, lacked_classes))}; add it, with 0 "
-                "for a class that is absent"
+                f"add the share of {list_names(map(repr, lacked_classes))} to class_mix(), 0 for a "
+                "class that is absent"
             )
         is_positive = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
         part_rows = class_rows.join(class_shares, how="cross").with_columns(is_positive.alias("eta"))

@@ -108,7 +108,7 @@ class Question(NamedTuple):
     def require_certainty(self) -> Intervals:
         """Return how sure the answer is to be; raise if `confidence=` is None."""
         if self.certainty is None:
-            raise PrcError(f"{self.method}() needs confidence=, a level such as 0.95")
+            raise PrcError(f"pass confidence=, a level such as 0.95: {self.method}() needs it")
         return self.certainty
 
     def find_shared_examples(self, *, paired: bool) -> Examples:
@@ -118,7 +118,7 @@ class Question(NamedTuple):
         columns = self.columns
         for name in ("counts", "rates", "cells"):
             if getattr(columns, name) is not None:
-                raise PrcError(f"{name}= do not identify shared examples; pass paired=False with model=")
+                raise PrcError(f"pass paired=False with model=: {name}= do not identify shared examples")
         if columns.is_matched:
             return "wide"
         if not list_columns("id=", columns.id):
@@ -230,7 +230,7 @@ def set_means(
     call_groups: list[Column] = list_columns("by=", call_words.get("by"))
     doubled_names = [name for name in map(name_column, call_groups) if name in names]
     if doubled_names:
-        raise PrcError(f"by= and mean_over= both hold the column {doubled_names[0]!r}; pass it once")
+        raise PrcError(f"pass the column {doubled_names[0]!r} once: by= and mean_over= both hold it")
     groups: list[Column] = list_columns("by=", question.columns.by)
     column_of_name = {name_column(group): group for group in groups}
     other_groups = [group for name, group in column_of_name.items() if name not in names]
@@ -253,8 +253,8 @@ def _leave_parts_out(
     doubled_names = [name for name in group_names if name in part_names]
     if doubled_names and call_words.get(word) is not None:
         raise PrcError(
-            f"{word}= and parts= both hold the column {doubled_names[0]!r}; leave {word}= out for the "
-            "result of the whole field, or pass eta= without field() for one per part"
+            f"leave {word}= out for the result of the whole field, or pass eta= without field() "
+            f"for one per part: {word}= and parts= both hold the column {doubled_names[0]!r}"
         )
     return [group for group, name in zip(groups, group_names, strict=True) if name not in part_names]
 
@@ -285,23 +285,23 @@ def make_long(question: Question, *, paired: bool) -> Question:
     score_columns = columns.score
     group_word = "class" if isinstance(score_columns, Mapping) else "model"
     if "by" not in argument_rules.USES[method]:
-        raise PrcError(f"{method}() takes one column as score=; call it once for each {group_word}")
+        raise PrcError(f"call {method}() once for each {group_word}: it takes one column as score=")
     rival_words: tuple[str, ...] = ("pos_label", "id") if group_word == "class" else ("model", "id")
     for word in (*rival_words, "counts", "rates", "cells"):
         if getattr(columns, word) is not None:
-            raise PrcError(f"score= names a column for each {group_word}; leave out {word}=")
+            raise PrcError(f"leave out {word}=: score= names a column for each {group_word}")
     groups: list[Column] = list_columns("by=", columns.by)
     _, group_words = name_groups([group_word])
     if group_word in map(name_column, groups):
         raise PrcError(
-            f"by= holds a column {group_word!r}; leave it out: the {group_words} of score= are a group"
+            f"leave the column {group_word!r} out of by=: the {group_words} of score= are a group"
         )
     if group_word == "class":
         return _stack_classes(question, [*groups, pl.col(Row.CLASS).alias("class")])
     if method == "compare" and not paired:
         raise PrcError(
-            "paired=False is for models with their own examples, and the models of a wide table share "
-            "its rows; leave paired= out"
+            "leave paired= out: paired=False is for models with their own examples, and the "
+            "models of a wide table share its rows"
         )
     stacked_table = stack_models(question.frame.lazy(), score_columns)
     if paired and len(score_columns) < 2:
@@ -324,8 +324,8 @@ def _stack_classes(question: Question, groups: list[Column]) -> Question:
     wide_rows, model = question.frame.lazy(), question.columns.model
     if model is not None and name_column(model) == "class":
         raise PrcError(
-            "model= is 'class', and the classes of score= are a group; leave it out, or compare "
-            "them with df.prc.unpivot_scores(score, label=...).prc(model='class')"
+            "leave out model=, or compare the classes with df.prc.unpivot_scores(score, "
+            "label=...).prc(model='class'): the classes of score= are a group"
         )
     label_name = question.columns.label
     column_of_class = question.columns.score

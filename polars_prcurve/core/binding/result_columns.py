@@ -80,7 +80,7 @@ def read_count_names(metrics: object, *, has_per: bool) -> tuple[list[str], list
     alert_names = [name for name in count_names if name in ALERT_NAMES]
     if alert_names and not has_per:
         raise PrcError(
-            f"metrics= names {', '.join(alert_names)}, which needs per=, the number of events"
+            f"pass per=, the number of events: metrics= names {', '.join(alert_names)}, which needs it"
         )
     return count_names, [metric for metric in listed_metrics if metric not in count_names]
 

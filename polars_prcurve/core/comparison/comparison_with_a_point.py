@@ -57,20 +57,20 @@ def compare_at_point(
     point_metrics = _read_metrics(metrics, match)
     if None in etas and any(metric.depends_on_eta for metric in point_metrics):
         raise PrcError(
-            "match= compares two tables, and neither has the prevalence of the other; pass eta= as "
-            "numbers"
+            "pass eta= as numbers: match= compares two tables, and neither has the prevalence "
+            "of the other"
         )
     sweep, by = _read_cells(model, words, "model_a", "model")
     point_cells, point_by = _read_cells(point, {}, "model_b", "other")
     if sorted(by) != sorted(point_by):
         raise PrcError(
-            f"by= groups of both tables are matched by name; this one has {list_names(by) or 'none'}, "
+            f"group both tables by= the same columns: this one has {list_names(by) or 'none'}, "
             f"and other= has {list_names(point_by) or 'none'}"
         )
     if isinstance(point_cells, pl.LazyFrame) is not isinstance(sweep, pl.LazyFrame):
         raise PrcError(
-            "one table is a LazyFrame and the other a DataFrame; call .lazy() or "
-            ".collect() on one of them"
+            "call .lazy() or .collect() on one of the tables: one is a LazyFrame and the other "
+            "a DataFrame"
         )
     return _subtract_points(
         sweep.lazy(),
@@ -89,7 +89,7 @@ def _read_metrics(metrics: Any, match: Matched) -> list[PointMetric]:
     for metric in point_metrics:
         find_corners(metric)  # raises if the metric has no band
         if metric.name == match:
-            raise PrcError(f"match= makes {match} the same in both; leave it out of metrics=")
+            raise PrcError(f"leave {match} out of metrics=: match= makes it the same in both")
     return point_metrics
 
 

@@ -49,14 +49,14 @@ def build_compare_table(
     if isinstance(comparison.table, RateTable):
         if not comparison.table.has_counts:
             raise PrcError(
-                'intervals of differences need counts, and rates= holds none; pass sizes=("n_pos", '
-                '"n_neg"), the numbers of examples behind the rates'
+                'pass sizes=("n_pos", "n_neg"), the numbers of examples behind the rates: '
+                "intervals of differences need counts, and rates= holds none"
             )
         if target is not None and target.is_found_in_sample:
             raise PrcError(
-                f"{comparison.table.argument}= holds points, and those that meet {target.criterion}= "
-                "may be far apart; keep one row for each model and leave the target out, or pass "
-                "threshold="
+                "keep one row for each model and leave the target out, or pass threshold=: "
+                f"{comparison.table.argument}= holds points, and those that meet "
+                f"{target.criterion}= may be far apart"
             )
         target = target or ONLY_POINT
         remedy = "pass threshold=, if score= names the thresholds of the points"

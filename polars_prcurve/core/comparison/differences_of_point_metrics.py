@@ -63,8 +63,8 @@ def _check_has_intervals(comparison: Comparison) -> None:
         curve_hint = name_curve_metric(metric, comparison.target)
         if comparison.certainty.method != "analytic":
             raise PrcError(
-                f"the difference of {metric.name} at a target has no bootstrap; "
-                f'{curve_hint or "leave out"} method="bootstrap"'
+                f'{curve_hint or "leave out"} method="bootstrap": the difference of {metric.name} '
+                "at a target has no bootstrap"
             )
         point_intervals.find_corners(metric)  # raises if the metric has no band
 

@@ -176,8 +176,7 @@ def count_cells(table: ResolvedTable, threshold: Any) -> pl.DataFrame:
     """Return the cells at the threshold, a row per group."""
     if table.count_dtype != pl.Int64:
         raise PrcError(
-            "monitor() takes numbers of examples, and counts= holds floats; cast them to integers if "
-            "that is what they are"
+            "cast counts= to integers if they are numbers of examples, which monitor() needs; got floats"
         )
     check_group_names(table.by, MONITOR_COLUMNS)
     targets = read_targets(table, threshold=threshold)
@@ -187,7 +186,7 @@ def count_cells(table: ResolvedTable, threshold: Any) -> pl.DataFrame:
     points = table.collect(point_rows, "monitor()")
     key_columns = list(table.by)
     if points.select(key_columns).is_duplicated().any() if key_columns else points.height > 1:
-        raise PrcError("monitor() takes one threshold for each group; the frame holds several")
+        raise PrcError("pass one threshold for each group to monitor(); the frame holds several")
     return points.select(*key_columns, "threshold", *CELLS)
 
 
@@ -197,13 +196,13 @@ def read_watch(metric: Any, eta: float | None, confidence: float, reference: flo
     if isinstance(name, str) and name in CURVE_METRICS:
         # An area of few rows is biased, which adds up over many periods: no error could be kept.
         raise PrcError(
-            f"monitor() takes precision, recall or fpr; compare two periods by {name} with "
+            f"pass precision, recall or fpr to monitor(), or compare two periods by {name} with "
             "compare(paired=False)"
         )
     if not isinstance(name, str) or name not in WATCHED:
         raise refuse_kind("metrics=", "one of precision, recall and fpr per call", metric)
     if eta is not None and name != "precision":
-        raise PrcError(f"{name} does not depend on the prevalence; leave out eta=")
+        raise PrcError(f"leave out eta=: {name} does not depend on the prevalence")
     if eta is not None and not 0 < eta < 1:
         raise PrcError(f"eta= must lie between 0 and 1, where precision can fall; got {eta}")
     return Watch(name, eta, 1 - confidence, reference)
@@ -259,8 +258,8 @@ def _check_periods(cell_rows: pl.DataFrame, time_column: str) -> None:
     missing_rows = cell_rows.filter(is_missing(pl.col(time_column), periods.dtype))
     if n_missing := missing_rows.select(pl.sum_horizontal(CELLS).sum()).item():
         raise PrcError(
-            f"time= holds null or NaN in {add_noun(n_missing, 'row')}; leave out rows "
-            "that belong to no period"
+            "filter out the rows that belong to no period: time= holds null or NaN in "
+            f"{add_noun(n_missing, 'row')}"
         )
     if periods.dtype not in (pl.String, pl.Categorical):
         return
@@ -268,8 +267,8 @@ def _check_periods(cell_rows: pl.DataFrame, time_column: str) -> None:
         if _split_numbers(earlier) > _split_numbers(later):
             number = f"pl.col({time_column!r}).str.extract(r'([0-9]+)').cast(int).alias({time_column!r})"
             raise PrcError(
-                f"time= holds text, which sorts {earlier!r} before {later!r}; pass numbers or dates, "
-                f"such as {number}, or an Enum of the periods in order"
+                f"pass numbers or dates as time=, such as {number}, or an Enum of the periods in "
+                f"order: text sorts {earlier!r} before {later!r}"
             )
 
 
@@ -286,15 +285,15 @@ def _join_reference(
     key_columns = reference_rows.columns[: reference_rows.columns.index("threshold")]
     if unknown_columns := [name for name in key_columns if name not in group_columns]:
         raise PrcError(
-            f"the reference= table is grouped by {list_names(unknown_columns)}, and the table is not; "
-            "pass by= for the table, or leave it out of the reference"
+            "pass by= for the table, or leave it out of the reference: the reference= table is "
+            f"grouped by {list_names(unknown_columns)}, and the table is not"
         )
     renamed_cells = reference_rows.select(*key_columns, *CELLS).rename(_REFERENCE_COLUMNS)
     for name in key_columns:
         if renamed_cells.schema[name] != cell_rows.schema[name]:
             raise PrcError(
-                f"group column {name!r} is {renamed_cells.schema[name]} in the reference= table and "
-                f"{cell_rows.schema[name]} in the other; cast one to the other"
+                f"cast the group column {name!r} to one dtype: it is {renamed_cells.schema[name]} "
+                f"in the reference= table and {cell_rows.schema[name]} in the other"
             )
     if key_columns:
         period_rows = cell_rows.join(
@@ -309,7 +308,7 @@ def _join_reference(
             ", ".join(f"{name} {lacking_rows[name][0]!r}" for name in key_columns) or "any group"
         )
         raise PrcError(
-            f"the reference= table has no rows of {group_text}; add them, or leave that group out"
+            f"add rows of {group_text} to the reference= table, which has none, or leave that group out"
         )
     return period_rows
 

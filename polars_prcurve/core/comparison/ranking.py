@@ -176,8 +176,8 @@ def _check_ranking(
     if coarse:
         curve_hint = name_curve_metric(metric, targets[0])
         raise PrcError(
-            "coarse=True gives limits of curve metrics, and a point metric at a target has none; "
-            f"{curve_hint + ' it' if curve_hint else 'leave it out'}"
+            f"{curve_hint or 'leave out'} coarse=True: it gives limits of curve metrics, and a point "
+            "metric at a target has none"
         )
     grid.require_exact("a ranking at a target")
     return table

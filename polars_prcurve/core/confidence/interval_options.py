@@ -100,15 +100,14 @@ def intervals(
     )
     check_rate_method(rate, "rate=")
     if method != "bootstrap" and (options.seed is not None or options.resamples != _RESAMPLES):
-        raise PrcError('resamples= and seed= are for method="bootstrap"; pass that, or leave them out')
+        raise PrcError('pass method="bootstrap", or leave out resamples= and seed=, which belong to it')
     if method == "bootstrap" and (rate != "wilson" or simultaneous):
         raise PrcError(
-            'method="bootstrap" resamples examples, and takes neither rate= nor simultaneous=; leave '
-            "them out"
+            'leave out rate= and simultaneous=: method="bootstrap" resamples examples and takes neither'
         )
     if simultaneous and (method != "analytic" or rate != "wilson"):
         raise PrcError(
-            "simultaneous=True has intervals of rates of its own; leave out method= and rate="
+            "leave out method= and rate=: simultaneous=True has intervals of rates of its own"
         )
     return options
 
@@ -130,13 +129,11 @@ def read_certainty(
     if confidence.method not in methods:
         method_words = " or ".join(f'"{name}"' for name in methods)
         raise PrcError(
-            f'{asker_name} has no intervals by method="{confidence.method}"; pass {method_words}'
+            f'pass {method_words}: {asker_name} has no intervals by method="{confidence.method}"'
         )
     # Of `methods`, "rectangle" represents all intervals of point metrics.
     if confidence.simultaneous and "rectangle" not in methods:
-        raise PrcError(f"{asker_name} has no simultaneous intervals; leave out simultaneous=")
+        raise PrcError(f"leave out simultaneous=: {asker_name} has no simultaneous intervals")
     if confidence.rate != "wilson" and not takes_rate:
-        raise PrcError(
-            f'{asker_name} takes rate="wilson" only; got rate="{confidence.rate}"; leave it out'
-        )
+        raise PrcError(f'leave out rate="{confidence.rate}": {asker_name} takes rate="wilson" only')
     return confidence

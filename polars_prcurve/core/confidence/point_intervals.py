@@ -276,10 +276,10 @@ def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]
     """Return which ends of both rates, 0 low and 1 high, make a metric least, and greatest; or raise."""
     if not metric.falls_with_fpr:
         raise PrcError(
-            f"{metric.name} is not known to move one way with recall and with fpr, so its interval has "
-            "no formula; pass monotone=True to metrics.point() if more recall and a lower fpr never "
-            f"make it worse, or pass metrics.best({metric.name}) to summary() with "
-            "intervals(method='bootstrap')"
+            "pass monotone=True to metrics.point() if more recall and a lower fpr never make "
+            f"{metric.name} worse, or pass metrics.best({metric.name}) to summary() with "
+            "intervals(method='bootstrap'): without knowing which way it moves, its interval "
+            "has no formula"
         )
     ends_at_least = int(metric.direction == "minimize"), int(metric.direction == "maximize")
     return ends_at_least, (1 - ends_at_least[0], 1 - ends_at_least[1])

@@ -129,8 +129,8 @@ def compute_limits(
     """Return the low and the high end of an interval, that of recall in a band; undefined is NaN."""
     if method in BETA_METHODS and isinstance(hits, pl.Expr):
         raise PrcError(
-            f'Polars has no expression for "{method}" (beta quantiles): collect the table first, or '
-            'use "wilson" or "hoeffding"'
+            'collect the table first, or use "wilson" or "hoeffding": Polars has no expression '
+            f'for "{method}" (beta quantiles)'
         )
     low, high = _LIMITS_OF_METHOD[method](hits, trials, confidence)
     if not is_recall or method != "wilson":
@@ -222,9 +222,7 @@ def load_scipy_special() -> Any:
     try:
         from scipy import special  # type: ignore[import-untyped]
     except ImportError:
-        raise PrcError(
-            'beta quantiles come from SciPy, which is not installed: pip install "scipy>=1.12"'
-        ) from None
+        raise PrcError('install SciPy, which has beta quantiles: pip install "scipy>=1.12"') from None
     return special
 
 

@@ -73,7 +73,7 @@ _P_VALUE_COLUMNS = {"p_value_pos": NormalFit.P_VALUE_POS, "p_value_neg": NormalF
 def build_binormal_table(table: ResolvedTable, *, ddof: int = 0) -> pl.LazyFrame:
     """Return the result of `binormal`: the `by` columns, then BINORMAL_COLUMNS, one row per group."""
     if not isinstance(table, ScoreTable):
-        raise PrcError("rates= holds no scores; binormal() needs scores and labels")
+        raise PrcError("pass scores and labels to binormal(): rates= holds no scores")
     check_group_names(table.by, BINORMAL_COLUMNS)
     sweep = build_sweep(table, effective=read_whole_number("ddof=", ddof, 0) > 0)
     n_pos, n_neg = class_sizes(table)
@@ -366,9 +366,9 @@ def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
     if metric.recipe.fitted is None:
         names = [name for name, declared in CURVE_METRICS.items() if declared.recipe.fitted is not None]
         raise PrcError(
-            f"{metric.name} is not available for a fitted model; smooth= takes {', '.join(names)}, "
-            "pr_auc_trapezoid(...), precision_at_recall(...), integrated_average_precision(...) and "
-            "integrated(...) of those"
+            f"pass {', '.join(names)}, pr_auc_trapezoid(...), precision_at_recall(...), "
+            "integrated_average_precision(...) or integrated(...) of those with smooth=: "
+            f"{metric.name} is not available for a fitted model"
         )
 
     averages, finish = metric.recipe.averages, metric.recipe.finish

@@ -288,8 +288,8 @@ def build_hulls(
         return {False: segment_rows}
     if has_unscored(table):
         raise PrcError(
-            f"{', '.join(names)}, of a convex hull, is not known where examples were never scored; "
-            'leave it out, or leave out below= and missing="below"'
+            f"leave out {', '.join(names)}, or below= and "
+            'missing="below": a convex hull is not known where examples were never scored'
         )
     hull_rows = table.collect(segment_rows, f"{', '.join(names)}, of a convex hull", n_etas=1)
     return {

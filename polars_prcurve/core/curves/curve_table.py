@@ -60,11 +60,11 @@ def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -
     for metric in metrics:
         is_sweep_rate = metric.name in ("recall", "fpr") and metric == POINT_METRICS[metric.name]
         if not metric.name:
-            raise PrcError("a metric has no name, and so no column; name it with .alias(...)")
+            raise PrcError("name the metric with .alias(...): without a name it has no column")
         if column_names.count(metric.name) > 1 or (metric.name in SWEEP_COLUMNS and not is_sweep_rate):
             raise PrcError(
-                f"a metric is called {metric.name!r}, like another column of the result; rename the "
-                "metric with .alias(...)"
+                f"rename the metric {metric.name!r} with .alias(...): another column of the result "
+                "has that name"
             )
 
 

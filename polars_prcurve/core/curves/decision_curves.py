@@ -125,7 +125,7 @@ def _read_risks(probabilities: Sequence[float]) -> list[float]:
         for risk in read_list("probabilities=", probabilities, expected_words, single_type=(Real, str))
     )
     if len(set(risks)) < len(risks):
-        raise PrcError("probabilities= holds a number twice; pass each once")
+        raise PrcError("pass each number of probabilities= once")
     return risks
 
 
@@ -157,7 +157,7 @@ def _read_etas(
     trained_eta = check_prior("eta_train", eta_train)
     if len(known_etas) < len(etas):
         raise PrcError(
-            "eta=None takes the posteriors as they stand, without eta_train=; leave eta_train= out, or "
-            "pass eta= as numbers"
+            "leave eta_train= out, or pass eta= as numbers: eta=None takes the posteriors as "
+            "they stand, without eta_train="
         )
     return [check_prior("eta", eta) for eta in known_etas], trained_eta

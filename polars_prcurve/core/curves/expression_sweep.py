@@ -254,8 +254,8 @@ class ScoredRows:
         """Return a curve metric."""
         if metric.recipe.on_hull or metric.recipe.averages is not None:
             raise PrcError(
-                f"{metric.name} is not available as an expression; "
-                f"use the method .prc.summary(metrics={metric.name!r})"
+                f"use the method .prc.summary(metrics={metric.name!r}): {metric.name} is not "
+                "available as an expression"
             )
         count_reader = self._build_reader()
         column_names: set[str] = set()
@@ -519,7 +519,9 @@ def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
         return [checked_eta.cast(pl.Float64)]
     etas = read_eta_list(eta)
     if len(etas) > 1 and not takes_several:
-        raise PrcError(f"expected a single eta= for one value; got {eta!r}; write one expression each")
+        raise PrcError(
+            f"write one expression for each eta: one value needs a single one; got eta={eta!r}"
+        )
     return etas
 
 

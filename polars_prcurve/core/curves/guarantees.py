@@ -161,17 +161,17 @@ def promise_and_join(
     """Return the targets as guaranteed by `guarantee=`, and as one if all must be met `together`."""
     if together and len(targets) < 2:
         raise PrcError(
-            f"together= joins several targets, and there is only one, {targets[0].criterion}; leave "
-            "together= out, or add a target"
+            "leave together= out, or add a target: it joins several, and there is only one, "
+            f"{targets[0].criterion}"
         )
     level = _read_level(guarantee, targets)
     if level is not None:
         assert isinstance(table, ScoreTable)  # points have no guarantees, by the rules of calls
         if table.parts is not None and table.parts.uncertain_eta:
             raise PrcError(
-                "guarantee= takes the eta of each part of a field as exact: choose the threshold "
-                "without eta_low and eta_high, and then pass it as threshold= with them, for its "
-                "interval"
+                "choose the threshold without eta_low and eta_high, and then pass it as threshold= "
+                "with them, for its interval: guarantee= takes the eta of each part of a field as "
+                "exact"
             )
         table = table.require_example_counts("guarantee=")
         starts, start_score, start = None, None, take_frame(start)
@@ -202,13 +202,13 @@ def promise_targets_of_expression(
         return list(targets)
     if weighted:
         raise PrcError(
-            "guarantee= takes no weights in an expression; use the method "
-            ".prc.operating_points(weight=...)"
+            "use the method .prc.operating_points(weight=...): guarantee= takes no weights in "
+            "an expression"
         )
     if find_greatest_rate(targets) is not None:
         raise PrcError(
-            "guarantee= of alerts or predicted_positive_rate needs beta quantiles, for which Polars "
-            "has no expression; use .prc.operating_points of a DataFrame"
+            "use .prc.operating_points of a DataFrame: guarantee= of alerts or "
+            "predicted_positive_rate needs beta quantiles, for which Polars has no expression"
         )
     start_score = None
     if start is not None:
@@ -231,9 +231,7 @@ def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
                     "which to test thresholds"
                 )
             argument_words = join_words(f"{word}=" for word in _PROMISED_WORDS)
-            raise PrcError(
-                f"guarantee= does not take {target.criterion}: {reason}; it takes {argument_words}"
-            )
+            raise PrcError(f"pass {argument_words} with guarantee=, not {target.criterion}: {reason}")
     return level
 
 

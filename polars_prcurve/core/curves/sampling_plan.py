@@ -214,8 +214,8 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
     """Return the strata of a plan for scores of this dtype; raise for a table that is no plan."""
     if missing_columns := [name for name in _READ if name not in plan.columns]:
         raise PrcError(
-            f"plan= takes the table of sampling_plan(), with the columns {list_names(_READ)}; it has no "
-            f"{list_names(missing_columns)}"
+            f"pass the table of sampling_plan() as plan=, with the columns {list_names(_READ)}; "
+            f"it has no {list_names(missing_columns)}"
         )
     refuse_objects("the plan= frame", plan.schema)
     plan = plan.select(_READ).sort("score_low")
@@ -223,8 +223,8 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
     rows_text = f"{add_noun(plan.height, 'row')}, {add_noun(n_nulls, 'null')}"
     if plan.height == 0 or n_nulls or not plan["n"].dtype.is_integer():
         raise PrcError(
-            "plan= takes the table of sampling_plan(), a row per stratum, with whole numbers; got "
-            f"{rows_text}, and n of {plan['n'].dtype}"
+            "pass the table of sampling_plan() as plan=, a row per stratum, with whole "
+            f"numbers; got {rows_text}, and n of {plan['n'].dtype}"
         )
     lows, highs = (
         to_least_scores(read_threshold_list("plan", plan[name], dtype), dtype)
@@ -232,7 +232,7 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
     )
     has_overlap = (lows > highs).any() or (lows[1:] <= highs[:-1]).any()
     if has_overlap or plan["stratum"].n_unique() < plan.height:
-        raise PrcError("plan= takes strata that are apart, each once; got some that overlap")
+        raise PrcError("pass strata that are apart as plan=, each once; got some that overlap")
     return Plan(plan["stratum"], lows, highs, plan["n"].to_list())
 
 
@@ -246,7 +246,9 @@ def build_weighed_sample(
     check_weight_name(name, [STRATUM])
     column_names = sample_rows.collect_schema().names()
     if shared_names := [column for column in (STRATUM, name) if column in column_names]:
-        raise PrcError(f"the table has a column {shared_names[0]!r} already; drop or rename it")
+        raise PrcError(
+            f"drop or rename the column {shared_names[0]!r} of the table, which the result has, too"
+        )
     if drop:
         sample_rows = sample_rows.filter(~value_checks.is_missing(score.value, score.dtype))
     is_above_lows = (score.value >= pl.lit(low, dtype=score.dtype) for low in plan.lows)

@@ -332,7 +332,7 @@ def _build_threshold_targets(
         target = Target("threshold", pl.col(GIVEN_THRESHOLD), search_without_limit=search)
         return [replace(target, least_score=least_score, thresholds=group_thresholds)]
     if table is None or (score_dtype := read_score_dtype(table)) is None:
-        raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
+        raise PrcError("pass recall= or fpr=: rates= has no thresholds, so threshold= finds none")
     numbers = read_threshold_list("threshold", _to_list("threshold", thresholds), score_dtype)
     least_scores = to_least_scores(numbers, score_dtype)
     targets = []
@@ -384,7 +384,7 @@ def read_ranking_metric(
         return RankingMetric(known_metric if ranking_targets else best(known_metric), ranking_targets)
     if ranking_targets:
         raise PrcError(
-            f"{known_metric.name} describes a whole curve; leave out {ranking_targets[0].criterion}="
+            f"leave out {ranking_targets[0].criterion}=: {known_metric.name} describes a whole curve"
         )
     return RankingMetric(known_metric, ranking_targets)
 
@@ -396,8 +396,8 @@ def read_one_target(table: ResolvedTable, *, at_eta: bool = True, **targets: Any
     target_list = [] if no_target else read_targets(table, **targets, at_eta=at_eta, one_each=True)
     if len(target_list) > 1:
         raise PrcError(
-            f"expected at most one target (recall=, fpr=, ...); got {len(target_list)}; call once for "
-            "each"
+            "call once for each target: at most one (recall=, fpr=, ...) is allowed; got "
+            f"{len(target_list)}"
         )
     return target_list
 
@@ -511,7 +511,7 @@ def check_per_has_alerts(alerts: object, per: object) -> None:
     """Raise if events are given without a budget of alerts, where they serve nothing else."""
     if per is not None and alerts is None:
         raise PrcError(
-            "per= is the number of events among which alerts are counted; pass alerts= as well"
+            "pass alerts= as well: per= is the number of events among which alerts are counted"
         )
 
 
@@ -611,8 +611,8 @@ def read_group_thresholds(
     """
     if not isinstance(table, ScoreTable):
         if read_score_dtype(table) is not None:
-            raise PrcError("with cells= pass threshold= as numbers, or join the frame to the table")
-        raise PrcError("rates= has no thresholds, so threshold= finds none; pass recall= or fpr=")
+            raise PrcError("pass threshold= as numbers with cells=, or join the frame to the table")
+        raise PrcError("pass recall= or fpr=: rates= has no thresholds, so threshold= finds none")
     schema = thresholds.lazy().collect_schema()
     _check_schema(table, schema, argument, at_eta=at_eta)
     label_of_name = _label_groups(table)
@@ -664,10 +664,10 @@ def _check_schema(
     threshold_dtype = schema.get("threshold", pl.String())
     if not (threshold_dtype.is_numeric() or threshold_dtype in (pl.Boolean, pl.Null)):
         columns = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
-        raise PrcError(f"a {argument}= frame needs a numeric column 'threshold'; it has {columns}")
+        raise PrcError(f"add a numeric column 'threshold' to the {argument}= frame; it has {columns}")
     eta_dtype = schema.get("eta", pl.Null())
     if at_eta and not (eta_dtype.is_numeric() or eta_dtype == pl.Null):
-        raise PrcError(f"column 'eta' of the {argument}= frame is {eta_dtype}; cast it to Float64")
+        raise PrcError(f"cast column 'eta' of the {argument}= frame to Float64; it is {eta_dtype}")
     within_columns = table.within if table.parts is None else table.parts.table.within
     if part_columns := [name for name in schema if name in within_columns]:
         raise PrcError(
@@ -697,9 +697,9 @@ def _add_least_scores(
         return stop_if_broken(thresholds.lazy().with_columns(**threshold_columns), [check])
     if isinstance(thresholds, pl.LazyFrame):
         raise PrcError(
-            f"the thresholds of a LazyFrame must be of the score's dtype {score_dtype}, and are "
-            f"{threshold_dtype}; cast them, or call .collect() on that frame, whose numbers are "
-            "then compared exactly"
+            f"cast the thresholds of a LazyFrame to the score's dtype {score_dtype}, or call "
+            ".collect() on that frame, whose numbers are then compared exactly; they are "
+            f"{threshold_dtype}"
         )
     exact_numbers = iter(
         read_threshold_list(argument, thresholds["threshold"].drop_nulls(), score_dtype)

@@ -169,8 +169,8 @@ def refuse_objects(owner_name: str, dtype_of_column: Mapping[str, pl.DataType]) 
     for column_name, dtype in dtype_of_column.items():
         if dtype == pl.Object:
             raise PrcError(
-                f"{owner_name} has a column {column_name!r} of dtype Object, and Polars cannot sort or "
-                "compare Python objects; cast it, such as to String"
+                f"cast the column {column_name!r} of {owner_name}, such as to String: its dtype is "
+                "Object, and Polars cannot sort or compare Python objects"
             )
 
 

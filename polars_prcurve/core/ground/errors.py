@@ -19,8 +19,9 @@ _N_FIRST_NAMES = 10  # of more names than that: about two lines
 class PrcError(ValueError):
     """Input, or an argument, that `polars_prcurve` refuses.
 
-    The message has what was expected, what was passed, and what to do. It is one short line, in which
-    names from the user's table cannot control a terminal.
+    The message about an argument begins with what to do, or with what is expected; one about values
+    begins with what is wrong with them, and in how many rows. It is one short line, in which names from
+    the user's table cannot control a terminal.
     """
 
     def __init__(self, message: str) -> None:

@@ -81,8 +81,7 @@ def read_expression(subject: str, column: Any) -> pl.Expr:
     # Polars would spread several columns over the arguments of one sort or one struct.
     if column.meta.has_multiple_outputs():
         raise PrcError(
-            f"{subject} takes one column; got {column}, which may match several; "
-            "write one expression for each column"
+            f"write one expression for each column: {subject} takes one, and {column} may match several"
         )
     return column
 
@@ -99,8 +98,8 @@ def refuse_reserved_names(user_table: pl.DataFrame | pl.LazyFrame) -> None:
     names = user_table.columns if is_frame else user_table.collect_schema().names()
     if reserved_names := [name for name in names if name.startswith(RESERVED)]:
         raise PrcError(
-            f"the table has a column {reserved_names[0]!r}; names that start with {RESERVED!r} are "
-            "reserved: rename or drop it"
+            f"rename or drop the column {reserved_names[0]!r} of the table: names that start "
+            f"with {RESERVED!r} are reserved"
         )
 
 
@@ -143,8 +142,8 @@ class ColumnReader:
             name, dtype = column, self.schema[column]
         elif expr.meta.is_regex_projection():
             raise PrcError(
-                f"{argument}= is {column}, and Polars reads that as a pattern of names; pass the plain "
-                "name, which is taken literally"
+                f"pass the plain name to {argument}=, which is taken literally: Polars reads "
+                f"{column} as a pattern of names"
             )
         else:
             dtype_of_name = self.read_dtypes(argument, [expr])
@@ -166,7 +165,7 @@ class ColumnReader:
                 arguments.read_name(f"{argument}=", name)
                 user_names, name_text = self.user_table.lazy().collect_schema(), repr(shorten_name(name))
                 if name in user_names:  # a score column of a wide table, which is stacked by now
-                    raise PrcError(f"score= and {argument}= both name {name_text}; leave it out of one")
+                    raise PrcError(f"leave {name_text} out of score= or {argument}=")
                 if argument == name == "model":  # nobody named one
                     raise PrcError(
                         "pass the columns of two or more models as score=[...], or model=, the column "
@@ -190,19 +189,19 @@ class ColumnReader:
         if len(exprs) > 1:
             names = [expr.meta.output_name(raise_if_undetermined=False) for expr in exprs]
             for name in filter(None, arguments.find_repeats(names)):
-                raise PrcError(f"{argument}= holds the column {name!r} more than once; name it once")
+                raise PrcError(f"name the column {name!r} of {argument}= once")
         dtype_of_name = self.read_dtypes(argument, exprs) if exprs else {}
         for name, dtype in dtype_of_name.items():
-            beginning = f"{argument}= holds a column {name!r}"
+            advice = f"rename the column {name!r} of {argument}="
             if name.startswith(RESERVED):
-                raise PrcError(f"{beginning}; names that start with {RESERVED!r} are reserved")
+                raise PrcError(f"{advice}: names that start with {RESERVED!r} are reserved")
             if arguments.is_pattern(name):
-                raise PrcError(f"{beginning}, which Polars reads as a pattern; rename it")
+                raise PrcError(f"{advice}: Polars reads it as a pattern")
             if dtype in (pl.Object, pl.Unknown):
-                raise PrcError(f"{beginning} of dtype {dtype}, which cannot be sorted; cast it")
+                raise PrcError(f"cast the column {name!r} of {argument}=: {dtype} cannot be sorted")
         if doubled_names := [name for name in dtype_of_name if name in self.by]:
             raise PrcError(
-                f"by= and {argument}= both hold the column {doubled_names[0]!r}; leave it out of one"
+                f"leave the column {doubled_names[0]!r} out of by= or {argument}=, which both hold it"
             )
         self.by_exprs += exprs
         self.by |= dtype_of_name
@@ -344,8 +343,9 @@ def check_group_names(
     if clashing_names := sorted(set(groups) & set(result_columns)):
         name = clashing_names[0]
         raise PrcError(
-            f"{argument}= holds a column {name!r}, and the result has a column of that name; "
-            f"rename it, e.g. {argument}=pl.col({name!r}).alias({name + '_group'!r})"
+            f"rename the column {name!r} of {argument}=, e.g. "
+            f"{argument}=pl.col({name!r}).alias({name + '_group'!r}): the result has a column "
+            "of that name"
         )
 
 
@@ -362,8 +362,8 @@ def read_group_keys(
     for name in key_names:
         if schema[name] != by[name]:
             raise PrcError(
-                f"column {name!r} is {schema[name]} in the {argument}= frame and {by[name]} in the "
-                "table; cast one to the other"
+                f"cast column {name!r} to one dtype: it is {schema[name]} in the {argument}= frame "
+                f"and {by[name]} in the table"
             )
     return key_names
 
@@ -376,8 +376,8 @@ def check_forgotten_groups(
     for name in other_names:
         if name in table_schema:
             raise PrcError(
-                f"the {argument}= frame and the table both have a column {name!r}, and it is not a "
-                f"group: pass by={name!r}, or leave it out of the {argument}= frame"
+                f"pass by={name!r}, or leave {name!r} out of the {argument}= frame: both it and the "
+                "table have this column, which is not a group"
             )
 
 

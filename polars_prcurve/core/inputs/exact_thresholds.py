@@ -55,7 +55,7 @@ def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
         return fractions.Fraction(int(value.numerator), int(value.denominator))
     if math.isnan(value):
         raise PrcError(
-            f"{argument}= holds {describe_value(value)}, and no score is at or above it; pass a number"
+            f"pass a number: {argument}= holds {describe_value(value)}, and no score is at or above it"
         )
     if isinstance(value, float) or math.isinf(value):
         return float(value)

@@ -93,8 +93,8 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
     """Return the table with the examples of `below=` below all scores, and rows without one, if any."""
     if table.float_sums:
         raise PrcError(
-            "examples that were never scored count as one each, and counts= holds floats; cast them to "
-            "integers if that is what they are"
+            "cast counts= to integers if they are numbers of examples; got floats, and "
+            "examples that were never scored count as one each"
         )
     unscored, below = NeverScored(in_rows=in_rows), arguments.take_frame(below)
     if below is None:
@@ -144,20 +144,17 @@ def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.Laz
     key_names = read_group_keys("below", schema, by)
     if lacking_names := [name for name in by if name not in key_names]:
         name = model_name if lacking_names[0] == Row.MODEL else lacking_names[0]
-        raise PrcError(f"the below= frame needs a row per group, and lacks the group column {name!r}")
+        raise PrcError(f"add the group column {name!r} to the below= frame, which needs a row per group")
     other_names = [name for name in schema if name not in (*key_names, *_TOTALS_OF_NUMBER)]
     check_forgotten_groups("below", other_names, table.schema)
     if other_names and "n_neg" not in below.lazy().collect_schema():
         raise PrcError(
-            f"the below= frame has no n_neg, and a column {other_names[0]!r}; call it n_neg if it holds "
-            "the negatives, or leave it out"
+            f"rename the column {other_names[0]!r} of the below= frame to n_neg if it holds the "
+            "negatives, or leave it out: the frame has no n_neg"
         )
     for name in _TOTALS_OF_NUMBER:
         if not schema[name].is_integer():
-            raise PrcError(
-                f"column {name!r} of the below= frame is {schema[name]}; expected whole numbers: cast "
-                "them to integers"
-            )
+            raise PrcError(f"cast column {name!r} of the below= frame to integers; it is {schema[name]}")
     group_rows = group_rows.select(*key_names, *_TOTALS_OF_NUMBER)
     group_rows = stop_if_broken(group_rows, _list_checks(key_names))
     checked_rows = run_query(group_rows).lazy() if isinstance(below, pl.DataFrame) else group_rows

@@ -141,8 +141,8 @@ class ResolvedTable:
         """
         if not self.may_collect:
             raise PrcError(
-                f"{purpose} needs a DataFrame: call .collect() first, on the table or on its "
-                ".prc.counts()"
+                f"call .collect() first, on the table or on its .prc.counts(): {purpose} needs a "
+                "DataFrame"
             )
         n_rows = None if self.n_rows is None or n_etas is None else self.n_rows * n_etas
         return run_query(query, n_rows)
@@ -234,9 +234,9 @@ class ScoreTable(ResolvedTable):
             self.parts.table.require_example_counts(argument)
         elif self.float_sums and not self.has_squares:
             raise PrcError(
-                f"{argument} needs numbers of examples, and counts= holds floats; cast them to integers "
-                "if that is what they are, or pass the columns n_pos_squares and n_neg_squares of "
-                "weighted counts as well"
+                "cast counts= to integers if they are numbers of examples, or pass the columns "
+                f"n_pos_squares and n_neg_squares of weighted counts as well: {argument} needs one "
+                "or the other; got floats"
             )
         return self
 
@@ -316,7 +316,7 @@ def refuse_points(argument: str, comparer: str) -> PrcError:
     `argument` names the points, and `comparer` what compares.
     """
     return PrcError(
-        'for models of one point each, call compare(paired=False, metrics="precision"); for models of '
+        'call compare(paired=False, metrics="precision") for models of one point each; for models of '
         "several, ranking(coarse=True) for limits of areas, or operating_points(confidence=0.95) for "
         f"intervals at a target: {comparer} needs examples, but {argument}= holds points"
     )
@@ -356,7 +356,7 @@ def read_score_dtype(table: ResolvedTable) -> pl.DataType | None:
     """Return the dtype of thresholds; None if the table has none, and raise if they could be named."""
     if isinstance(table, RateTable) and table.has_cells and table.score_dtype is None:
         raise PrcError(
-            "threshold= finds nothing, because the table of cells= has no thresholds: pass score=, or "
-            "recall= or fpr="
+            "pass score=, or recall= or fpr=: threshold= finds nothing, because the table of "
+            "cells= has no thresholds"
         )
     return table.score_dtype

@@ -149,7 +149,7 @@ def _read_model(reader: ColumnReader, model: Any) -> str:
     """Add the column of models to the group columns, and return its name."""
     model_column = reader.read_column("model", model)
     if model_column.name in reader.by:
-        raise PrcError(f"by= and model= both hold the column {model_column.name!r}; leave it out of by=")
+        raise PrcError(f"leave the column {model_column.name!r} out of by=: model= holds it, too")
     reader.by[Row.MODEL] = model_column.dtype
     reader.by_exprs.append(model_column.value.alias(Row.MODEL))
     return model_column.name
@@ -241,7 +241,7 @@ def _read_parts(reader: ColumnReader, parts: Columns) -> list[str]:
     """Add the columns that distinguish parts to the group columns, and return their names."""
     dtype_of_part = reader.read_by(parts, "parts")
     if len(reader.by_exprs) != len(reader.by):
-        raise PrcError("by= and parts= take one column each; write one expression for each column")
+        raise PrcError("write one expression for each column: by= and parts= take one each")
     return list(dtype_of_part)
 
 
@@ -277,14 +277,13 @@ def read_reference(
     assert isinstance(labelled_table, ScoreTable)
     if labelled_table.float_sums:
         raise PrcError(
-            "counts= of the reference holds floats, and takes numbers of examples; cast them to "
-            "integers if that is what they are"
+            "cast counts= of the reference to integers if they are numbers of examples; got floats"
         )
     for name, dtype in labelled_table.by.items():
         if table.by.get(name) != dtype:
             raise PrcError(
-                f"group column {name!r} is {dtype} in the reference= table and {table.by.get(name)} in "
-                "the other; cast one to the other"
+                f"cast the group column {name!r} to one dtype: it is {dtype} in the reference= "
+                f"table and {table.by.get(name)} in the other"
             )
     return labelled_table
 
@@ -324,10 +323,7 @@ def _read_numbers_of_rows(reader: ColumnReader, counts: Any) -> dict[str, TypedE
         return {Row.LABEL: (pl.lit(False), pl.Boolean())}
     amount, dtype = _read_amount(reader, "counts", counts, "counts")
     if dtype == pl.Float64:
-        raise PrcError(
-            "counts= holds floats, and takes numbers of rows; cast them to integers if that is what "
-            "they are"
-        )
+        raise PrcError("cast counts= to integers if they are numbers of rows; got floats")
     _check_sum(reader, amount)
     return {Row.POS: (pl.lit(0, dtype=dtype), dtype), Row.NEG: (amount, dtype)}
 
@@ -429,7 +425,7 @@ def _read_points(
     if columns.cells is not None:
         return _read_cells(reader, columns.cells, columns.score)
     if columns.rates is None:
-        raise PrcError("sizes= are the numbers of examples behind rates=; pass rates= as well")
+        raise PrcError("pass rates= as well: sizes= are the numbers of examples behind them")
     point_exprs = {}
     rate_columns = list_parts("rates", columns.rates, 2, "columns, of recall and of fpr")
     _check_order("rates", ("recall", "fpr"), rate_columns)

@@ -221,7 +221,9 @@ def _join_class_weights(
     shared_classes = read_classes(label_name, dtype, list(shares_by_class))
     shared_values = shared_classes.to_list()
     if lacking_classes := [value for value in classes.to_list() if value not in shared_values]:
-        raise PrcError(f"mix= needs a share for every class; it has none for {lacking_classes[0]!r}")
+        raise PrcError(
+            f"add a share for {lacking_classes[0]!r} to mix=, which needs one for every class"
+        )
     shares = pl.Series(_WEIGHT, [*shares_by_class.values()], dtype=pl.Float64)
     field_shares = pl.LazyFrame([shared_classes.alias(label_name), shares / math.fsum(shares)])
     n_rows, weight = pl.col(_N_ROWS), pl.col(_WEIGHT)
@@ -252,9 +254,7 @@ def _check_new_names(*, name: object, score: object, row: object) -> None:
     row_names = {} if row is None else {"row=": row}
     for argument, new_name in {"name=": name, "score=": score, **row_names}.items():
         if arguments.is_pattern(arguments.read_name(argument, new_name)):
-            raise PrcError(
-                f"{argument} is {new_name!r}, which Polars reads as a pattern; choose another name"
-            )
+            raise PrcError(f"choose another name for {argument}: Polars reads {new_name!r} as a pattern")
 
 
 def _stack_columns(
@@ -287,22 +287,22 @@ def _find_shared_columns(
 ) -> list[str]:
     """Return the columns that are repeated; raise if score columns differ, or a new name is there."""
     if not score_columns:
-        raise PrcError(f"{argument}= needs at least one score column; got none")
+        raise PrcError(f"pass at least one score column as {argument}=; got none")
     _check_known(schema, argument, score_columns)
     if len(set(score_columns)) < len(score_columns):
-        raise PrcError(f"a score column is named twice: {score_columns}")
+        raise PrcError(f"name each score column once; got {score_columns}")
     dtypes = {column: schema[column] for column in score_columns}
     for column, dtype in dtypes.items():
         SCORE_DTYPES.require(f"score column {column!r}", dtype)
     if len(set(dtypes.values())) > 1:
         raise PrcError(
-            f"the score columns differ in dtype: {dtypes}; cast them to one dtype, so that none is "
-            "rounded"
+            "cast the score columns to one dtype, so that none is rounded: they differ in "
+            f"dtype, {dtypes}"
         )
     shared_columns = [column for column in schema if column not in score_columns]
     for column in (name for name in new_names if name is not None):
         if column in shared_columns or new_names.count(column) > 1:
-            raise PrcError(f"the result would have two columns {column!r}; rename one")
+            raise PrcError(f"rename one of the two columns {column!r} that the result would have")
     return shared_columns
 
 
@@ -326,8 +326,8 @@ def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Serie
         class_values = pl.Series([None] * len(classes), dtype=dtype)
     if class_values.null_count() > 0 or class_values.to_list() != classes:
         raise PrcError(
-            f"the classes {classes} are not all values of label column {label!r}, which is {dtype}; "
-            "write them as they stand there"
+            f"write the classes as they stand in label column {label!r}, which is {dtype}: "
+            f"{classes} are not all among its values"
         )
     return class_values
 

@@ -298,7 +298,7 @@ class CurveMetric(Metric):
         prevalences it is an array. `eta` may be left out if the metric does not depend on it.
         """
         if eta is None and self.depends_on_eta:
-            raise PrcError(f"{self.name} depends on the prevalence: pass eta")
+            raise PrcError(f"pass eta: {self.name} depends on the prevalence")
         etas = read_numbers("eta", 0.5 if eta is None else eta)
         if not ((etas >= 0) & (etas <= 1)).all():
             raise PrcError(f"eta must lie in [0, 1]; got {etas[~((etas >= 0) & (etas <= 1))].flat[0]}")

@@ -130,7 +130,7 @@ def _find_metric(
         return metric
     if isinstance(metric, CurveMetric):
         raise PrcError(
-            f"{metric.name!r} has one value for a whole curve; use .prc.summary(metrics={metric.name!r})"
+            f"use .prc.summary(metrics={metric.name!r}): {metric.name!r} has one value for a whole curve"
         )
     if not isinstance(metric, PointMetric):
         expected_words = "a name or a metric" if argument_name == "metric=" else "names or metrics"
@@ -143,7 +143,7 @@ def _find_metric(
     else:
         advice_words = f"write '{name}_at_threshold(0.8)', or call operating_points()"
         advice_words += f"; {best_words}" if best_words else ""
-    raise PrcError(f"{name!r} needs a threshold; {advice_words}")
+    raise PrcError(f"{advice_words}: {name!r} needs a threshold")
 
 
 def _parse_name(name: str, metric_class: type[Metric]) -> Metric:

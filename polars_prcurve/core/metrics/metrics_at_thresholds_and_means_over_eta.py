@@ -257,8 +257,8 @@ def at_threshold(metric: str | PointMetric, threshold: float) -> CurveMetric:
 
     def refuse(_segment: SegmentValues) -> Amount:
         raise PrcError(
-            f"{name} needs a table with scores, in summary, compare or ranking; elsewhere take "
-            f"{point_metric.name!r} with threshold={threshold!r}, or at a point of roc_points()"
+            f"pass {point_metric.name!r} with threshold={threshold!r}, or at a point of roc_points(): "
+            f"{name} needs a table with scores, in summary, compare or ranking"
         )
 
     return CurveMetric(

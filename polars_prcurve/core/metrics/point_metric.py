@@ -129,7 +129,7 @@ class PointMetric(Metric):
         """
         value_of_argument = {"recall": recall, "fpr": fpr, "eta": self.choose_eta(eta)}
         if value_of_argument["eta"] is None:
-            raise PrcError(f"{self.name} depends on the prevalence: pass eta")
+            raise PrcError(f"pass eta: {self.name} depends on the prevalence")
         return evaluate(self.name, self.from_rates, value_of_argument)
 
     def choose_eta(self, eta: Any) -> Any:

@@ -99,9 +99,7 @@ def eta_from_sample(
         raise PrcError("k and n of eta_from_sample are numbers, or sequences of numbers")
     if len({array.size for array in arrays if array.ndim == 1}) > 1:
         sizes_text = " and ".join(str(array.size) for array in arrays)
-        raise PrcError(
-            f"k and n of eta_from_sample differ in length: {sizes_text}; pass one n for each k"
-        )
+        raise PrcError(f"pass one n for each k: those of eta_from_sample differ in length, {sizes_text}")
     k_values, n_values = np.broadcast_arrays(*map(np.atleast_1d, arrays))
     return run_query(_add_eta(pl.LazyFrame({"k": k_values, "n": n_values}), "k", "n", level))
 
@@ -114,15 +112,14 @@ def _add_eta(sample_rows: pl.LazyFrame, k_column: str, n_column: str, level: flo
         if column not in schema or not schema[column].is_numeric():
             schema_text = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
             raise PrcError(
-                f"eta_from_sample needs numeric columns {k_column!r} and {n_column!r}; the frame has "
-                f"{schema_text} "
-                f"(name the column of {argument} with {argument}=)"
+                f"pass numeric columns {k_column!r} and {n_column!r} to eta_from_sample; the frame "
+                f"has {schema_text} (name the column of {argument} with {argument}=)"
             )
     other_names = [name for name in schema if name not in (k_column, n_column)]
     for name in ("eta", *UNCERTAIN_ETA_COLUMNS):
         if name in other_names:
             raise PrcError(
-                f"the frame has a column {name!r} already, which eta_from_sample adds; rename it"
+                f"rename the column {name!r} of the frame: eta_from_sample adds one of that name"
             )
     positives, examples = pl.col(k_column).cast(pl.Float64), pl.col(n_column).cast(pl.Float64)
     is_possible = (positives >= 0) & (positives <= examples) & (examples > 0) & examples.is_finite()
@@ -189,5 +186,5 @@ def warn_of_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> Non
     if not (sentences := list(describe_refuted_estimates(estimates, by))):
         return
     if _ARE_REFUSED.get():
-        raise PrcError(f"{'; '.join(sentences)}; nothing can be decided there; pass a known prevalence")
+        raise PrcError(f"pass a known prevalence: {'; '.join(sentences)}; nothing can be decided there")
     warn_caller("; ".join(sentences))

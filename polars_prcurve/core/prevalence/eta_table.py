@@ -110,7 +110,7 @@ class EtaTable(NamedTuple):
             if carrier:
                 remedy = f"pass {carrier}, which carries the error of {end_names} in the eta= frame, or "
                 remedy += "pass these ends as numbers"
-            raise PrcError(f"{what} needs an exact eta; {remedy}")
+            raise PrcError(f"{remedy}: {what} needs an exact eta")
         return self
 
 
@@ -119,7 +119,7 @@ def build_number_grid(
 ) -> EtaTable:
     """Return the grid of the same prevalences for each group; raise if a group cannot have its own."""
     if None in etas and not table.has_counts:
-        raise PrcError(f"{_NO_OWN}; pass eta= as numbers, or sizes=")
+        raise PrcError(f"pass eta= as numbers, or sizes=: {_NO_OWN}")
     return EtaTable(
         pl.LazyFrame({"eta": etas}, schema={"eta": pl.Float64}),
         etas_per_group=len(etas),
@@ -149,8 +149,8 @@ def read_eta_frame(
     """
     if table.model_name in eta_frame.lazy().collect_schema():
         raise PrcError(
-            f"models are compared at one prevalence; leave the column {table.model_name!r}, which "
-            "names them, out of the eta= frame"
+            f"leave the column {table.model_name!r}, which names the models, out of the eta= "
+            "frame: they are compared at one prevalence"
         )
     grid = _build_frame_grid(eta_frame, table, confidence)
     # The n of an estimate is the number of rows behind it, and no group, whatever the table has.
@@ -175,8 +175,8 @@ def _build_frame_grid(
     if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
         schema_text = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
         raise PrcError(
-            f"an eta= frame needs a numeric column 'eta'; it has {schema_text}; a table of scores "
-            "without labels is bound with label=None first"
+            f"add a numeric column 'eta' to the eta= frame; it has {schema_text}; a table of "
+            "scores without labels is bound with label=None first"
         )
     key_names = read_group_keys("eta", schema, by)
     is_uncertain = has_uncertain_eta(schema, key_names)
@@ -219,11 +219,11 @@ def _list_carried_columns(
     eta_names = ("eta", *(UNCERTAIN_ETA_COLUMNS if is_uncertain else ()))
     carried_names = (*eta_names[1:], *(name for name in schema if name not in (*by, *eta_names)))
     for name in carried_names:
-        beginning = f"the eta= frame carries a column {name!r}"
+        advice = f"rename the column {name!r} of the eta= frame"
         if is_pattern(name):
-            raise PrcError(f"{beginning}, which Polars reads as a pattern; rename it")
+            raise PrcError(f"{advice}: Polars reads it as a pattern")
         if name in by or name.startswith(RESERVED):
-            raise PrcError(f"{beginning}, and the result has a column of that name; rename it")
+            raise PrcError(f"{advice}: the result has a column of that name")
     return carried_names
 
 
@@ -232,8 +232,8 @@ def check_result_columns(table: ResolvedTable, grid: EtaTable, columns: Sequence
     check_group_names(table.by, columns)
     if clashing_names := [name for name in grid.carried_columns if name in columns]:
         raise PrcError(
-            f"the eta= frame carries a column {clashing_names[0]!r}, and the result has a column of "
-            "that name; rename it"
+            f"rename the column {clashing_names[0]!r} of the eta= frame: the result has a "
+            "column of that name"
         )
 
 
@@ -251,8 +251,8 @@ def has_uncertain_eta(schema: Mapping[str, pl.DataType], key_names: Iterable[str
     lacking_names = [name for name in (ETA_LOW, ETA_HIGH) if name not in names]
     if names and lacking_names:
         raise PrcError(
-            f"the eta= frame has a column {names[0]!r} and no {lacking_names[0]!r}; an eta that is an "
-            f"estimate needs both ends, {ETA_LOW!r} and {ETA_HIGH!r}"
+            f"add the column {lacking_names[0]!r} to the eta= frame, which has {names[0]!r}: an "
+            "eta that is an estimate needs both ends"
         )
     return bool(names)
 

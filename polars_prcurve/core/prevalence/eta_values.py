@@ -140,16 +140,16 @@ def read_eta_list(eta: object) -> list[float | None]:
     eta_values: list[Any] = [None]
     if isinstance(eta, Mapping):
         raise PrcError(
-            "eta= takes no mapping: pass class_mix({...}) for the shares of classes, or a frame with "
-            "the group columns and eta"
+            "pass class_mix({...}) as eta= for the shares of classes, or a frame with the "
+            "group columns and eta; got a mapping"
         )
     if eta is not None:
         eta_values = arguments.read_list("eta=", eta, expected_words, single_type=(Real, str))
     etas = [None if value is None else check_eta(value) for value in eta_values]
     if not etas:
-        raise PrcError("eta= holds no prevalence; pass None for the prevalence of each group")
+        raise PrcError("pass None as eta= for the prevalence of each group; got no prevalence")
     if repeated_etas := find_repeats(etas):
-        raise PrcError(f"eta= holds {repeated_etas[0]} more than once; leave the repeats out")
+        raise PrcError(f"leave the repeats out of eta=, which holds {repeated_etas[0]} more than once")
     return etas
 
 

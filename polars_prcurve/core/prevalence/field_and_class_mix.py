@@ -83,7 +83,7 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
         raise arguments.refuse_kind("field()", "a frame with a row per part", frame)
     columns = list_columns("parts=", parts)
     if not columns:
-        raise PrcError("parts= needs at least one column; got none")
+        raise PrcError("pass at least one column as parts=; got none")
     schema = part_rows.lazy().collect_schema()
     arguments.refuse_objects("the frame of a field", schema)
     for name in (column for column in columns if isinstance(column, str)):
@@ -93,7 +93,7 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
                 f"{suggest_names(name, schema)}"
             )
     if "eta" not in schema and not {"k", "n"} <= set(schema):
-        raise PrcError("the frame of a field needs a column 'eta', or the columns 'k' and 'n'")
+        raise PrcError("add a column 'eta', or the columns 'k' and 'n', to the frame of field()")
     if "share" not in schema:
         raise PrcError(
             "add a column 'share' to the frame of field(), the share of events in each part: the "
@@ -124,7 +124,7 @@ def class_mix(shares: Mapping[Any, float]) -> ClassMix:
     total = math.fsum(number_of_class.values())
     if abs(total - 1) > _ROUNDING_OF_SHARES * (1 + 1e-9):
         raise PrcError(
-            f"the shares of class_mix() sum to {total:.6g}, and those of all classes sum to 1; correct "
-            "them, or divide each by the sum"
+            "correct the shares of class_mix(), or divide each by their sum: they sum to "
+            f"{total:.6g}, but those of all classes sum to 1"
         )
     return ClassMix({class_value: number / total for class_value, number in number_of_class.items()})

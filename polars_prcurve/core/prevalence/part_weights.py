@@ -280,8 +280,8 @@ def _read_frame(
     key_names = read_group_keys("eta", schema, dtypes)
     if not may_be_uncertain and {ETA_LOW, ETA_HIGH} & (set(schema) - set(key_names)):
         raise PrcError(
-            "a weight cannot carry the error of eta: pass eta=field(...) to curve, operating_points or "
-            "summary instead of weights, or drop eta_low and eta_high from the frame"
+            "pass eta=field(...) to curve, operating_points or summary instead of weights, or "
+            "drop eta_low and eta_high from the frame: a weight cannot carry the error of eta"
         )
     for column in (*keys.column_of_part, "eta", "share"):
         if column not in schema:

@@ -38,8 +38,9 @@ def check_estimate_method(eta_train: float | str | None, reference: object) -> f
     """Return where EM starts, the prevalence `eta_train`, or None if a `reference` takes its place."""
     if (eta_train is None) == (reference is None):
         raise PrcError(
-            "a prevalence is estimated by eta_train=, the prevalence at which scores are calibrated "
-            "probabilities, or by reference=, a labelled table of the same model; pass one of them"
+            "pass eta_train=, the prevalence at which scores are calibrated probabilities, or "
+            "reference=, a labelled table of the same model: a prevalence is estimated by one "
+            "of them"
         )
     return None if reference is not None else check_prior("eta_train", eta_train)
 

@@ -121,8 +121,8 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
             )
     if point_metric.ties is None:
         raise PrcError(
-            f"crossing() has no closed form for your metric {point_metric.name!r}; "
-            "df.prc.crossings(metric=...) searches for it"
+            "use df.prc.crossings(metric=...), which searches: crossing() has no closed form "
+            f"for your metric {point_metric.name!r}"
         )
     all_odds = point_metric.ties(Point(*first_point), Point(*second_point))
     etas = sorted({odds / (1 + odds) for odds in all_odds if 0 < odds < math.inf})

@@ -131,7 +131,7 @@ def build_sweep(
 def count_scores(table: ResolvedTable, columns: Sequence[str] = COUNT_COLUMNS) -> pl.LazyFrame:
     """Return the result of `counts`: the `by` columns, then `columns` for each distinct score."""
     if not isinstance(table, ScoreTable):
-        raise PrcError("rates= holds no counts of scores; counts() needs scores and labels")
+        raise PrcError("pass scores and labels to counts(): rates= holds no counts of scores")
     check_group_names(table.by, (*columns, *(SQUARE_COLUMNS if table.has_squares else ())))
     design = choose_design(table, effective=table.has_squares)
     rows, groups, has_squares = build_running_sums(table, None, design=design)
@@ -224,7 +224,7 @@ def read_thresholds(thresholds: Thresholds, table: ResolvedTable) -> tuple[int |
     if not isinstance(table, ScoreTable):
         argument = table.argument if isinstance(table, RateTable) else ""
         raise PrcError(
-            f"{argument}= has no thresholds to look up; pass thresholds= as a number of recall steps"
+            f"pass thresholds= as a number of recall steps: {argument}= has no thresholds to look up"
         )
     scores = read_list("thresholds=", thresholds, "a whole number or a list of scores")
     real_numbers = read_threshold_list("thresholds", scores, table.score_dtype)

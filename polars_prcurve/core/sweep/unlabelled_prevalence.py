@@ -106,8 +106,9 @@ def _count_levels(
     """
     if reference.score_dtype != table.score_dtype:
         raise PrcError(
-            f"the score is {table.score_dtype} where labels are missing, and {reference.score_dtype} in "
-            f"{reference_name}; cast one to the other, so that both are cut at the same values"
+            "cast one of the scores, so that both are cut at the same values: they are "
+            f"{table.score_dtype} where labels are missing, and {reference.score_dtype} in "
+            f"{reference_name}"
         )
     try:
         level_lists = _cut_levels(reference)

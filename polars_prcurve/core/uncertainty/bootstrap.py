@@ -522,7 +522,7 @@ def build_optimism_table(
     }
     if not maximized_metrics:
         raise PrcError(
-            'method="bootstrap" corrects what was maximized; pass maximize=, or leave method= out'
+            'pass maximize=, or leave method= out: method="bootstrap" corrects what was maximized'
         )
     grid = grid.require_exact('method="bootstrap"')
     check_result_columns(table, grid, ["eta", *SWEEP_COLUMNS])  # before anything is drawn

@@ -35,9 +35,9 @@ def check_negatives(metrics: Iterable[CurveMetric | PointMetric]) -> None:
     """Raise for a metric that needs the number of negatives, which is not known."""
     if refused_metrics := list(filter(needs_negatives, metrics)):
         raise PrcError(
-            f"negatives are not counted, and {refused_metrics[0].name} needs their number; pass both "
-            "numbers as below=, or metrics without negatives, such as precision, recall, f1 and "
-            "average_precision"
+            "pass both numbers as below=, or metrics without negatives, such as precision, "
+            "recall, f1 and average_precision: negatives are not counted, and "
+            f"{refused_metrics[0].name} needs their number"
         )
 
 

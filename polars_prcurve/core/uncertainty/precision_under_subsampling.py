@@ -180,17 +180,17 @@ def build_subsample_table(
     """Return `by`, eta, what the eta frame carries, and the rest of SUBSAMPLE_COLUMNS."""
     if not isinstance(table, ScoreTable):
         raise PrcError(
-            "rates= holds no counts, so no negatives can be drawn; pass scores and labels, or counts="
+            "pass scores and labels, or counts=: rates= holds no counts, so no negatives can be drawn"
         )
     if table.float_sums and not table.weighted:
         raise PrcError(
-            "drawing single negatives needs integer counts=; got floats; cast them to integers if that "
-            "is what they are"
+            "cast counts= to integers if they are numbers of examples, which drawing single "
+            "negatives needs; got floats"
         )
     if table.weighted:
         raise PrcError(
-            "drawing single negatives needs examples that count as one each, not weights; leave weight= "
-            "out, or pass whole numbers of examples as counts="
+            "leave weight= out, or pass whole numbers of examples as counts=: drawing single "
+            "negatives needs examples that count as one each"
         )
     check_result_columns(table, grid, SUBSAMPLE_COLUMNS)
     n_repeats, seed = read_whole_number("n_repeats=", n_repeats, 1, most=MOST_REPEATS), read_seed(seed)
@@ -231,13 +231,13 @@ def _check_samples(threshold_rows: pl.DataFrame, table: ScoreTable) -> None:
         n_pos, n_neg, n_needed = row[Group.N_POS], row[Group.N_NEG], row["n_kept"]
         if n_needed is not None and n_needed > n_neg:
             raise PrcError(
-                f"eta={row['eta']:g} needs {n_needed:.0f} negatives beside {n_pos} positives, and "
-                f"{group_text} has {n_neg}; pass its prevalence, "
-                f"{n_pos / (n_pos + n_neg):.6g}, or more"
+                f"pass an eta of {n_pos / (n_pos + n_neg):.6g} or more, the prevalence of "
+                f"{group_text}: eta={row['eta']:g} needs {n_needed:.0f} negatives beside {n_pos} "
+                f"positives, and there are {n_neg}"
             )
         raise PrcError(
-            f"NumPy draws from fewer than {_MAX_NEGATIVES} negatives, and {group_text} has {n_neg}; "
-            "subsampled_precision has no such limit"
+            "use subsampled_precision, which has no limit: NumPy draws from fewer than "
+            f"{_MAX_NEGATIVES} negatives, and {group_text} has {n_neg}"
         )
 
 

@@ -133,7 +133,7 @@ def _read_budgets(budgets: Sequence[Any], per: Any) -> dict[str, Any]:
             text = "/".join(map(str, budget))
             raise PrcError(f"--alerts takes ALERTS/EVENTS, such as 500/2000000; got {text!r}")
     if len({n_events for _, n_events in budgets}) > 1:
-        raise PrcError("--alerts must be among the same number of events; run the command once for each")
+        raise PrcError("run the command once for each number of events in --alerts")
     per = budgets[0][1] if per is None else per
     n_events = 1 if isinstance(per, str) else per  # a text is refused by the method
     return {"alerts": pick_one([n_alerts * n_events / n for n_alerts, n in budgets]), "per": per}
@@ -164,7 +164,9 @@ def check_output_paths(args: argparse.Namespace, inputs: Sequence[str]) -> None:
         if path := vars(args).get(name):
             target = os.path.realpath(path)
             if target in use_of_path:
-                raise PrcError(f"--{name} {path!r} is also {use_of_path[target]}; choose another file")
+                raise PrcError(
+                    f"choose another file for --{name}: {path!r} is also {use_of_path[target]}"
+                )
             if not is_stream(Path(target)):
                 use_of_path[target] = f"--{name}"
 
@@ -195,7 +197,7 @@ def _read_fields(arguments: dict[str, Any], level: float | None) -> None:
         elif "eta" not in columns and columns >= {"k", "n"}:
             arguments["eta"] = eta_from_sample(rows, confidence=0.95 if level is None else level)
     elif parts is not None:
-        raise PrcError("--parts is for --eta as a file, with a row per part, its eta and its share")
+        raise PrcError("pass --eta as a file with --parts, a row per part, its eta and its share")
 
 
 def _read_values(name: str, value: Any, dtypes: Mapping[str, Any], dtype: Any) -> Any:

@@ -90,10 +90,10 @@ def _list_sources(path: str) -> list[str] | list[io.BytesIO]:
     if path == STDIO:
         return [io.BytesIO(sys.stdin.buffer.read())]
     if os.path.isdir(path):
-        raise PrcError(f"{path!r} is a folder; name the files in it, such as '{path}/*.parquet'")
+        raise PrcError(f"name the files in the folder {path!r}, such as '{path}/*.parquet'")
     _require_format(path)
     if Path(path).is_fifo():  # files are opened more than once
-        raise PrcError(f"{path!r} is a pipe; pipe it to standard input, and pass - instead")
+        raise PrcError(f"pipe {path!r}, which is a pipe, to standard input, and pass - instead")
     if paths := [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True)):
         return paths
     raise PrcError(f"there is no file {path!r}")
@@ -110,7 +110,7 @@ def _has_rows(source: str | io.BytesIO) -> bool:
     if b"\0" in first_bytes:
         raise PrcError(f"{name} holds bytes that are not text, so it is not a CSV")
     if not first_bytes.strip():
-        raise PrcError(f"{name} is empty; its first line has to name the columns")
+        raise PrcError(f"name the columns in the first line of {name}, which is empty")
     return b"\n" in first_bytes.strip() or len(first_bytes) == _BYTES_TO_JUDGE
 
 

@@ -110,16 +110,16 @@ def counts(
     if has_corners:
         read_choice("thresholds=", thresholds, ["corners"])
     if positives is not None and has_corners:
-        raise PrcError("thresholds= is for a whole table, and positives= for a shard; pass one")
+        raise PrcError("pass thresholds= for a whole table, or positives= for a shard, not both")
     if positives is not None and not is_polars:
         raise PrcError(
-            "positives= is for shards in pandas, pyarrow or Polars; an engine that holds the whole "
-            'table takes thresholds="corners"'
+            'pass thresholds="corners" to an engine that holds the whole table: positives= is '
+            "for shards in pandas, pyarrow or Polars"
         )
     if has_corners and engine_table.implementation.is_dask():
         raise PrcError(
-            'thresholds="corners" takes running sums, which Dask does not have in groups; call counts() '
-            "on each partition, with positives="
+            'call counts() on each partition, with positives=: thresholds="corners" takes '
+            "running sums, which Dask does not have in groups"
         )
     if is_polars:
         polars_table = engine_table.to_polars() if is_eager else engine_table.to_native()
@@ -146,8 +146,8 @@ def _read_names(by: Any, score: Any, label: Any, weight: Any) -> ColumnNames:
         for name in names:
             if not isinstance(name, str):
                 raise PrcError(
-                    f"{argument}= takes names of columns here, since engines differ in expressions; "
-                    f"got {name!r}; compute the column first"
+                    f"compute the column first, and pass its name as {argument}=, since engines differ "
+                    f"in expressions; got {name!r}"
                 )
     return ColumnNames(list_columns("by=", by), score, label, weight)  # type: ignore[arg-type]
 
@@ -251,7 +251,9 @@ def _load_narwhals() -> ModuleType:
     try:
         import narwhals.stable.v2 as nw
     except ImportError:
-        raise PrcError('tables of other engines need narwhals: pip install "narwhals>=2.10"') from None
+        raise PrcError(
+            'install narwhals for tables of other engines: pip install "narwhals>=2.10"'
+        ) from None
     return nw
 
 

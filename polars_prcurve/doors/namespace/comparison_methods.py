@@ -247,7 +247,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             and all(isinstance(name, str) for name in eta)
             and set(eta) <= {*self._frame.lazy().collect_schema()}
         ):
-            raise PrcError(f"eta= takes prevalences; models of a wide table are score={list(eta)}")
+            raise PrcError(f"pass prevalences as eta=; models of a wide table are score={list(eta)}")
 
     def ranking(
         self,
@@ -545,7 +545,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             raise refuse_kind("time=", "one column name or expression", time)
         [period_column] = dtype_of_time
         if period_column in map(name_column, group_columns):
-            raise PrcError(f"by= and time= both hold the column {period_column!r}; leave it out of by=")
+            raise PrcError(f"leave the column {period_column!r} out of by=: time= holds it, too")
         question = self._ask("monitor", words, eta=eta, confidence=confidence, collects=True)
         level = question.require_certainty().level
         is_table = isinstance(reference, BoundTable)

@@ -48,8 +48,8 @@ class ExprPrc(PublicMethods, path="prc"):
     def __call__(self, **words: Unpack[TableWords]) -> NoReturn:
         """Raise: what a table holds is passed to a frame."""
         raise PrcError(
-            "an expression stores no arguments; call the method, such as "
-            'pl.col("score").prc.precision("label", eta=0.01), or bind a frame: df.prc(score=..., ...)'
+            'call the method, such as pl.col("score").prc.precision("label", eta=0.01), or '
+            "bind a frame, df.prc(score=..., ...): an expression stores no arguments"
         )
 
     def __repr__(self) -> str:
@@ -232,9 +232,7 @@ class ExprPrc(PublicMethods, path="prc"):
         row_words: Any = {name: value for name, value in words.items() if name not in TARGET_WORDS}
         targets = read_targets(None, **target_values)
         if len(targets) > 1:
-            raise PrcError(
-                f"expected one target (recall=, ...); got {len(targets)}; write one expression each"
-            )
+            raise PrcError(f"write one expression for each target (recall=, ...); got {len(targets)}")
         arguments = {**target_values, "guarantee": guarantee, "start": start}
         check_rules("threshold", list_facts(row_words, arguments, None, None))
         is_weighted = row_words.get("weight") is not None

@@ -106,7 +106,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         parameters = inspect.signature(draw).parameters
         for name in [name for name in chart_words if name not in parameters]:
             if chart_words.pop(name) is not None:
-                raise PrcError(f"plot.{chart}() takes no {name}=; leave it out")
+                raise PrcError(f"leave out {name}=, which plot.{chart}() does not take")
         table_words = {name: value for name, value in words.items() if name not in CHART_WORDS}
         check_unscored(chart, self._methods._merge_words(table_words))
 
@@ -439,7 +439,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         point_metrics = self._choose_point_metrics(metrics, table_words)
         if point_metrics:
             if coarse:
-                raise PrcError("coarse=True is for metrics of a whole curve; leave it out")
+                raise PrcError("leave out coarse=, which is for metrics of a whole curve")
             return self._draw_points(
                 draw, eta, table_words, metrics=point_metrics, confidence=confidence
             )
@@ -598,8 +598,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             return named_metrics
         if target_words:
             raise PrcError(
-                f"{target_words[0]}= is a target of point metrics, such as 'precision', and metrics= "
-                "holds a whole-curve metric; leave out one of them"
+                f"leave out {target_words[0]}=, a target of point metrics such as 'precision', or "
+                "the whole-curve metric of metrics="
             )
         return ()
 

@@ -170,8 +170,8 @@ def _check_number(curves: ChartCurves) -> None:
                 f"pick some groups first: table.filter(pl.col({group_column!r}).is_in({first_groups!r}))"
             )
         raise PrcError(
-            f"alerts draws up to {_MOST_GRIDS} grids, one per row, and this table has "
-            f"{len(curves.curve_rows)}; {remedy}"
+            f"{remedy}: alerts draws up to {_MOST_GRIDS} grids, one per row, and this table has "
+            f"{len(curves.curve_rows)}"
         )
 
 

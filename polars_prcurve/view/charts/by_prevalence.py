@@ -562,7 +562,7 @@ def _read_trades(
     facet, columns = channels.facet, ["model_a", "model_b", "eta", "value"]
     crossings = check_table("crossings= of metric_by_eta", crossings, "crossings", columns)
     if curves.count_distinct(curves.other_fields) > 1:
-        raise PrcError("crossings= are of one metric at one target; the table has several, filter it")
+        raise PrcError("filter crossings= to one metric at one target; the table has several")
     if crossings.is_empty() or curves.curve_rows.is_empty():
         return []
     groups = crossings.columns[:-4]
@@ -578,8 +578,8 @@ def _read_trades(
     lines = curves.curve_rows.select("curve", *by_fields, model)
     if lines.schema[model] != trades.schema["model_a"]:
         raise PrcError(
-            f"model dtype differs: crossings= {trades.schema['model_a']}, table {lines.schema[model]}; "
-            "make both from one table"
+            "make crossings= and the table from one table: the dtype of the model is "
+            f"{trades.schema['model_a']} in one and {lines.schema[model]} in the other"
         )
     # Both models of a trade may share a panel, which then shows one circle.
     record_of_place: dict[tuple[int, str], dict[str, Any]] = {}

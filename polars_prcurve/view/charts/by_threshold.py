@@ -160,8 +160,8 @@ def _read_scores(table: pl.DataFrame) -> ChartCurves:
     curves = read_sweep("threshold_curve", table, ["precision"])
     if len(curves.points) and curves.points["threshold"].null_count():
         raise PrcError(
-            "threshold_curve needs thresholds, and some are null; a table made with rates= has none: "
-            "draw pr_curve or roc_curve from it"
+            "draw pr_curve or roc_curve: threshold_curve needs thresholds, and some are null "
+            "(a table made with rates= has none)"
         )
     score = pl.col("threshold").cast(pl.Float64)
     rows = points_to_draw.find_few_false_alerts(curves.points).with_columns(score=score, made=False)

@@ -153,9 +153,7 @@ def _read_periods(table: object) -> tuple[ChartCurves, str]:
     result = chart_input.check_table("monitor", table, "monitor", ["metric", *_VALUES])
     key_columns = result.columns[: result.columns.index("metric")]
     if not key_columns:
-        raise PrcError(
-            "monitor takes the table that monitor returns, whose first columns are its periods"
-        )
+        raise PrcError("pass the table that monitor returns, whose first columns are its periods")
     *group_columns, time_column = key_columns
     column_of_field = chart_input.name_group_fields(group_columns)
     value_columns = ["metric", *(["eta"] if "eta" in result.columns else []), *_VALUES]

@@ -84,7 +84,7 @@ def scores(
     curves = read_sweep("scores", table, is_by_eta=False, made_by="sweep")
     score = pl.col("threshold").cast(pl.Float64, strict=False)
     if len(curves.points) and curves.points["threshold"].null_count():
-        raise PrcError("scores draws scores, and some thresholds of the table are null; draw roc_curve")
+        raise PrcError("draw roc_curve: scores draws scores, and some thresholds of the table are null")
     marked = marked_points.add_lower(
         marked_points.read_points("scores", points, curves, ["recall"]), curves
     )

@@ -86,7 +86,7 @@ def check_parts_alone(**options: object) -> None:
     """Raise if an option that describes a decision is given beside `parts`."""
     for name, value in options.items():
         if value is not None:
-            raise PrcError(f"parts= replaces the report's own content; leave out {name}=")
+            raise PrcError(f"leave out {name}=: parts= replaces the report's own content")
 
 
 def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str | None) -> Path:
@@ -110,7 +110,8 @@ def build_page(title: str, parts: Iterable[Part]) -> str:
             figure = part if isinstance(part, Figure) else Figure(part)
             if not hasattr(figure.chart, "to_dict"):
                 raise PrcError(
-                    f"each of parts= is text, a DataFrame or an Altair chart; got {type(part).__name__}"
+                    "pass text, a DataFrame or an Altair chart as each of parts=; got "
+                    f"{type(part).__name__}"
                 )
             body += _render_figure(figure, number)
     scripts = [build_script(), _START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in body) else []
@@ -240,6 +241,7 @@ def load_vl_convert() -> Any:
         import vl_convert as package
     except ImportError:
         raise PrcError(
-            'a report needs vl-convert to draw its charts: pip install "vl-convert-python>=1.9"'
+            "install vl-convert, which draws the charts of a report: "
+            'pip install "vl-convert-python>=1.9"'
         ) from None
     return package

@@ -151,18 +151,19 @@ def check_table(
     """Return the table; raise unless it is a DataFrame that has the needed columns."""
     if isinstance(table, pl.LazyFrame):
         raise PrcError(
-            f"{chart_name} takes a DataFrame and got a LazyFrame; collect it first: table.collect()"
+            f"collect the table first, table.collect(): {chart_name} takes a DataFrame and got "
+            "a LazyFrame"
         )
     if not isinstance(table, pl.DataFrame):
         raise PrcError(
-            f"{chart_name} takes the DataFrame that {made_by} returns; got {type(table).__name__}"
+            f"pass the DataFrame that {made_by} returns to {chart_name}; got {type(table).__name__}"
         )
     absent_columns = [name for name in required_columns if name not in table.columns]
     if absent_columns:
         has_choice = not {*SHORT_COLUMNS}.isdisjoint(made_by.split())
         columns_words = 'columns="all"' if has_choice else "all its columns"
         raise PrcError(
-            f"{chart_name} takes the table that {made_by} returns, with {columns_words}; "
+            f"pass the table that {made_by} returns, with {columns_words}, to {chart_name}; "
             f"this one lacks {', '.join(absent_columns)}"
         )
     refuse_objects(f"the table of {chart_name}", table.schema)
@@ -310,7 +311,7 @@ def read_sweep(
         if name not in table.columns:
             remedy = f'pass metrics=("{name}",) to curve'
             remedy = "leave out long=True" if "metric" in table.columns else remedy
-            raise PrcError(f"{chart_name} draws the column {name!r}, which the table lacks; {remedy}")
+            raise PrcError(f"{remedy}: {chart_name} draws the column {name!r}, which the table lacks")
     key_columns = table.columns[: table.columns.index("threshold")]
     eta_position = key_columns.index("eta") if "eta" in key_columns else len(key_columns)
     column_of_field = name_group_fields(key_columns[:eta_position])
@@ -356,9 +357,9 @@ def _check_curves(points: pl.DataFrame) -> None:
     mixtures = points.group_by("curve").agg(is_rate_falling.alias("falls"), *mixed_size_exprs)
     if mixtures.select(pl.any_horizontal("falls", "n_pos", "n_neg").any()).item():
         raise PrcError(
-            "some rows do not fit in one curve: recall or fpr falls while the threshold falls, or the "
-            "numbers of positives and negatives differ; keep the group columns of the table, and keep "
-            "them before eta and threshold"
+            "keep the group columns of the table, and keep them before eta and threshold: some "
+            "rows do not fit in one curve, because recall or fpr falls while the threshold "
+            "falls, or the numbers of positives and negatives differ"
         )
 
 
@@ -421,7 +422,7 @@ def read_lines(
         points = points.filter(pl.col("metric") == only_metric)
         if points.is_empty() and len(table):
             remedy = f'pass metrics=("{only_metric}",) to operating_points'
-            raise PrcError(f"{chart_name} draws {only_metric}, which the table lacks; {remedy}")
+            raise PrcError(f"{remedy}: {chart_name} draws {only_metric}, which the table lacks")
     return build_lines(points, column_of_field, "value")
 
 
@@ -460,8 +461,8 @@ def number_lines(
     points = points.unique(["curve", x_column, value_column], keep="first", maintain_order=True)
     if points.select(pl.struct("curve", x_column).is_duplicated().any()).item():
         raise PrcError(
-            f"some lines have several values at one {x_name}; keep the group columns of the table, and "
-            "keep them before eta"
+            "keep the group columns of the table, and keep them before eta: some lines have "
+            f"several values at one {x_name}"
         )
     return points
 
@@ -485,8 +486,8 @@ def _read_values(
     metrics = [name for name in metric_candidates if name not in no_metrics]
     if not metrics:
         raise PrcError(
-            f"{chart_name} takes the table that {made_by} returns; this one has neither metric and "
-            "value, nor criterion, target and a column per metric"
+            f"pass the table that {made_by} returns to {chart_name}; this one has neither "
+            "metric and value, nor criterion, target and a column per metric"
         )
     series_by_metric = []
     for name in metrics:

@@ -204,7 +204,7 @@ def sort_panels(panel_channel: Channel, value_of_curve: Mapping[int, float]) -> 
 def read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
     """Return the channels of the columns that `color` and `facet` name, and choose those left out."""
     if color is not None and color == facet:
-        raise PrcError(f"color= and facet= both name {color!r}; leave one of them out")
+        raise PrcError(f"leave out color= or facet=, which both name {color!r}")
     color_fields, panel_fields = _read_field(curves, "color", color), _read_field(curves, "facet", facet)
     # Every field that distinguishes curves is in one of the two, so that no curves merge.
     free_fields = [field for field in curves.group_fields if field not in color_fields + panel_fields]

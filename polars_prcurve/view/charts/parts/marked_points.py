@@ -203,14 +203,14 @@ def read_points(
     for field, column in key_fields.items():
         if column not in result.columns:
             raise PrcError(
-                f"points= of {chart_name} needs the column {column!r}, which identifies curves; make "
-                "them with the by= and eta= of the table"
+                f"make points= with the by= and eta= of the table: {chart_name} needs the column "
+                f"{column!r} there, which identifies curves"
             )
         curve_dtype, point_dtype = curves.curve_rows.schema[field], result.schema[column]
         if curve_dtype != point_dtype:
             raise PrcError(
-                f"points= of {chart_name} has {column!r} of dtype {point_dtype}, and the table of dtype "
-                f"{curve_dtype}; make both from one table"
+                f"make points= and the table from one table: {column!r} of {chart_name} is of dtype "
+                f"{point_dtype} in one and {curve_dtype} in the other"
             )
     columns = ["threshold", "recall", "fpr", "precision", "holds_from", "holds_to", "guarantee"]
     columns += _LIMITS if "precision" in required_columns else ()  # or they are not drawn
