@@ -314,7 +314,7 @@ def test_what_does_not_go_with_columns_of_scores() -> None:
     label_name = str(models.get("label", "label"))
     with pytest.raises(PrcError, match=f"leave '{label_name}' out of score= or label="):
         MODELS.prc(**{**models, "score": [label_name, *models["score"]]}).summary()
-    with pytest.raises(PrcError, match=r"sampling_plan\(\) takes one column as score="):
+    with pytest.raises(PrcError, match=r"call sampling_plan\(\) once for each model"):
         MODELS.prc(**models).sampling_plan(0.5, budget=1)
 
 
