@@ -1036,7 +1036,7 @@ REFUSED = {
     "operating-points scores.csv --alerts 5/0": "500/2000000",
     "operating-points scores.csv --alerts 5/2": "500/2000000",
     "operating-points scores.csv --alerts 1/2/3": "500/2000000",
-    "operating-points scores.csv --alerts 5/100 5/200": "once for each number of events",
+    "operating-points scores.csv --alerts 5/100 5/200": "once for each number of cases",
     "compare scores.csv --eta 0.1": "or model= with id=, the column that identifies an example; for",
     "compare scores.csv --score score --eta 0.1": "pass a list of columns as score=",
     "ranking scores.csv --model patient": "eta=None compares models at the prevalence of each",

@@ -847,7 +847,7 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
         ({"recall": 0.5, "threshold": 0.5}, "call once for each target: at most one"),
         ({"recall": 0.5, "metrics": "roc_auc"}, "'roc_auc' has one value for a whole curve"),
         ({"metrics": "precision"}, "'precision' needs a threshold"),
-        ({"per": 100}, "per= is the number of events among which alerts are counted"),
+        ({"per": 100}, "per= is the number of cases among which alerts are counted"),
         ({"worst": True, "metrics": "random_average_precision"}, "has no direction"),
     ],
 )

@@ -1055,7 +1055,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "maximize and more": (lambda: decide(SETTLED, maximize="f1", recall=0.5), "leave out recall="),
     "promise of nothing": (lambda: decide(SETTLED, guarantee=0.9), "pass a target"),
     "alerts of nothing": (lambda: decide(SETTLED, per=1_000), "per= counts the alerts at a target"),
-    "alerts among none": (lambda: decide(SETTLED, alerts=5), "pass per=, the number of events"),
+    "alerts among none": (lambda: decide(SETTLED, alerts=5), "pass per=, the number of cases"),
     "level in percent": (lambda: decide(SETTLED, guarantee=95, recall=0.5), "a level such as 0.95"),
     "no level": (
         lambda: decide(SETTLED, confidence=None),

@@ -192,12 +192,12 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {"threshold": T.lazy()},
         r"^cast .* to the score's dtype Int64, or call .collect.*; they are Float64",
     ),
-    ({"alerts": 5}, "pass per=, the number of events"),
+    ({"alerts": 5}, "pass per=, the number of cases"),
     ({"alerts": 5, "per": 4}, "alerts= takes numbers from 0 to per=4; got 5"),
     ({"alerts": [1, -1], "per": 4}, "got -1"),
     ({"alerts": "1", "per": 4}, "got '1'"),
     ({"alerts": True, "per": 4}, "got True"),
-    ({"alerts": 1, "per": math.inf}, "per= takes a number of events above 0"),
+    ({"alerts": 1, "per": math.inf}, "per= takes a number of cases above 0"),
 ]
 
 
@@ -304,6 +304,6 @@ def test_alerts_in_every_door() -> None:
         lambda: DF.prc.ranking(0.1, model="m", metric="recall", recall=0.5, per=10, columns="all"),
     ):
         with pytest.raises(
-            PrcError, match="per= is the number of events among which alerts are counted"
+            PrcError, match="per= is the number of cases among which alerts are counted"
         ):
             call()

@@ -128,7 +128,7 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _read_budgets_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function whose word `alerts` may be a text, which has the number of events in it."""
+    """Return a function whose word `alerts` may be a text, which has the number of cases in it."""
 
     @wraps(function)
     def read_and_call(*args: Any, **words: Any) -> Any:

@@ -19,7 +19,7 @@ ResultColumns: TypeAlias = Literal["short", "all"]
 """The argument columns=: those that fit a screen, or all."""
 _ENDS = ("", "_corrected", "_low", "_high")  # what follows the name of a metric in its columns
 _HOW_ESTIMATED = ("n", "iterations", "converged")  # columns of `estimate_prevalence`
-ALERT_NAMES = ("alerts", "true_alerts", "missed")  # counts of events, which `per=` scales
+ALERT_NAMES = ("alerts", "true_alerts", "missed")  # counts of cases, which `per=` scales
 COUNT_NAMES = (*CELLS, *ALERT_NAMES)
 """What `metrics=` of operating points takes beside metrics: the counts of a row."""
 SHORT_COLUMNS: dict[str, tuple[str, ...]] = {
@@ -80,7 +80,7 @@ def read_count_names(metrics: object, *, has_per: bool) -> tuple[list[str], list
     alert_names = [name for name in count_names if name in ALERT_NAMES]
     if alert_names and not has_per:
         raise PrcError(
-            f"pass per=, the number of events: metrics= names {', '.join(alert_names)}, which needs it"
+            f"pass per=, the number of cases: metrics= names {', '.join(alert_names)}, which needs it"
         )
     return count_names, [metric for metric in listed_metrics if metric not in count_names]
 

@@ -1,7 +1,7 @@
 """Decision curves: the net benefit of flagging at a risk, over the risks at which users act.
 
 Posteriors are risks. Who acts at a risk of p accepts (1 - p) / p false positives for a true one. In
-true positives per event, the net benefit of flagging all posteriors of at least p is, with
+true positives per case, the net benefit of flagging all posteriors of at least p is, with
 w = p / (1 - p),
 
     eta recall - (1 - eta) fpr w    (Vickers and Elkin 2006).

@@ -51,7 +51,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
-from polars_prcurve.core.metrics.target_definitions import TargetKind, read_events
+from polars_prcurve.core.metrics.target_definitions import TargetKind, read_per
 from polars_prcurve.core.prevalence.eta_table import (
     EtaTable,
     check_result_columns,
@@ -89,7 +89,7 @@ _ALERTS = {
         share_of=(("fn",), ("tp", "fp", "tn")),
     ),
 }
-"""The shares of all events whose numbers among `per` events are columns."""
+"""The shares of all cases whose numbers among `per` cases are columns."""
 _SOUGHT = f"{RESERVED}sought_"
 """Before the names of metrics that targets limit, and that no column shows: `certainty` reads them."""
 _CLASS_SIZES = (AlertSize.POS, AlertSize.NEG)  # columns of groups, which rows and populations both have
@@ -106,7 +106,7 @@ def _list_points_columns(
 ) -> tuple[str, ...]:
     """Return the columns that operating points add to `by` (and to what an eta frame carries)."""
     if per is not None:
-        read_events(per)
+        read_per(per)
     alert_columns = [] if per is None else list(_ALERTS)
     metric_columns = curve_table.list_metric_columns(metrics, long=long, bands=bands)
     threshold_column, *count_columns = SWEEP_COLUMNS
@@ -467,7 +467,7 @@ def _lists_scores(table: ResolvedTable) -> bool:
 def _add_alerts(
     points: pl.LazyFrame, per: float, table: ResolvedTable, shown_metrics: Sequence[PointMetric]
 ) -> pl.LazyFrame:
-    """Add alerts, true alerts and missed positives among `per` events, with ends if these are shown."""
+    """Add alerts, true alerts and missed positives among `per` cases, with ends if these are shown."""
     # 1 - recall would lose the digits of fnr where nearly all positives are flagged.
     metrics = [point.predicted_positive_rate, point.recall, point.fnr]
     alert_share, *rates = curve_table.metric_values(metrics, table)

@@ -55,7 +55,7 @@ from polars_prcurve.core.metrics.target_definitions import (
     TARGET_KINDS,
     TargetKind,
     read_budget,
-    read_events,
+    read_per,
 )
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import rising_code
@@ -300,9 +300,9 @@ def read_targets(
     ]
     alert_values, per = _to_list("alerts", value_of_word.get("alerts")), value_of_word.get("per")
     budgets = [read_budget(value, per) for value in alert_values]
-    events = read_events(per) if budgets else 1.0
+    n_cases = read_per(per) if budgets else 1.0
     # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
-    targets += [_build_target(TARGET_KINDS["alerts"], budget, budget / events) for budget in budgets]
+    targets += [_build_target(TARGET_KINDS["alerts"], budget, budget / n_cases) for budget in budgets]
     if "maximize" in value_of_word:
         targets += map(
             _build_best_target, find_metrics(value_of_word["maximize"], PointMetric, "maximize=")
@@ -508,10 +508,10 @@ def _read_values(kind: TargetKind, values: Any) -> list[float]:
 
 
 def check_per_has_alerts(alerts: object, per: object) -> None:
-    """Raise if events are given without a budget of alerts, where they serve nothing else."""
+    """Raise if `per` is passed without a budget of alerts, where they serve nothing else."""
     if per is not None and alerts is None:
         raise PrcError(
-            "pass alerts= as well: per= is the number of events among which alerts are counted"
+            "pass alerts= as well: per= is the number of cases among which alerts are counted"
         )
 
 

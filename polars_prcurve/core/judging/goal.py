@@ -20,7 +20,7 @@ from polars_prcurve.core.metrics.target_definitions import (
     ALERT_WORDS,
     SHARE_WORDS,
     TARGET_KINDS,
-    read_events,
+    read_per,
 )
 
 FLOORS = tuple(word for word, kind in TARGET_KINDS.items() if kind.limits_misses)
@@ -154,7 +154,7 @@ class Goal:
 def read_goal(question: Question, guarantee: object) -> Goal:
     """Return the goal; raise if targets make no sense together."""
     value_of_word, per = _read_words(question.targets), question.targets.get("per")
-    per = None if per is None else read_events(per)
+    per = None if per is None else read_per(per)
     is_of_points = question.columns.points is not None
     if question.means is not None:
         if question.means.share_examples:

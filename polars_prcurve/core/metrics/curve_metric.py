@@ -163,7 +163,7 @@ class AtTarget(NamedTuple):
     metric: PointMetric
     word: str  # a key of TARGET_KINDS, or "threshold"
     value: float
-    per: float = 1.0  # the number of events that `value` is among, if it is a number of alerts
+    per: float = 1.0  # the number of cases that `value` is among, if it is a number of alerts
 
 
 Needs: TypeAlias = Literal["rises", "corners", "all"]  # see `Recipe.needs`

@@ -53,7 +53,7 @@ from polars_prcurve.core.metrics.point_metric import (
     minimum,
 )
 from polars_prcurve.core.metrics.segment_column_names import BinormalModel, Segment
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, read_budget, read_events
+from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, read_budget, read_per
 
 # How prevalences between two ends are weighted: on a scale, or by a beta distribution
 Prior: TypeAlias = 'Literal["uniform", "log", "logit"] | tuple[Literal["beta"], float, float]'
@@ -196,9 +196,9 @@ def precision_at_alerts(alerts: float, per: float) -> CurveMetric:
 def _take_row_within_budget(
     function_name: str, metric: PointMetric, alerts: float, per: float
 ) -> CurveMetric:
-    budget, events = read_budget(alerts, per), read_events(per)
-    name = f"{function_name}({write_parameter(budget)}, {write_parameter(events)})"
-    return _take_row(name, AtTarget(metric, "alerts", budget, events))
+    budget, n_cases = read_budget(alerts, per), read_per(per)
+    name = f"{function_name}({write_parameter(budget)}, {write_parameter(n_cases)})"
+    return _take_row(name, AtTarget(metric, "alerts", budget, n_cases))
 
 
 @declare_factory("0.8")

@@ -24,7 +24,7 @@ from polars_prcurve.core.metrics.point_metric import Amount, PointMetric
 
 TargetValues: TypeAlias = float | str | Sequence[float | str] | None  # what a word for a target takes
 ValueKind: TypeAlias = Literal["share", "factor", "number"]
-"""What the value of a target is: a share from 0 to 1, a factor, or a number among `per=` events, which
+"""What the value of a target is: a share from 0 to 1, a factor, or a number among `per=` cases, which
 `alerts` alone is."""
 
 
@@ -53,7 +53,7 @@ class TargetKind:
     """What a word for a target means."""
 
     word: str  # the argument, and the criterion of the rows that meet it
-    metric: PointMetric  # is compared with the value; for alerts with their share of all events
+    metric: PointMetric  # is compared with the value; for alerts with their share of all cases
     _: KW_ONLY
     is_at_most: bool  # whether the metric is to be at most the value; otherwise at least
     limits_misses: bool
@@ -132,7 +132,7 @@ class RateWords(TypedDict, total=False):
 
 
 class EtaWords(TypedDict, total=False):
-    """The words whose metric depends on eta; `per` is the number of events of `alerts`."""
+    """The words whose metric depends on eta; `per` is the number of cases of `alerts`."""
 
     precision: TargetValues
     npv: TargetValues
@@ -194,14 +194,14 @@ ALERT_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if kind.promise_
 
 
 def read_budget(value: object, per: object) -> float:
-    """Return a number of alerts among `per` events as a float; raise unless it is one."""
+    """Return a number of alerts among `per` cases as a float; raise unless it is one."""
     budget = read_number("alerts=", value, "numbers of alerts")
     if per is None:
         raise PrcError(
-            "pass per=, the number of events among which alerts are counted, such as per=10_000; for a "
-            "fraction of events use predicted_positive_rate="
+            "pass per=, the number of cases among which alerts are counted, such as per=10_000; for a "
+            "fraction of cases use predicted_positive_rate="
         )
-    if not 0 <= budget <= read_events(per):
+    if not 0 <= budget <= read_per(per):
         raise PrcError(f"alerts= takes numbers from 0 to per={per!r}; got {budget!r}")
     return budget
 
@@ -213,27 +213,27 @@ def read_budgets(words: Mapping[str, Any]) -> Mapping[str, Any]:
     if not any(isinstance(text, str) for text in texts):
         return words
     shares = [_read_budget_text(text) for text in texts]
-    events = [n_events for _, n_events in shares]
-    if len({*events}) > 1:
-        raise PrcError("alerts= must be among the same number of events; call once for each")
+    totals = [n_cases for _, n_cases in shares]
+    if len({*totals}) > 1:
+        raise PrcError("alerts= must be among the same number of cases; call once for each")
     per = words.get("per")
-    n_events = events[0] if per is None else read_events(per)
-    budgets = [n_alerts * n_events / n for n_alerts, n in shares]
-    return {**words, "alerts": budgets if texts is alerts else budgets[0], "per": n_events}
+    n_cases = totals[0] if per is None else read_per(per)
+    budgets = [n_alerts * n_cases / total for n_alerts, total in shares]
+    return {**words, "alerts": budgets if texts is alerts else budgets[0], "per": n_cases}
 
 
 def _read_budget_text(text: Any) -> tuple[float, float]:
-    """Return the alerts and the events of a budget as a text; raise for any other value."""
+    """Return the alerts and the cases of a budget as a text; raise for any other value."""
     try:
-        n_alerts, n_events = map(float, map(read_plain, text.split("/")))
-        if 0 <= n_alerts <= n_events and 0 < n_events < math.inf:
-            return n_alerts, n_events
+        n_alerts, n_cases = map(float, map(read_plain, text.split("/")))
+        if 0 <= n_alerts <= n_cases and 0 < n_cases < math.inf:
+            return n_alerts, n_cases
     except (AttributeError, ValueError, OverflowError):
         pass
-    expected_words = 'numbers of alerts with per=, or texts ALERTS/EVENTS, such as "500/2000000"'
+    expected_words = 'numbers of alerts with per=, or texts ALERTS/CASES, such as "500/2000000"'
     raise refuse_kind("alerts=", expected_words, text)
 
 
-def read_events(per: object) -> float:
-    """Return a number of events as a float; raise unless it is a finite number above 0."""
-    return read_number("per=", per, "a number of events above 0", lambda events: 0 < events < math.inf)
+def read_per(per: object) -> float:
+    """Return a number of cases as a float; raise unless it is a finite number above 0."""
+    return read_number("per=", per, "a number of cases above 0", lambda number: 0 < number < math.inf)

@@ -96,7 +96,7 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
         raise PrcError("add a column 'eta', or the columns 'k' and 'n', to the frame of field()")
     if "share" not in schema:
         raise PrcError(
-            "add a column 'share' to the frame of field(), the share of events in each part: the "
+            "add a column 'share' to the frame of field(), the share of cases in each part: the "
             "numbers of rows of the table do not give it"
         )
     return Field(part_rows, tuple(columns))

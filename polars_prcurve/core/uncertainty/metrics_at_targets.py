@@ -157,7 +157,7 @@ def _spend_budgets(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.L
 
     A budget is met by the last row within it; the rest would flag a part of the next example. A positive
     takes a = eta / n_pos of it, a negative b = (1 - eta) / n_neg. With a positive in a share p of the
-    alerts there, of all events, the rest would find on average
+    alerts there, of all cases, the rest would find on average
 
         p (1 - (p a + (1 - p) b) / (2 a))  positives, at most p (1 - p / 2), and so at most 1/2,
 

@@ -126,14 +126,14 @@ def _read_toml(path: str) -> dict[str, Any]:
 
 
 def _read_budgets(budgets: Sequence[Any], per: Any) -> dict[str, Any]:
-    """Return budgets of alerts as numbers of alerts, and the events that they are among."""
+    """Return budgets of alerts as numbers of alerts, and the cases that they are among."""
     for budget in budgets:
         is_pair = len(budget) == 2 and not any(isinstance(number, str | None) for number in budget)
         if not is_pair or not 0 <= budget[0] <= budget[1] or budget[1] == 0:
             text = "/".join(map(str, budget))
-            raise PrcError(f"--alerts takes ALERTS/EVENTS, such as 500/2000000; got {text!r}")
+            raise PrcError(f"--alerts takes ALERTS/CASES, such as 500/2000000; got {text!r}")
     if len({n_events for _, n_events in budgets}) > 1:
-        raise PrcError("run the command once for each number of events in --alerts")
+        raise PrcError("run the command once for each number of cases in --alerts")
     per = budgets[0][1] if per is None else per
     n_events = 1 if isinstance(per, str) else per  # a text is refused by the method
     return {"alerts": pick_one([n_alerts * n_events / n for n_alerts, n in budgets]), "per": per}

@@ -31,7 +31,7 @@ example, with its score and its label.
 
 Prevalence (--eta) is a fraction or a percentage: 0.001, 1/1000 and 0.1% are
 1 in 1,000. With a colon it is a ratio of positives to negatives: 1:5000 is 1
-positive to 5,000 negatives, and 1/5000 is 1 positive in 5,000 events.
+positive to 5,000 negatives, and 1/5000 is 1 positive in 5,000 cases.
 """
 # What `polars-prcurve --help` prints last: questions, each with the command that answers it.
 _EXAMPLES_HELP = """\

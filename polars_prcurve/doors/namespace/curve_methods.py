@@ -241,7 +241,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         fpr, fdr, predicted_positive_rate
             The lowest threshold with at most this rate; fdr and predicted_positive_rate at `eta`.
         alerts
-            An alert budget: the lowest threshold with at most this number of alerts among `per` events,
+            An alert budget: the lowest threshold with at most this number of alerts among `per` cases,
             or as a text with both numbers, `"500/2000000"`.
         precision, lift
             The lowest threshold with at least this precision, or lift, at `eta`.
@@ -281,7 +281,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             For the *model* at a target use `summary` and `compare`. `intervals(method="bootstrap")`
             subtracts the optimism (Harrell et al. 1996) from the value of `maximize`, for a DataFrame.
         per
-            A number of events, such as 2_000_000 a day, which `alerts` needs: adds the alerts among
+            A number of cases, such as 2_000_000 a day, which `alerts` needs: adds the alerts among
             them.
 
         Returns
@@ -305,7 +305,7 @@ class CurveMethods(BoundTable[F], path="prc"):
           in `curve`
         - with `columns="all"`, `recall`, `fpr`: Float64, null if the class is absent
         - the columns `metrics`: Float64, null where undefined
-        - with `per`, `alerts`: Float64, the expected alerts among `per` events
+        - with `per`, `alerts`: Float64, the expected alerts among `per` cases
         - with `per` and `columns="all"`, `true_alerts`, `missed`: Float64, the expected true
           positives and false negatives among them
         - with `confidence`, after each metric, `recall`, `fpr`, `alerts`, `true_alerts` and `missed`,
@@ -398,7 +398,7 @@ class CurveMethods(BoundTable[F], path="prc"):
 
         If you act at a risk of `p`, you accept `(1 - p) / p` false positives per true positive. Scores
         are posteriors in [0, 1]; flagging all at or above `p` has the net benefit
-        `eta*recall - (1-eta)*fpr * p/(1-p)`, in true positives per event (Vickers and Elkin 2006).
+        `eta*recall - (1-eta)*fpr * p/(1-p)`, in true positives per case (Vickers and Elkin 2006).
 
         Parameters
         ----------

@@ -102,7 +102,7 @@ def describe_conditions(judgement: TableJudgement, cases: Sequence[Case]) -> str
     has_points = goal.is_at_threshold or any(case.qualifiers for case in cases)
     if has_points:  # or no threshold meets the targets
         phrases += filter(None, [describe_thresholds(goal, is_plural=n_thresholds > 1)])
-    # Tables of several cases have no alerts unless `per` is passed; a budget is named with its events.
+    # Tables of several cases have no alerts unless `per` is passed; a budget is named with its `per`.
     has_table = len(cases) == 1 or (judgement.has_one_model and goal.per is not None)
     has_alerts = has_points and not goal.is_of_curve and has_table
     if has_alerts and "alerts" not in goal.all_limits:
