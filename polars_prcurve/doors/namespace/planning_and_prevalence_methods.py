@@ -219,16 +219,16 @@ class PlanningMethods(BoundTable[F], path="prc"):
         - with `confidence`, `eta_low`, `eta_high`, `eta_confidence`: Float64, the interval and its level
         - `n`: Int64, rows of the group
         - `shift_p_value`: Float64, p-value of the test that only the prevalence differs. If it is small,
-          the estimate and its interval are worthless. Null with `eta_train`, and for two levels, which
+          the estimate and its interval are worthless. Null with `eta_train`, and for two bins, which
           any prevalence fits (a class with fewer than 15 examples, or two scores)
         - `iterations`: Int64, how often the mean was taken; null with `reference`
         - `converged`: Boolean, whether the last step was below 1e-12; near 0 and 1 this is slow
 
         Examples
         --------
-        >>> field = pl.DataFrame({"p": [0.9, 0.8, 0.75, 0.6, 0.4, 0.35, 0.3, 0.2, 0.1, 0.05]})
-        >>> found = field.prc.estimate_prevalence(eta_train=0.5, score="p")
-        >>> found.with_columns(pl.col("eta").round(6)).rows()
+        >>> month = pl.DataFrame({"p": [0.9, 0.8, 0.75, 0.6, 0.4, 0.35, 0.3, 0.2, 0.1, 0.05]})
+        >>> estimate = month.prc.estimate_prevalence(eta_train=0.5, score="p")
+        >>> estimate.with_columns(pl.col("eta").round(6)).rows()
         [(0.335914, 10, None, 67, True)]
         """
         eta_of_posteriors = check_estimate_method(eta_train, reference)
