@@ -303,7 +303,5 @@ def test_alerts_in_every_door() -> None:
         lambda: DF.prc.ranking(0.1, model="m", per=10, columns="all"),
         lambda: DF.prc.ranking(0.1, model="m", metric="recall", recall=0.5, per=10, columns="all"),
     ):
-        with pytest.raises(
-            PrcError, match="per= is the number of cases among which alerts are counted"
-        ):
+        with pytest.raises(PrcError, match="per= is the number of cases among which alerts are counted"):
             call()
