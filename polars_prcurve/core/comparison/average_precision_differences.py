@@ -49,6 +49,8 @@ _LEAD = "lead"
 less what is allowed for."""
 _LEAST_LEADS = {side: f"{RESERVED}{side}least_lead" for side in SIDES}
 """The columns of the limits on the logit scale, so signed that they are positive if a side is better."""
+_LOGIT, _COSH = "logit", "cosh"
+"""What follows the name of a value of a side in its logit, and of a metric in cosh(m)."""
 _MOST_COSH, _LEAST_COSH = "most_cosh", "least_cosh"
 """What follows the name of a metric in cosh(m), with m a mean logit of both models, at the levels where
 it is most and least."""
@@ -79,11 +81,13 @@ def add_leads(differences: pl.LazyFrame, name: str, eta_variance: pl.Expr) -> pl
     values = [pl.col(f"{side}{name}{curve}") for side in SIDES for curve in _CURVES]
     loss = pl.col(EffectiveSize.N_POS) * (1 - pl.max_horizontal(values))
     is_inside = (pl.min_horizontal(values) > 0) & (loss >= _LEAST_LOSS)
-    gap_columns, cosh_exprs = {}, []
+    logit_columns, cosh_columns, gap_columns = {}, {}, {}
     for curve in (*_CURVES, _MOST):
-        logit_a, logit_b = (to_logit(pl.col(f"{side}{name}{curve}")) for side in SIDES)
+        for side in SIDES:
+            logit_columns[f"{side}{name}{curve}_{_LOGIT}"] = to_logit(pl.col(f"{side}{name}{curve}"))
+        logit_a, logit_b = (pl.col(f"{side}{name}{curve}_{_LOGIT}") for side in SIDES)
         gap_columns[f"{name}{curve}_{_GAP}"] = logit_a - logit_b
-        cosh_exprs.append(((logit_a + logit_b) / 2).cosh())
+        cosh_columns[f"{name}{curve}_{_COSH}"] = ((logit_a + logit_b) / 2).cosh()
     excess_variances = _measure_excess(name)
     growth_of_few = 1 + _FEW_POS / pl.col(EffectiveSize.N_POS)
     for curve in _CURVES:
@@ -91,11 +95,15 @@ def add_leads(differences: pl.LazyFrame, name: str, eta_variance: pl.Expr) -> pl
         for side, excess_variance in excess_variances.items():
             side_variance = (variance + excess_variance) * growth_of_few + eta_variance
             gap_columns[f"{side}{name}{curve}_{_GAP_ERROR}"] = side_variance.sqrt()
-    gap_columns[f"{name}_{_MOST_COSH}"] = pl.max_horizontal(cosh_exprs)
-    gap_columns[f"{name}_{_LEAST_COSH}"] = pl.min_horizontal(cosh_exprs)
-    differences = differences.with_columns(
-        pl.when(is_inside).then(gap_column).fill_nan(None).alias(column)
-        for column, gap_column in gap_columns.items()
+    gap_columns[f"{name}_{_MOST_COSH}"] = pl.max_horizontal(*cosh_columns)
+    gap_columns[f"{name}_{_LEAST_COSH}"] = pl.min_horizontal(*cosh_columns)
+    differences = (
+        differences.with_columns(**logit_columns)
+        .with_columns(**cosh_columns)
+        .with_columns(
+            pl.when(is_inside).then(gap_column).fill_nan(None).alias(column)
+            for column, gap_column in gap_columns.items()
+        )
     )
     allowances = _allow_for_unseen(name)
     gap, cautious_gap, most_gap = (pl.col(f"{name}{curve}_{_GAP}") for curve in (*_CURVES, _MOST))

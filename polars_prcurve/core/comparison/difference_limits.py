@@ -29,7 +29,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.comparison import average_precision_differences as ap_differences
-from polars_prcurve.core.comparison.model_pairs import SIDES, A, Adjust, B
+from polars_prcurve.core.comparison.model_pairs import SIDES, Adjust
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.estimates import cut_to_ranges
 from polars_prcurve.core.confidence.rate_intervals import z_value
@@ -40,6 +40,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.uncertainty.analytic_intervals import (
     CAUTIOUS,
+    EXTENDED,
     counts_unseen,
     find_ends,
     find_gap,
@@ -57,6 +58,11 @@ _REST, _BOUND, _WAS_CERTAIN = (f"{RESERVED}{name}" for name in ("rest", "bound",
 # Deviations as quantiles of Student's distribution, and distances from a value to both of its ends.
 _STRETCHED_DEVIATIONS, _DISTANCE_BELOW, _DISTANCE_ABOVE = (
     f"{RESERVED}{name}" for name in ("stretched", "below", "above")
+)
+# What columns begin with of the model that is ahead, and of that behind; the lead of the former, as it
+# was seen and on the cautious curves.
+_AHEAD, _BEHIND, _LEAD, _CAUTIOUS_LEAD = (
+    f"{RESERVED}{name}" for name in ("ahead_", "behind_", "lead", "cautious_lead")
 )
 _LEAST_EXAMPLES = 10
 """With two examples of a class, equally good models came twice as far apart as an interval reaches in up
@@ -127,7 +133,7 @@ def add_limits(
             pl.when(is_known).then(high).alias(f"{name}_high"),
         )
         if counts_unseen(metric):
-            differences = _find_deviations(differences, name, metric, freedom)
+            differences = _find_deviations(differences, name, freedom)
             z = pl.col(_DEVIATIONS)
             if may_rank_alike:
                 like_z = ap_differences.count_deviations(name)
@@ -186,37 +192,46 @@ def _find_limits(
     half_width = n_deviations * error
     if not counts_unseen(metric):
         return differences, (difference - half_width, difference + half_width)
-    distance_columns: dict[str, pl.Expr] = {}
-    for side in SIDES:
-        value, (low, high) = pl.col(side + name), find_ends(name, n_deviations, side)
-        distance_columns |= {side + _DISTANCE_BELOW: value - low, side + _DISTANCE_ABOVE: high - value}
-    differences = differences.with_columns(**distance_columns)
-    shared_variance = (
-        n_deviations * n_deviations * 2 * pl.col(f"{name}_{COVARIANCE}").clip(lower_bound=0.0)
-    )
-    eta_distance = n_deviations * pl.col(f"{name}_{ETA_ERROR}")
-
-    def reach(better: str, worse: str) -> pl.Expr:
-        squares = pl.col(better + _DISTANCE_BELOW) ** 2 + pl.col(worse + _DISTANCE_ABOVE) ** 2
-        distance_of_both = (squares - shared_variance).clip(lower_bound=0.0).sqrt()
-        nearer_distance = pl.min_horizontal(
-            distance_of_both, find_gap(name, error, n_deviations, better, worse)
-        )
-        # Equal models have no error, whatever was not seen, and neither have models at eta = 0.
-        sample_distance = pl.when(error > pl.col(f"{name}_{ETA_ERROR}") * (1 + 1e-9)).then(
-            nearer_distance
-        )
-        return (sample_distance.otherwise(0.0) ** 2 + eta_distance**2).sqrt()
-
+    differences = _bind_distances(differences, name, n_deviations, SIDES, SIDES[::-1])
+    reaches = [_find_reach(name, n_deviations, better, worse) for better, worse in (SIDES, SIDES[::-1])]
     cautious_difference = pl.col(f"{name}_{CAUTIOUS}_difference")
     return differences, (
         pl.min_horizontal(
-            difference - reach(A, B), difference - half_width, cautious_difference - half_width
+            difference - reaches[0], difference - half_width, cautious_difference - half_width
         ),
         pl.max_horizontal(
-            difference + reach(B, A), difference + half_width, cautious_difference + half_width
+            difference + reaches[1], difference + half_width, cautious_difference + half_width
         ),
     )
+
+
+def _bind_distances(
+    differences: pl.LazyFrame, name: str, n_deviations: pl.Expr, *pairs: Sequence[str]
+) -> pl.LazyFrame:
+    """Add what `_find_reach` reads: distances from both values to the ends that point at each other."""
+    distance_columns: dict[str, pl.Expr] = {}
+    for better, worse in pairs:
+        low, _ = find_ends(name, n_deviations, better)
+        _, high = find_ends(name, n_deviations, worse)
+        distance_columns[better + _DISTANCE_BELOW] = pl.col(better + name) - low
+        distance_columns[worse + _DISTANCE_ABOVE] = high - pl.col(worse + name)
+    return differences.with_columns(**distance_columns)
+
+
+def _find_reach(name: str, n_deviations: pl.Expr, better: str, worse: str) -> pl.Expr:
+    """Return how far the lead of one side may be below what was seen."""
+    error, eta_error = pl.col(f"{name}_standard_error"), pl.col(f"{name}_{ETA_ERROR}")
+    squares = pl.col(better + _DISTANCE_BELOW) ** 2 + pl.col(worse + _DISTANCE_ABOVE) ** 2
+    shared_variance = (
+        n_deviations * n_deviations * 2 * pl.col(f"{name}_{COVARIANCE}").clip(lower_bound=0.0)
+    )
+    distance_of_both = (squares - shared_variance).clip(lower_bound=0.0).sqrt()
+    nearer_distance = pl.min_horizontal(
+        distance_of_both, find_gap(name, error, n_deviations, better, worse)
+    )
+    # Equal models have no error, whatever was not seen, and neither have models at eta = 0.
+    sample_distance = pl.when(error > eta_error * (1 + 1e-9)).then(nearer_distance)
+    return (sample_distance.otherwise(0.0) ** 2 + (n_deviations * eta_error) ** 2).sqrt()
 
 
 def _count_deviations(name: str, freedom: pl.Expr | None) -> pl.Expr:
@@ -224,19 +239,17 @@ def _count_deviations(name: str, freedom: pl.Expr | None) -> pl.Expr:
     return _shrink((pl.col(f"{name}_difference") / pl.col(f"{name}_standard_error")).abs(), freedom)
 
 
-def _find_deviations(
-    differences: pl.LazyFrame, name: str, metric: CurveMetric, freedom: pl.Expr | None
-) -> pl.LazyFrame:
+def _find_deviations(differences: pl.LazyFrame, name: str, freedom: pl.Expr | None) -> pl.LazyFrame:
     """Add _DEVIATIONS, up to how many deviations the sign of a difference is certain."""
-    # By false position; an end that stays twice counts half, as in the Illinois variant.
-    difference = pl.col(f"{name}_difference")
+    # By false position; an end that stays twice counts half, as in the Illinois variant. The model ahead
+    # is known, so that one limit is needed: the lower one of its lead.
+    search_rows = _name_by_order(differences, name)
 
     def add_rest(search_rows: pl.LazyFrame, column: str) -> pl.LazyFrame:
-        """Add what is left of the difference, at that many."""
-        search_rows, (low, high) = _find_limits(search_rows, name, metric, pl.col(_DEVIATIONS), freedom)
-        return search_rows.with_columns(pl.when(difference > 0).then(low).otherwise(-high).alias(column))
+        """Add what is left of the lead, at _DEVIATIONS."""
+        n_deviations = _stretch(pl.col(_DEVIATIONS), freedom).alias(_STRETCHED_DEVIATIONS)
+        return _add_least_lead(search_rows.with_columns(n_deviations), name, column)
 
-    search_rows = differences
     chance_deviations = _count_deviations(name, freedom).clip(
         upper_bound=_MOST_DEVIATIONS
     )  # it is certain no farther
@@ -263,6 +276,33 @@ def _find_deviations(
             is_certain.alias(_WAS_CERTAIN),
         )
     return search_rows.with_columns(pl.coalesce(_BOUND, _DEVIATIONS).alias(_DEVIATIONS))
+
+
+def _name_by_order(differences: pl.LazyFrame, name: str) -> pl.LazyFrame:
+    """Add the columns of both models by which is ahead, and its leads over the other one."""
+    when_a_leads = pl.when(pl.col(f"{name}_difference") > 0)
+    columns: dict[str, pl.Expr] = {}
+    for ending in EXTENDED:
+        of_a, of_b = (f"{side}{name}{ending}" for side in SIDES)
+        columns[f"{_AHEAD}{name}{ending}"] = when_a_leads.then(of_a).otherwise(of_b)
+        columns[f"{_BEHIND}{name}{ending}"] = when_a_leads.then(of_b).otherwise(of_a)
+    for lead, kind in ((_LEAD, ""), (_CAUTIOUS_LEAD, f"_{CAUTIOUS}")):
+        difference = pl.col(f"{name}{kind}_difference")
+        columns[lead] = when_a_leads.then(difference).otherwise(-difference)
+    return differences.with_columns(**columns)
+
+
+def _add_least_lead(search_rows: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
+    """Add the lower limit of the lead of the model ahead, over `_name_by_order`."""
+    lead, cautious_lead, n_deviations = map(pl.col, (_LEAD, _CAUTIOUS_LEAD, _STRETCHED_DEVIATIONS))
+    half_width = n_deviations * pl.col(f"{name}_standard_error")
+    least_lead = pl.min_horizontal(
+        lead - _find_reach(name, n_deviations, _AHEAD, _BEHIND),
+        lead - half_width,
+        cautious_lead - half_width,
+    )
+    search_rows = _bind_distances(search_rows, name, n_deviations, (_AHEAD, _BEHIND))
+    return search_rows.with_columns(least_lead.alias(column))
 
 
 def add_flags(
