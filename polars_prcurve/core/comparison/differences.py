@@ -89,6 +89,11 @@ def find_compared_metrics(table: ResolvedTable, metrics: Any) -> list[CurveMetri
 
 def build_differences(comparison: Comparison) -> pl.LazyFrame:
     """Return `by` without Row.MODEL, eta, what the eta frame carries, and its columns."""
+    return build_values_and_differences(comparison)[1]
+
+
+def build_values_and_differences(comparison: Comparison) -> tuple[pl.LazyFrame | None, pl.LazyFrame]:
+    """Return the metrics of whole curves of each model, if there are any, and `build_differences`."""
     eta_column, *other_columns = model_pairs.list_compare_columns(comparison.adjust)
     check_result_columns(comparison.table, comparison.grid, [eta_column, *other_columns, "p_adjusted"])
     comparison.table.require_example_counts()
@@ -97,17 +102,17 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
         comparison.grid.require_exact("a comparison at a target")
     elif comparison.certainty.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
-    differences = [
-        difference_limits.cut_to_range(
-            subtract_curve_metrics(part) if part.target is None else subtract_point_metrics(part),
-            part.metrics,
-        )
-        for part in parts
-    ]
+    model_values, differences = None, []
+    for part in parts:
+        if part.target is None:
+            model_values, part_differences = subtract_curve_metrics(part)
+        else:
+            part_differences = subtract_point_metrics(part)
+        differences.append(difference_limits.cut_to_range(part_differences, part.metrics))
     key_columns = (*comparison.table.group_columns, eta_column, *comparison.grid.carried_columns)
     result_columns = (*key_columns, *other_columns)
     if len(parts) == 1:
-        return differences[0].select(result_columns)
+        return model_values, differences[0].select(result_columns)
     metric_names = [metric.name for metric in comparison.metrics]
     order = (
         pl.col(BASE_GROUP).ne_missing(pl.col(BASE_GROUP).shift(1)).cum_sum().alias(BASE_GROUP),
@@ -119,7 +124,8 @@ def build_differences(comparison: Comparison) -> pl.LazyFrame:
         for rows in differences
     )
     order_columns = [BASE_GROUP, ETA_NUMBER, METRIC_NUMBER, _ROW_NUMBER]
-    return pl.concat(numbered_differences).sort(order_columns).select(result_columns)
+    sorted_differences = pl.concat(numbered_differences).sort(order_columns)
+    return model_values, sorted_differences.select(result_columns)
 
 
 def _separate_targets(comparison: Comparison) -> list[Comparison]:

@@ -64,13 +64,17 @@ class _Models(NamedTuple):
         return [f"{name}_{kind}" for name in self.metrics_by_name]
 
 
-def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
-    """Return the rows of a comparison of curve metrics, and more columns."""
+def subtract_curve_metrics(comparison: Comparison) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Return the metrics of each model as `number_metrics` names them, and the rows of a comparison.
+
+    Both have more columns.
+    """
     models = _build_models(comparison)
+    model_values = _compute_values(models)
     has_analytic_errors = comparison.certainty.method == "analytic"
     subtract = _subtract_paired if has_analytic_errors else _subtract_replicates
     subtract = _subtract_apart if comparison.examples == "apart" else subtract
-    differences = subtract(models, _compute_values(models))
+    differences = subtract(models, model_values)
     family_columns = [BASE_GROUP, ETA_NUMBER]
     metrics_by_name, has_freedom = models.metrics_by_name, models.has_freedom
     level = difference_limits.Level(comparison.certainty.level, comparison.adjust, family_columns)
@@ -98,7 +102,8 @@ def subtract_curve_metrics(comparison: Comparison) -> pl.LazyFrame:
         pl.col("eta").fill_nan(None), *long_columns(columns_by_kind, labels)
     )
     model_groups = (side + Group.NUMBER for side in SIDES)
-    return metric_rows.sort(BASE_GROUP, ETA_NUMBER, Population.COPY, *model_groups)
+    metric_rows = metric_rows.sort(BASE_GROUP, ETA_NUMBER, Population.COPY, *model_groups)
+    return model_values.with_columns(pl.col("eta").fill_nan(None)), metric_rows
 
 
 def _build_models(comparison: Comparison) -> _Models:

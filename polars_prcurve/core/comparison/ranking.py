@@ -14,7 +14,7 @@ from typing import cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison.differences import build_differences
+from polars_prcurve.core.comparison.differences import build_values_and_differences
 from polars_prcurve.core.comparison.differences_of_group_means import (
     build_mean_differences,
     build_model_values,
@@ -23,6 +23,7 @@ from polars_prcurve.core.comparison.differences_of_point_metrics import name_cur
 from polars_prcurve.core.comparison.model_pairs import Comparison, Examples, number_within
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.interval_options import Intervals
+from polars_prcurve.core.curves.curve_segments import number_metrics
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.core.ground.errors import PrcError
@@ -82,7 +83,14 @@ def build_ranking_table(
     depends_on_eta = any(source.depends_on_eta for source in (metric, *targets))
     grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
     sign = direction_sign(metric)
-    if isinstance(metric, CurveMetric):
+    model_values = differences = None
+    if certainty is not None:
+        comparison = _compare_all(table, grid, ranking_metric, certainty, is_wide=is_wide)
+        model_values, differences = build_values_and_differences(comparison)
+    if model_values is not None:  # the differences are of these values, so that they are there
+        [value_name] = number_metrics([cast("CurveMetric", metric)])
+        model_values = model_values.select(*table.by, "eta", *grid.carried_columns, value=value_name)
+    elif isinstance(metric, CurveMetric):
         model_values = build_summary_table(table, grid, [metric], coarse=coarse)
     else:
         model_values = build_points_table(table, grid, targets, [metric.alias("value")])
@@ -96,20 +104,32 @@ def build_ranking_table(
         key_columns = [*table.group_columns, "eta", _ETA_NUMBER]
         surely_reached = low.max().over(key_columns)
         rank_rows = rank_rows.with_columns((high >= surely_reached).alias("may_be_best"))
-    if certainty is not None:
-        examples: Examples = "wide" if is_wide else "by id" if Row.EXAMPLE in table.columns else "apart"
-        comparison = Comparison(
-            table,
-            grid,
-            [metric],
-            target=targets[0] if targets else None,
-            certainty=certainty,
-            examples=examples,
-            adjust="models",
-            needs_pairs=examples != "apart",
-        )
-        rank_rows = _add_lead(table, rank_rows, build_differences(comparison), sign)
+    if differences is not None:
+        rank_rows = _add_lead(table, rank_rows, differences, sign)
     return rank_rows.select(*table.group_columns, eta_column, *grid.carried_columns, *other_columns)
+
+
+def _compare_all(
+    table: ScoreTable | RateTable,
+    grid: EtaTable,
+    ranking_metric: RankingMetric,
+    certainty: Intervals,
+    *,
+    is_wide: bool,
+) -> Comparison:
+    """Return the comparison of all models by the metric of a ranking."""
+    metric, targets = ranking_metric
+    examples: Examples = "wide" if is_wide else "by id" if Row.EXAMPLE in table.columns else "apart"
+    return Comparison(
+        table,
+        grid,
+        [metric],
+        target=targets[0] if targets else None,
+        certainty=certainty,
+        examples=examples,
+        adjust="models",
+        needs_pairs=examples != "apart",
+    )
 
 
 def _add_ranks(model_values: pl.LazyFrame, by: Iterable[str], sign: float) -> pl.LazyFrame:
