@@ -189,17 +189,16 @@ def check_models(
     comparison: Comparison, sweep: SweepTables, populations: pl.LazyFrame, model_values: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Return `model_values`, a row per model and prevalence; stop if a check of the table fails."""
-    # Of a table in memory the checks are made at once, before the values are computed.
     table = cast("ScoreTable", comparison.table)
     checks = [
         *late_checks(table, comparison.grid),
         *([two_models_check()] if comparison.needs_pairs else []),
     ]
     if comparison.examples != "by id":
-        check_first(table, populations, *checks)
         return check_at_end(table, model_values.sort(Population.NUMBER), *checks)
     count_row, matching_checks = _count_unmatched(table, sweep), _matching_checks()
-    if table.is_in_memory:  # the examples are counted once, and not again at the end
+    # Many rows of one id would be joined in pairs. Of a table in memory they are counted before that.
+    if table.is_in_memory:
         check_first(table, populations.join(count_row, how="cross"), *checks, *matching_checks)
         return check_at_end(table, model_values.sort(Population.NUMBER), *checks)
     return check_at_end(

@@ -574,12 +574,9 @@ def check_at_end(table: ResolvedTable, rows: pl.LazyFrame, *other_checks: Check)
 
 
 def check_first(table: ResolvedTable, populations: pl.LazyFrame, *other_checks: Check) -> None:
-    """Run the checks of `check_at_end` now, over rows of groups, ahead of seconds of work in memory."""
-    if table.is_in_memory:
-        checked_populations = check_at_end(
-            table, populations.sort(Population.NUMBER), *other_checks
-        ).select(Group.NUMBER)
-        table.collect(checked_populations, "", n_etas=1)
+    """Run the checks of `check_at_end` now, over rows of groups, of a table in memory."""
+    checked_populations = check_at_end(table, populations.sort(Population.NUMBER), *other_checks)
+    table.collect(checked_populations.select(Group.NUMBER), "", n_etas=1)
 
 
 def late_checks(table: ResolvedTable, grid: EtaTable) -> list[Check]:
