@@ -84,7 +84,7 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     kind_number = pl.when(pl.col(Row.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
     rows = add_places(rows).with_columns(
         amount.alias(_AMOUNT),
-        (pl.col(PLACE) * len(_SIDE_OF_KIND) + kind_number).alias(_INFLUENCE_NUMBER),
+        _number_influence(kind_number),
     )
     example_dtypes = {**by, Row.EXAMPLE: rows.collect_schema()[Row.EXAMPLE]}
     # Model a comes before model b, so that a is not the last model of its group, and b not the first.
@@ -117,6 +117,12 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
         _IS_POS,
         (pl.col(_AMOUNT).cast(pl.Float64) / class_total.cast(pl.Float64)).alias(_SHARE),
     )
+
+
+def _number_influence(kind_number: pl.Expr) -> pl.Expr:
+    """Return _INFLUENCE_NUMBER of a kind; narrow, since cells are grouped by two of them."""
+    number = pl.col(PLACE) * len(_SIDE_OF_KIND) + kind_number
+    return number.cast(pl.UInt32).alias(_INFLUENCE_NUMBER)
 
 
 def add_pair_variances(
@@ -209,7 +215,7 @@ def _list_influences(
     influence_rows = repeat_rows(influence_rows, len(_SIDE_OF_KIND)).select(
         *dict.fromkeys((Group.NUMBER, key)),
         *((ETA_NUMBER,) if key == Population.NUMBER else ()),
-        (pl.col(PLACE) * len(_SIDE_OF_KIND) + pl.col(Population.COPY)).alias(_INFLUENCE_NUMBER),
+        _number_influence(pl.col(Population.COPY)),
         *(
             pick_by_number(Population.COPY, kind_columns, pl.lit(None)).alias(name)
             for name, kind_columns in columns_of_name.items()
