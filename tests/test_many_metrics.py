@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from polars_prcurve import metrics
-from polars_prcurve.core.curves import curve_table
+from polars_prcurve.core.curves import long_tables
 from tests.support.comparing import assert_same
 from tests.support.queries import DF, QUERIES
 from tests.support.tiers import slow_unless
@@ -29,8 +29,8 @@ def test_both_ways_to_a_long_table_agree(
     df, ask = QUERIES[name]
     tables = []
     for many in (2, 1_000):
-        monkeypatch.setattr(curve_table, "_MANY", many)
-        monkeypatch.setattr(curve_table, "_MANY_WITH_BANDS", many)
+        monkeypatch.setattr(long_tables, "_MANY", many)
+        monkeypatch.setattr(long_tables, "_MANY_WITH_BANDS", many)
         tables.append(ask((df.lazy() if is_lazy else df).prc).lazy().collect())
     assert_same(*tables)
 

@@ -24,7 +24,7 @@ from polars_prcurve.core.comparison.paired_errors import ALL_PREFIX, AMOUNTS, BO
 from polars_prcurve.core.confidence import point_intervals
 from polars_prcurve.core.confidence.bands_by_threshold_choice import MOVE_NAMES
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
-from polars_prcurve.core.curves.curve_table import pick_by_number
+from polars_prcurve.core.curves.long_tables import pick_by_number
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.metrics.point_metric import PointMetric

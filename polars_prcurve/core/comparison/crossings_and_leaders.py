@@ -28,7 +28,7 @@ from polars_prcurve.core.comparison.sign_change_search import (
     subtract_rounded,
     to_logit,
 )
-from polars_prcurve.core.curves.curve_segments import collect_curves, number_metrics
+from polars_prcurve.core.curves.curve_metric_values import collect_curves, number_metrics
 from polars_prcurve.core.curves.sample_size_tables import build_counted_points
 from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.core.ground.argument_checks import read_pair

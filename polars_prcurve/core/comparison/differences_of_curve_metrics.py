@@ -19,8 +19,8 @@ from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
 from polars_prcurve.core.confidence.interval_input_columns import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.point_intervals import combine_distances, measure_distances
 from polars_prcurve.core.confidence.rate_intervals import z_value
-from polars_prcurve.core.curves.curve_segments import CurveSegments, build_curves, number_metrics
-from polars_prcurve.core.curves.curve_table import long_columns
+from polars_prcurve.core.curves.curve_metric_values import CurveSegments, build_curves, number_metrics
+from polars_prcurve.core.curves.long_tables import long_columns
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric

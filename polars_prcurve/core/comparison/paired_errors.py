@@ -30,8 +30,8 @@ from polars_prcurve.core.comparison.model_pairs import (
 )
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
-from polars_prcurve.core.curves.curve_segments import CurveSegments
-from polars_prcurve.core.curves.curve_table import pick_by_number
+from polars_prcurve.core.curves.curve_metric_values import CurveSegments
+from polars_prcurve.core.curves.long_tables import pick_by_number
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.exact_arithmetic import square_integer, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.group_keys import join_groups

@@ -20,7 +20,8 @@ import numpy as np
 import polars as pl
 
 from polars_prcurve.core.comparison.crossings_and_leaders import ModelIndex
-from polars_prcurve.core.curves.curve_segments import collect_curves, find_upper_hull
+from polars_prcurve.core.curves.curve_metric_values import collect_curves
+from polars_prcurve.core.curves.curve_segments import find_upper_hull
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names

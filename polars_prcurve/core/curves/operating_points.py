@@ -24,7 +24,7 @@ from polars_prcurve.core.confidence.confidence_that_limit_holds import (
 )
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, TargetRow
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
-from polars_prcurve.core.curves import curve_table, guarantees, moved_thresholds, row_search
+from polars_prcurve.core.curves import guarantees, moved_thresholds, row_search
 from polars_prcurve.core.curves.curve_segments import build_segments
 from polars_prcurve.core.curves.doubts_of_points import (
     add_doubts_of_points,
@@ -32,6 +32,14 @@ from polars_prcurve.core.curves.doubts_of_points import (
     may_lack_weights,
 )
 from polars_prcurve.core.curves.field_bands_and_tests import add_field_tests
+from polars_prcurve.core.curves.long_tables import has_many
+from polars_prcurve.core.curves.metrics_on_rows import (
+    add_metrics,
+    check_metric_names,
+    fit_bands,
+    list_metric_columns,
+    metric_values,
+)
 from polars_prcurve.core.curves.row_search_in_sorted_classes import find_few_rows
 from polars_prcurve.core.curves.targets import (
     END,
@@ -108,7 +116,7 @@ def _list_points_columns(
     if per is not None:
         read_per(per)
     alert_columns = [] if per is None else list(_ALERTS)
-    metric_columns = curve_table.list_metric_columns(metrics, long=long, bands=bands)
+    metric_columns = list_metric_columns(metrics, long=long, bands=bands)
     threshold_column, *count_columns = SWEEP_COLUMNS
     flag_columns = () if bands is None else bands.flag_columns
     if isinstance(bands, ChosenBands) and not long:
@@ -125,7 +133,7 @@ def _list_points_columns(
     row_columns = (threshold_column, *promise_columns, *count_columns)
     value_columns = (*metric_columns, *alert_columns, *flag_columns)
     columns = ("eta", "criterion", "target", *row_columns, *value_columns)
-    curve_table.check_metric_names(columns, [] if long else metrics)
+    check_metric_names(columns, [] if long else metrics)
     return columns
 
 
@@ -193,7 +201,7 @@ def build_points_table(
     table = table if bands is None else table.require_example_counts()
     shown_metrics = list_shown_metrics(metrics, bands, targets, per=per, long=long)
     if bands is not None:
-        bands = curve_table.fit_bands(bands, grid, table, shown_metrics)
+        bands = fit_bands(bands, grid, table, shown_metrics)
     columns = _list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     # Rates that no column shows are corrected, too.
     corrected_columns = [f"{metric.name}_corrected" for metric in shown_metrics if bands is not None]
@@ -247,7 +255,7 @@ def build_numbered_points(
     """Return a row per population and TARGET_NUMBER, with metrics and bands; nothing is checked."""
     if bands is not None:
         table = table.require_example_counts()
-        bands = curve_table.fit_bands(bands, grid, table, metrics)
+        bands = fit_bands(bands, grid, table, metrics)
     return _build_points(table, grid, targets, metrics, bands=bands, is_of_curve=True)
 
 
@@ -278,7 +286,7 @@ def _build_points(
         points = points.join(optimism, on=[Population.NUMBER, TARGET_NUMBER], how="left")
     has_frame = bool(row_search.list_frame_targets(targets))
     order = [Population.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if has_frame else [])]
-    is_stacked = long and curve_table.has_many(metrics)
+    is_stacked = long and has_many(metrics)
     if long and not is_stacked:
         points, order = repeat_rows(points, len(metrics)), [*order, Population.COPY]
     points = points.sort(order)
@@ -291,7 +299,7 @@ def _build_points(
     if isinstance(bands, ChosenBands) and not is_of_curve:
         points = _add_chance(points, search, table, bands.confidence)
     row_columns = points.collect_schema().names() if is_stacked else None
-    points = curve_table.add_metrics(points, metrics, table, bands, long=long, row_columns=row_columns)
+    points = add_metrics(points, metrics, table, bands, long=long, row_columns=row_columns)
     points = points.sort(*order, Population.COPY) if is_stacked else points
     if bands is None or not bands.flag_columns:
         return points
@@ -470,7 +478,7 @@ def _add_alerts(
     """Add alerts, true alerts and missed positives among `per` cases, with ends if these are shown."""
     # 1 - recall would lose the digits of fnr where nearly all positives are flagged.
     metrics = [point.predicted_positive_rate, point.recall, point.fnr]
-    alert_share, *rates = curve_table.metric_values(metrics, table)
+    alert_share, *rates = metric_values(metrics, table)
     shares = (alert_share, *(pl.col("eta") * rate for rate in rates))
     share_of_name = dict(zip(_ALERTS, shares, strict=True))
     shown_names = {metric.name for metric in shown_metrics}

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
-from polars_prcurve.core.curves.curve_table import build_metric_rows
 from polars_prcurve.core.curves.guarantees import PROMISE_COLUMNS, add_upper_limits
+from polars_prcurve.core.curves.metrics_on_rows import build_metric_rows
 from polars_prcurve.core.curves.targets import (
     END,
     END_ROW,

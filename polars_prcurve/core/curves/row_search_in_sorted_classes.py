@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.curves.curve_table import join_values
+from polars_prcurve.core.curves.long_tables import join_values
 from polars_prcurve.core.curves.targets import Target
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable

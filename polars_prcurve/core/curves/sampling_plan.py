@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.curves.curve_table import pick_by_number
+from polars_prcurve.core.curves.long_tables import pick_by_number
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_whole_number, refuse_objects, select_column
 from polars_prcurve.core.ground.errors import PrcError, list_names

@@ -30,8 +30,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from polars_prcurve.core.curves.curve_segments import compute_columns
-from polars_prcurve.core.curves.curve_table import join_values, pick_by_number
+from polars_prcurve.core.curves.curve_metric_values import compute_columns
+from polars_prcurve.core.curves.long_tables import join_values, pick_by_number
 from polars_prcurve.core.ground.argument_checks import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros

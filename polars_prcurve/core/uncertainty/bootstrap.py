@@ -24,13 +24,9 @@ from numpy.typing import NDArray
 from polars_prcurve.core.confidence.interval_input_columns import TargetRow
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.rate_intervals import z_value
-from polars_prcurve.core.curves.curve_segments import (
-    CurveSegments,
-    add_extents,
-    build_hulls,
-    number_metrics,
-)
-from polars_prcurve.core.curves.curve_table import build_metric_rows
+from polars_prcurve.core.curves.curve_metric_values import CurveSegments, number_metrics
+from polars_prcurve.core.curves.curve_segments import add_extents, build_hulls
+from polars_prcurve.core.curves.metrics_on_rows import build_metric_rows
 from polars_prcurve.core.curves.operating_points import build_populations_of_points
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.core.ground.errors import PrcError, warn_caller

@@ -27,14 +27,15 @@ from polars_prcurve.core.confidence.point_intervals import (
     to_unbounded,
 )
 from polars_prcurve.core.confidence.rate_intervals import z_value
-from polars_prcurve.core.curves.curve_segments import CurveSegments, add_extents
-from polars_prcurve.core.curves.curve_table import build_metric_rows
+from polars_prcurve.core.curves.curve_metric_values import CurveSegments
+from polars_prcurve.core.curves.curve_segments import add_extents
 from polars_prcurve.core.curves.field_bands_and_tests import (
     RATES_AT_ETAS,
     add_moved_etas,
     add_part_rates,
     add_squares,
 )
+from polars_prcurve.core.curves.metrics_on_rows import build_metric_rows
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable

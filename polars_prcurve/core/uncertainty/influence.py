@@ -25,7 +25,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
-from polars_prcurve.core.curves.curve_segments import CurveSegments
+from polars_prcurve.core.curves.curve_metric_values import CurveSegments
 from polars_prcurve.core.ground.exact_arithmetic import (
     is_at_least,
     repeat_in_rows,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.curves.curve_table import metric_values
+from polars_prcurve.core.curves.metrics_on_rows import metric_values
 from polars_prcurve.core.ground.argument_checks import MOST_REPEATS, read_seed, read_whole_number
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError

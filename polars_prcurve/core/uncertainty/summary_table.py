@@ -19,13 +19,13 @@ from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_cha
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
 from polars_prcurve.core.confidence.interval_options import Intervals
-from polars_prcurve.core.curves.curve_segments import (
+from polars_prcurve.core.curves.curve_metric_values import (
     CurveSegments,
     build_binormal_curves,
     build_curves,
     number_metrics,
 )
-from polars_prcurve.core.curves.curve_table import has_many, long_columns, stack_metrics
+from polars_prcurve.core.curves.long_tables import has_many, long_columns, stack_metrics
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.normal_distribution import normal_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
