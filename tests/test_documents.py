@@ -31,12 +31,8 @@ from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, Curve, draw_curves, list_icons
 from polars_prcurve.view.report.decision_drawings import _are_near as are_near
 from polars_prcurve.view.report.html_and_svg import build_scheme
-from polars_prcurve.view.verdicts.value_phrases import (
-    describe_limit,
-    is_rarely_right,
-    write_merit,
-    write_value,
-)
+from polars_prcurve.view.verdicts.target_phrases import describe_limit
+from polars_prcurve.view.verdicts.value_phrases import is_rarely_right, write_merit, write_value
 from polars_prcurve.view.words.names_in_sentences import ISOLATES
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_share, say_threshold
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models

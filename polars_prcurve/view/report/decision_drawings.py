@@ -14,6 +14,7 @@ from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.ground.visible_names import shorten_name
 from polars_prcurve.core.judging.case_status import Candidate, Case
+from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.view.charts.parts.icon_counts import count_icons
 from polars_prcurve.view.report.html_and_svg import (
@@ -28,9 +29,8 @@ from polars_prcurve.view.report.html_and_svg import (
     name_color,
 )
 from polars_prcurve.view.verdicts.value_phrases import (
-    choose_drawn_column,
+    SHARES,
     describe_icons,
-    find_drawn_limits,
     is_rarely_right,
     name_merit,
     name_model,
@@ -512,6 +512,16 @@ def _draw_marks(
 
 
 # Cases of which the same is known, in blocks
+
+
+def choose_drawn_column(goal: Goal) -> str:
+    """Return the column that a picture of cases has: the first share that is demanded, or the merit."""
+    return next(iter(find_drawn_limits(goal)), goal.merit_column)
+
+
+def find_drawn_limits(goal: Goal) -> dict[str, float]:
+    """Return the limits of shares that are demanded of a threshold, by their columns."""
+    return {column: limit for column, limit in goal.limit_of_column.items() if column in SHARES}
 
 
 def are_drawn(judgement: WordedJudgement) -> bool:

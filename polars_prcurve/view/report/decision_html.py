@@ -51,6 +51,7 @@ from polars_prcurve.view.report.html_and_svg import (
 from polars_prcurve.view.verdicts import value_phrases
 from polars_prcurve.view.verdicts.case_places import name_unit
 from polars_prcurve.view.verdicts.caveat_sentences import describe_difference
+from polars_prcurve.view.verdicts.target_phrases import describe_best
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
 from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement, build_table, list_all_names
@@ -297,12 +298,12 @@ def write_groups(judgement: WordedJudgement) -> Iterator[str]:
     if cards and not judgement.goal.is_of_curve:
         yield write_cards(cards) + write_key(judgement, cards)
     yield f'<section class="chart"><h2>Every {name_unit(judgement.cases, is_plural=False)}</h2>'
-    metric_name, group_tests = value_phrases.choose_drawn_column(judgement.goal), judgement.group_tests
+    metric_name, group_tests = drawings.choose_drawn_column(judgement.goal), judgement.group_tests
     hollow_meaning = (
         "hollow: too little data" if judgement.has_one_model else "hollow: significantly worse"
     )
     if judgement.goal.demand:
-        has_line = value_phrases.find_drawn_limits(judgement.goal)
+        has_line = drawings.find_drawn_limits(judgement.goal)
         hollow_meaning = f"{'upright: the target; ' if has_line else ''}hollow: not sure"
     if group_tests is not None:
         hollow_meaning = "upright: all groups together; hollow: no significant difference"
@@ -457,7 +458,7 @@ def write_models(judgement: WordedJudgement, case: Case) -> str:
 def _describe_standing(case: Case, candidate: Candidate) -> str:
     """Return how a model stands beside the others; without a threshold, the best that it reaches."""
     if not candidate.meets_targets:
-        return value_phrases.describe_best([candidate]) or "no threshold meets the targets"
+        return describe_best([candidate]) or "no threshold meets the targets"
     if candidate.may_be_chance:
         return "may be no better than chance"
     if not candidate.may_be_best:

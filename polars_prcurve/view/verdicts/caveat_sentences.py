@@ -17,16 +17,14 @@ from polars_prcurve.core.judging.case_status import Candidate, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.case_places import join_places
+from polars_prcurve.view.verdicts.target_phrases import describe_best, describe_comparison, name_targets
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
-    describe_best,
-    describe_comparison,
     format_metric,
     list_names,
     list_texts,
     name_merit,
     name_model,
-    name_targets,
     write_value,
 )
 from polars_prcurve.view.words.names_in_sentences import name_metric_of_target

@@ -22,15 +22,13 @@ from polars_prcurve.core.judging.sample_needs import (
     rests_on_eta,
 )
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.view.verdicts.target_phrases import name_limited, name_targets, write_limited_value
 from polars_prcurve.view.verdicts.value_phrases import (
     format_size,
-    name_limited,
     name_merit,
     name_model,
-    name_targets,
     round_up,
     say_about,
-    write_limited,
 )
 from polars_prcurve.view.words.number_words import say_share, say_threshold
 
@@ -206,7 +204,7 @@ def _say_other_threshold(case: Case) -> str:
         return ""
     [candidate] = case.candidates
     phrases = [
-        name_limited(word, write_limited(candidate, word, column, case.per), case)
+        name_limited(word, write_limited_value(candidate, word, column, case.per), case)
         for word, column in (
             (word, f"{EvidenceColumn.OTHER}{TARGET_KINDS[word].metric.name}")
             for word in case.goal.demand

@@ -14,17 +14,19 @@ from polars_prcurve.view.verdicts.case_places import join_places, name_case, nam
 from polars_prcurve.view.verdicts.caveat_sentences import write_caveats
 from polars_prcurve.view.verdicts.need_sentences import find_other_threshold, say_group_need
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
-from polars_prcurve.view.verdicts.value_phrases import (
-    MOST_NAMES,
+from polars_prcurve.view.verdicts.target_phrases import (
     choose_verbs,
     describe_comparison,
     describe_targets,
     describe_thresholds,
+    name_targets,
+)
+from polars_prcurve.view.verdicts.value_phrases import (
+    MOST_NAMES,
     list_names,
     list_texts,
     name_merit,
     name_outcome,
-    name_targets,
     write_merit,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict

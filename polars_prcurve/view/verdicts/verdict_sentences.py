@@ -15,16 +15,18 @@ from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.caveat_sentences import write_caveats
 from polars_prcurve.view.verdicts.need_sentences import say_need
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
-from polars_prcurve.view.verdicts.value_phrases import (
-    MOST_NAMES,
+from polars_prcurve.view.verdicts.target_phrases import (
     choose_verbs,
     describe_best,
     describe_targets,
+    name_limited,
+)
+from polars_prcurve.view.verdicts.value_phrases import (
+    MOST_NAMES,
     format_ends,
     format_metric,
     list_metrics,
     list_names,
-    name_limited,
     name_merit,
     name_model,
     write_merit,
