@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from polars_prcurve.doors.namespace.expression import ExprPrc
     from polars_prcurve.doors.published_rates import from_rates
     from polars_prcurve.doors.retrieval_runs import from_trec
-    from polars_prcurve.doors.scikit_learn_results import PrevalenceDisplay, from_cv_results, from_folds
+    from polars_prcurve.doors.scikit_learn import PrevalenceDisplay, from_cv_results, from_folds
     from polars_prcurve.doors.scorers import Scorer, scorer
     from polars_prcurve.view.report.decision_result import Decision
     from polars_prcurve.view.verdicts.verdict import Verdict
@@ -93,15 +93,15 @@ _MODULES = ("charts", "engines", "report")
 _MODULE_OF_NAME = {
     "Decision": "view.report.decision_result",
     "ExprPrc": "doors.namespace.expression",
-    "PrevalenceDisplay": "doors.scikit_learn_results",
+    "PrevalenceDisplay": "doors.scikit_learn",
     "RocPoints": "core.sweep.array_sweep",
     "Scorer": "doors.scorers",
     "Verdict": "view.verdicts.verdict",
     "crossing": "core.prevalence.solve_for_eta",
     "eta_for_f_beta": "core.prevalence.solve_for_eta",
     "eta_for_precision": "core.prevalence.solve_for_eta",
-    "from_cv_results": "doors.scikit_learn_results",
-    "from_folds": "doors.scikit_learn_results",
+    "from_cv_results": "doors.scikit_learn",
+    "from_folds": "doors.scikit_learn",
     "from_rates": "doors.published_rates",
     "from_trec": "doors.retrieval_runs",
     "max_width": "core.confidence.precision_band_width",

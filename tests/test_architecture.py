@@ -43,7 +43,7 @@ FLOORS = {
         "published_rates",
         "retrieval_runs",
         "scorers",
-        "scikit_learn_results",
+        "scikit_learn",
         "engines",
         "cli",
     ],

@@ -169,7 +169,7 @@ def test_importing_brings_no_judge() -> None:
     """Decisions and the doors of arrays and files are imported at their first use."""
     code = (
         "import sys, polars_prcurve\n"
-        "late = {'judging', 'verdicts', 'report', 'charts', 'scorers', 'scikit_learn_results', 'cli'}\n"
+        "late = {'judging', 'verdicts', 'report', 'charts', 'scorers', 'scikit_learn', 'cli'}\n"
         "print(*sorted(name for name in sys.modules if name.startswith('polars_prcurve.') and "
         "late & {*name.split('.')}))\n"
     )
