@@ -691,7 +691,7 @@ def binormal_ap_crossing(case: Case) -> None:
         sign_change_search.to_logit(1 - 1e-4),
     )
     expected = case["expected"]
-    assert_close(case, sign_change_search.from_logit(found.places), expected["roots"])
+    assert_close(case, sign_change_search.from_logit(found.logits), expected["roots"])
     separations = [(m["mu_pos"] - m["mu_neg"]) / math.hypot(m["sd_pos"], m["sd_neg"]) for m in models]
     assert_close(case, below(np.array(separations)), [expected["auc_a"], expected["auc_b"]])
 

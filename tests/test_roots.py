@@ -44,7 +44,7 @@ def roots_of(function: Function, low: float = -1, high: float = 1) -> list[tuple
     found = crossings([function, zero], low, high)
     known = ~found.is_parting
     assert (found.pair_numbers == 0).all()
-    return list(zip(found.places[known].tolist(), found.is_falling[known].tolist(), strict=True))
+    return list(zip(found.logits[known].tolist(), found.is_falling[known].tolist(), strict=True))
 
 
 def assert_roots(found: list[tuple[float, bool]], expected: list[tuple[float, bool]]) -> None:
@@ -116,7 +116,7 @@ def test_where_functions_part() -> None:
     found = crossings([lambda x: np.maximum(x - 0.1234, 0.0), zero, lambda x: np.minimum(0.3 - x, 0.0)])
     assert found.is_parting.tolist() == [True, True, True]
     assert found.is_falling.tolist() == [False, False, False]
-    assert found.places == pytest.approx([0.1234, 0.1234, 0.3], abs=1e-9)
+    assert found.logits == pytest.approx([0.1234, 0.1234, 0.3], abs=1e-9)
 
 
 def test_rounding_is_no_difference() -> None:
@@ -161,7 +161,7 @@ def test_many_pairs() -> None:
     # The line of slope s and that of slope r meet at s + r; of either sign of x the lower slope falls.
     assert sorted(found.pair_numbers) == list(range(len(a)))
     expected = slopes[a[found.pair_numbers]] + slopes[b[found.pair_numbers]]
-    assert np.abs(found.places - expected).max() < 1e-9
+    assert np.abs(found.logits - expected).max() < 1e-9
     assert found.is_falling.all()
 
 

@@ -102,7 +102,7 @@ def count_needed(decision: Decision) -> float:
     widths = _find_half_widths(candidate)
     need = None if widths is None else _plan_classes(case, candidate, widths, 0.05)
     assert need is not None
-    return sum(size.number for size in need.classes)
+    return sum(size.n_needed for size in need.classes)
 
 
 def is_as_named(case: Case, need: SampleNeed, new: Judged) -> bool:
@@ -141,7 +141,7 @@ def share_as_named(population: Population, seeds: range) -> float:
         if need is None or need.is_met or need.is_least:
             continue
         sizes = {"positives": population.n_pos, "negatives": population.n_neg}
-        sizes |= {size.class_name: math.ceil(size.number) for size in need.classes}
+        sizes |= {size.class_name: math.ceil(size.n_needed) for size in need.classes}
         if sum(sizes.values()) <= _MOST_ROWS:
             named.append((case, need, (sizes["positives"], sizes["negatives"], seed + 10_000)))
     assert len(named) >= 0.7 * len(seeds)
@@ -239,7 +239,7 @@ def test_a_threshold_that_is_not_sure_has_the_size_of_its_distance() -> None:
         if decision.verdict.status == "unsure" and need is not None:
             assert decision.verdict.would_settle.startswith("To decide whether it meets the target")
             distance = abs(decision.table["precision"].item() - limit)
-            sizes.append((distance, need.classes[0].number))
+            sizes.append((distance, need.classes[0].n_needed))
     numbers = [number for _, number in sorted(sizes)]
     assert numbers == sorted(numbers, reverse=True)
     assert len(numbers) > 1
@@ -306,7 +306,9 @@ def test_a_least_number_is_that_at_which_none_of_them_is_flagged(
         is_test = plan.verdict.status == "unsure"
         n_plans += 1
         for factor, is_enough in ((1.01, True), (0.97, False)):
-            new = plan_cells(hits[0], 0, hits[1], round(size.number * factor + factor - 1), eta, **words)
+            new = plan_cells(
+                hits[0], 0, hits[1], round(size.n_needed * factor + factor - 1), eta, **words
+            )
             [low] = new.table["precision_low"]
             assert (low >= 0.97 if is_test else (1 - low) / 2 <= need.size) is is_enough
     assert n_plans

@@ -185,13 +185,13 @@ def _read_point(row: Mapping[str, Any], hit_word: str, false_word: str) -> tuple
     if (n_pos is None) != (n_neg is None):
         raise PrcError("pass both sizes of a test, n_pos= and n_neg=, or None for both")
     recall = _round_to_count(f"{hit_word}={hit_rate!r}", hit_rate, n_pos)
-    false_text = f"{false_word}={false_rate!r}"
+    false_argument_text = f"{false_word}={false_rate!r}"
     if false_word == "fpr":
-        return recall, _round_to_count(false_text, false_rate, n_neg), n_pos, n_neg
+        return recall, _round_to_count(false_argument_text, false_rate, n_neg), n_pos, n_neg
     if false_word == "specificity":
         # In decimals, so that 1 less 0.886 is 0.114, as a paper has it.
         fpr = float(1 - Decimal(repr(false_rate)))
-        return recall, _round_to_count(false_text, fpr, n_neg), n_pos, n_neg
+        return recall, _round_to_count(false_argument_text, fpr, n_neg), n_pos, n_neg
     if n_pos is None and "eta" not in row:
         raise PrcError("pass the sizes of the test with precision=: None gives no prevalence")
     eta = _read_share("eta", row["eta"]) if n_pos is None or n_neg is None else n_pos / (n_pos + n_neg)
@@ -213,7 +213,7 @@ def _read_point(row: Mapping[str, Any], hit_word: str, false_word: str) -> tuple
     n_hits, n_false = recall * n_pos, round(false_per_negative * n_neg)
     if _prints_as(n_hits / (n_hits + n_false), false_rate):
         return recall, n_false / n_neg, n_pos, n_neg
-    _warn(false_text, f"{n_hits:.10g} true positives and a whole number of false ones")
+    _warn(false_argument_text, f"{n_hits:.10g} true positives and a whole number of false ones")
     return recall, false_per_negative, n_pos, n_neg
 
 

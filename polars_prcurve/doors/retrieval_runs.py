@@ -125,10 +125,10 @@ def _read_file(argument: str, path: FilePath, dtypes: dict[str, Any]) -> pl.Data
     rows = rows.select("number", **read_exprs)
     is_bad = pl.any_horizontal(pl.col(*read_exprs).is_null())
     if (bad_rows := rows.filter(is_bad)).height:
-        number = bad_rows["number"][0]
-        line = shorten_name(lines.filter(number=number)["line"][0].strip())
+        line_no = bad_rows["number"][0]
+        line = shorten_name(lines.filter(number=line_no)["line"][0].strip())
         raise PrcError(
-            f"{argument} takes lines `{' '.join(dtypes)}`, and line {number} of {os.fspath(path)!r} is "
+            f"{argument} takes lines `{' '.join(dtypes)}`, and line {line_no} of {os.fspath(path)!r} is "
             f"{line!r}"
         )
     if not rows.height:

@@ -15,30 +15,18 @@ import polars as pl
 from polars_prcurve.core.binding import argument_rules
 from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
 from polars_prcurve.core.binding.eta_argument import EtaArgument
-from polars_prcurve.core.binding.group_renaming import (
-    TableT,
-    hide_columns,
-    hide_groups,
-    list_hidden,
-)
+from polars_prcurve.core.binding.group_renaming import TableT, hide_columns, hide_groups, list_hidden
 from polars_prcurve.core.comparison.model_pairs import Examples
 from polars_prcurve.core.confidence.bands_by_threshold_choice import BandKind, FixedBands
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.point_intervals import find_corners
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import name_groups
-from polars_prcurve.core.inputs.column_reader import (
-    Column,
-    ColumnReader,
-    list_columns,
-)
+from polars_prcurve.core.inputs.column_reader import Column, ColumnReader, list_columns
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.inputs.table_reader import (
-    read_input,
-    read_unlabelled,
-)
+from polars_prcurve.core.inputs.table_reader import read_input, read_unlabelled
 from polars_prcurve.core.inputs.wide_tables import stack_classes, stack_models
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
@@ -207,16 +195,16 @@ def set_parts(question: Question, parts: Sequence[Column], call_words: Mapping[s
 
     `call_words` are those that the call itself passes.
     """
-    columns = question.columns._replace(parts=list(parts))
+    input_columns = question.columns._replace(parts=list(parts))
     part_names = {name_column(part) for part in parts}
-    if columns.by is not None:
-        groups = _leave_parts_out("by", columns.by, part_names, call_words)
-        columns = columns._replace(by=groups or None)
-    if columns.model is not None and not _leave_parts_out(
-        "model", columns.model, part_names, call_words
+    if input_columns.by is not None:
+        groups = _leave_parts_out("by", input_columns.by, part_names, call_words)
+        input_columns = input_columns._replace(by=groups or None)
+    if input_columns.model is not None and not _leave_parts_out(
+        "model", input_columns.model, part_names, call_words
     ):
-        columns = columns._replace(model=None)
-    return question._replace(columns=columns)
+        input_columns = input_columns._replace(model=None)
+    return question._replace(columns=input_columns)
 
 
 def set_means(
@@ -226,7 +214,7 @@ def set_means(
 
     With `shared` the groups are classes that share examples.
     """
-    names = [name_column(column) for column in mean_columns]
+    names = [name_column(mean_column) for mean_column in mean_columns]
     call_groups: list[Column] = list_columns("by=", call_words.get("by"))
     doubled_names = [name for name in map(name_column, call_groups) if name in names]
     if doubled_names:
@@ -236,12 +224,13 @@ def set_means(
     other_groups = [group for name, group in column_of_name.items() if name not in names]
     # Classes of a wide table are a group that no column of the user's holds.
     last_groups = [
-        column_of_name.get(name, column) for name, column in zip(names, mean_columns, strict=True)
+        column_of_name.get(name, mean_column)
+        for name, mean_column in zip(names, mean_columns, strict=True)
     ]
     ColumnReader(question.frame, "raise", may_collect=False).read_by(last_groups, "mean_over")
-    columns = question.columns._replace(by=[*other_groups, *last_groups])
+    input_columns = question.columns._replace(by=[*other_groups, *last_groups])
     means = MeanOver(tuple(names), share_examples=shared and "class" in names)
-    return question._replace(columns=columns, means=means)
+    return question._replace(columns=input_columns, means=means)
 
 
 def _leave_parts_out(

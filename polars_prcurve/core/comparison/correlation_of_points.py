@@ -47,18 +47,18 @@ def add_correlation(
     has_counted_eta: bool,
 ) -> pl.LazyFrame:
     """Add CORRELATION, that of the values of both models, to rows with the discordant examples."""
-    rate_columns, agreement_columns = {}, {}
+    rate_exprs, agreement_exprs = {}, {}
     for name in AMOUNTS:
         n_both = pl.col(BOTH_PREFIX + name)
         n_examples = repeat_in_rows(pl.col(ALL_PREFIX + name) + 1, n_both)
         for side in SIDES:
-            rate_columns[side + _RATE_COLUMNS[name]] = (n_both + pl.col(side + name) + 0.5) / n_examples
+            rate_exprs[side + _RATE_COLUMNS[name]] = (n_both + pl.col(side + name) + 0.5) / n_examples
         rate_of_a, rate_of_b = (pl.col(side + _RATE_COLUMNS[name]) for side in SIDES)
         # Of two indicators: (P(both) - a b) / sqrt(a (1 - a) b (1 - b)).
         covariance = n_both / n_examples - rate_of_a * rate_of_b
         variances = (rate_of_a * (1 - rate_of_a)) * (rate_of_b * (1 - rate_of_b))
-        agreement_columns[_AGREEMENT_COLUMNS[name]] = covariance / variances.sqrt()
-    point_pairs = point_pairs.with_columns(**rate_columns).with_columns(**agreement_columns)
+        agreement_exprs[_AGREEMENT_COLUMNS[name]] = covariance / variances.sqrt()
+    point_pairs = point_pairs.with_columns(**rate_exprs).with_columns(**agreement_exprs)
     if not is_moving:
         is_sum = paired_errors.is_weighted_sum
         unsummed_metrics = [metric if has_weights or not is_sum(metric) else None for metric in metrics]
@@ -98,8 +98,8 @@ def _add_moves(
         return pick_by_number(METRIC_NUMBER, values, pl.lit(None, dtype=pl.Float64))
 
     eta, eta_error = pl.col("eta"), pl.col(A + EtaError.STANDARD_ERROR)
-    end_columns: dict[str, pl.Expr] = {}
-    move_columns: dict[str, pl.Expr] = {}
+    end_exprs: dict[str, pl.Expr] = {}
+    move_exprs: dict[str, pl.Expr] = {}
     for side in SIDES:
         middle_of_rate = {name: pl.col(side + rate) for name, rate in _RATE_COLUMNS.items()} | {
             "eta": eta
@@ -107,20 +107,20 @@ def _add_moves(
         for name in AMOUNTS:
             variance = middle_of_rate[name] * (1 - middle_of_rate[name])
             error = (variance / repeat_in_rows(pl.col(ALL_PREFIX + name) + 1, variance)).sqrt()
-            end_columns |= {
+            end_exprs |= {
                 f"{side}{name}_{sign}": middle_of_rate[name] + sign * error for sign in (-0.5, 0.5)
             }
             low_value, high_value = (
                 evaluate(middle_of_rate | {name: pl.col(f"{side}{name}_{sign}")}) for sign in (-0.5, 0.5)
             )
-            move_columns[side + _MOVE_COLUMNS[name]] = (high_value - low_value).abs()
+            move_exprs[side + _MOVE_COLUMNS[name]] = (high_value - low_value).abs()
         if has_counted_eta:
             # The logit of eta, less and plus half its error.
             etas = (1 / (1 + (sign * eta_error / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
             low_value, high_value = (
                 evaluate(middle_of_rate | {"eta": end_of_eta}) for end_of_eta in etas
             )
-            move_columns[side + MOVE_NAMES["eta"]] = (
+            move_exprs[side + MOVE_NAMES["eta"]] = (
                 pl.when(eta_error > 0).then(high_value - low_value).otherwise(0.0)
             )
-    return point_pairs.with_columns(**end_columns).with_columns(**move_columns)
+    return point_pairs.with_columns(**end_exprs).with_columns(**move_exprs)

@@ -46,7 +46,7 @@ from polars_prcurve.core.prevalence.population_column_names import Population
 
 EtaRange: TypeAlias = tuple[float | str, float | str]
 """The lowest and the highest prevalence of a search, as users write them."""
-_SAME_PLACE = 1e-9  # changes of order at places up to this far apart happen at once
+_SAME_LOGIT = 1e-9  # changes of order at logits up to this far apart happen at once
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class ModelScores:
     """Models of one or several `by` groups, and a function that scores them at any prevalence."""
 
     model_index: ModelIndex
-    score_at: Evaluate  # from numbers of models, and a place for each, to scores: greater is better
+    score_at: Evaluate  # from numbers of models, and a logit for each, to scores: greater is better
     sign: float  # a score is the metric times this sign
     eta_ends: tuple[float, float]  # the lowest and the highest prevalence of the search
     term_size: float  # if scores are differences of terms that may cancel, their size; otherwise 0
@@ -98,23 +98,23 @@ class ModelScores:
 
     @property
     def low_logit(self) -> float:
-        """The place of the lowest prevalence."""
+        """The logit of the lowest prevalence."""
         return to_logit(self.eta_ends[0])
 
     @property
     def high_logit(self) -> float:
-        """The place of the highest prevalence."""
+        """The logit of the highest prevalence."""
         return to_logit(self.eta_ends[1])
 
-    def to_etas(self, places: Floats) -> Floats:
-        """Return the prevalences of places; both ends as they were passed, without rounding."""
-        is_end = [places == self.low_logit, places == self.high_logit]
-        return np.select(is_end, self.eta_ends, from_logit(places))
+    def to_etas(self, logits: Floats) -> Floats:
+        """Return the prevalences of logits; both ends as they were passed, without rounding."""
+        is_end = [logits == self.low_logit, logits == self.high_logit]
+        return np.select(is_end, self.eta_ends, from_logit(logits))
 
     def find_order_changes(self) -> pl.DataFrame:
-        """Return a row per change of order, by rising place, with both models, and whether they part.
+        """Return a row per change of order, by rising logit, with both models, and whether they part.
 
-        Models that part are equal below the place: nobody is overtaken, but the order changes.
+        Models that part are equal below the logit: nobody is overtaken, but the order changes.
         """
         first_models, second_models = self.model_index.list_pairs()
         if self.point_metric is None or self.point_metric.ties is None:
@@ -124,7 +124,7 @@ class ModelScores:
             )
         else:
             roots = self._solve_ties(first_models, second_models)
-        roots = roots.select(np.argsort(roots.places))
+        roots = roots.select(np.argsort(roots.logits))
         first_of_roots = first_models[roots.pair_numbers]
         second_of_roots = second_models[roots.pair_numbers]
         # The overtaken model is the one that is ahead below.
@@ -133,7 +133,7 @@ class ModelScores:
             {
                 "overtaken": overtaken,
                 "overtaker": np.where(roots.is_falling, second_of_roots, first_of_roots),
-                "place": roots.places,
+                "logit": roots.logits,
                 "is_parting": roots.is_parting,
             }
         )
@@ -145,24 +145,25 @@ class ModelScores:
         solutions: list[tuple[int, float, bool, bool]] = []
         for pair_number, pair_models in enumerate(zip(first_models, second_models, strict=True)):
             odds_of_ties = self.point_metric.ties(
-                *(Point(*self.points[number]) for number in pair_models)
+                *(Point(*self.points[model_number]) for model_number in pair_models)
             )
-            solution_places = {math.log(odds) for odds in odds_of_ties if 0 < odds < math.inf}
+            solution_logits = {math.log(odds) for odds in odds_of_ties if 0 < odds < math.inf}
             stretch_ends = [
                 self.low_logit,
-                *sorted(place for place in solution_places if self.low_logit < place < self.high_logit),
+                *sorted(logit for logit in solution_logits if self.low_logit < logit < self.high_logit),
                 self.high_logit,
             ]
             # At some solutions of the equation the scores only touch. So the scores are compared in
             # the middle between each two solutions.
             middles = (np.array(stretch_ends[:-1]) + stretch_ends[1:]) / 2
             scores_at_middles = [
-                self.score_at(np.full(len(middles), number), middles) for number in pair_models
+                self.score_at(np.full(len(middles), model_number), middles)
+                for model_number in pair_models
             ]
             signs = np.sign(scores_at_middles[0] - scores_at_middles[1])
-            for place, sign_below, sign_above in zip(stretch_ends[1:-1], signs, signs[1:], strict=False):
+            for logit, sign_below, sign_above in zip(stretch_ends[1:-1], signs, signs[1:], strict=False):
                 if sign_below * sign_above < 0:
-                    solutions.append((pair_number, place, sign_below > 0, False))
+                    solutions.append((pair_number, logit, sign_below > 0, False))
         dtypes = enumerate((np.intp, float, bool, bool))
         return Roots(*(np.array([root[i] for root in solutions], dtype) for i, dtype in dtypes))
 
@@ -185,10 +186,10 @@ def _collect_model_scores(
         model_rows = table.collect(curves.groups, "", n_etas=1)
         [name] = metrics_by_name = number_metrics([find_none_as_zero(metric)])
 
-        def score_curves(models: Indices, places: Floats) -> Floats:
-            order = np.lexsort((places, models))  # the order of pairs, as they come back
+        def score_curves(models: Indices, logits: Floats) -> Floats:
+            order = np.lexsort((logits, models))  # the order of pairs, as they come back
             groups = model_rows[Group.NUMBER].gather(models[order])
-            eta_rows = pl.LazyFrame({Group.NUMBER: groups, "eta": from_logit(places[order])})
+            eta_rows = pl.LazyFrame({Group.NUMBER: groups, "eta": from_logit(logits[order])})
             populations = curves.build_populations(EtaTable(eta_rows, {Group.NUMBER: pl.UInt32()}))
             populations = populations.filter(pl.col(Population.HAS_ETA_ROW).is_not_null())
             query = curves.compute_values(populations, metrics_by_name).sort(Population.NUMBER)
@@ -201,10 +202,10 @@ def _collect_model_scores(
     collected_points = table.collect(build_counted_points(table, targets), "", n_etas=1)
     point_rates = collected_points.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
 
-    def score_points(models: Indices, places: Floats) -> Floats:
+    def score_points(models: Indices, logits: Floats) -> Floats:
         with np.errstate(all="ignore"):
             recall, fpr = point_rates[models, 0], point_rates[models, 1]
-            values: Floats = metric.from_rates(recall, fpr, from_logit(places))
+            values: Floats = metric.from_rates(recall, fpr, from_logit(logits))
             return values * sign
 
     model_index = ModelIndex(collected_points.select(*table.by))
@@ -224,15 +225,15 @@ def build_crossings_table(
     )
     group_series = pl.Series("group", model_index.group_numbers()[order_changes["overtaken"].to_numpy()])
     order_changes = order_changes.with_columns(group_series).sort(
-        "group", "place", "overtaken", "overtaker"
+        "group", "logit", "overtaken", "overtaker"
     )
-    overtaken, overtaker, places = (order_changes[name].to_numpy() for name in order_changes.columns[:3])
+    overtaken, overtaker, logits = (order_changes[name].to_numpy() for name in order_changes.columns[:3])
     return model_index.build_table(
         overtaken,
         model_a=model_index.model_names(overtaken),
         model_b=model_index.model_names(overtaker),
-        eta=from_logit(places),
-        value=scores.score_at(overtaken, places) * scores.sign,
+        eta=from_logit(logits),
+        value=scores.score_at(overtaken, logits) * scores.sign,
     )
 
 
@@ -244,11 +245,11 @@ def build_leaders_table(
     scores = _collect_model_scores(table, ranking_metric, eta_range)
     order_changes, group_numbers = scores.find_order_changes(), scores.model_index.group_numbers()
     # Below the first change of a group the order is constant: it is read off in the middle.
-    first_change_places = np.full(len(group_numbers), scores.high_logit)
-    overtaken, overtaker, places = (order_changes[name].to_numpy() for name in order_changes.columns[:3])
-    np.minimum.at(first_change_places, group_numbers[overtaker] - 1, places)
+    first_change_logits = np.full(len(group_numbers), scores.high_logit)
+    overtaken, overtaker, logits = (order_changes[name].to_numpy() for name in order_changes.columns[:3])
+    np.minimum.at(first_change_logits, group_numbers[overtaker] - 1, logits)
     all_models = np.arange(len(group_numbers))
-    values = scores.score_at(all_models, (scores.low_logit + first_change_places[group_numbers - 1]) / 2)
+    values = scores.score_at(all_models, (scores.low_logit + first_change_logits[group_numbers - 1]) / 2)
     leader_stretches: list[tuple[int, float, float]] = []
     for group in np.unique(group_numbers):
         models = all_models[(group_numbers == group) & ~np.isnan(values)]
@@ -259,13 +260,13 @@ def build_leaders_table(
             leader_stretches += _split_by_leader(
                 models, gaps > 0, group_changes, scores.low_logit, scores.high_logit
             )
-    models, low_places, high_places = (
+    models, low_logits, high_logits = (
         np.array([stretch[column_number] for stretch in leader_stretches]) for column_number in range(3)
     )
     models = models.astype(np.intp)
-    eta_columns = {"eta_low": scores.to_etas(low_places), "eta_high": scores.to_etas(high_places)}
+    etas_of_ends = {"eta_low": scores.to_etas(low_logits), "eta_high": scores.to_etas(high_logits)}
     return scores.model_index.build_table(
-        models, **eta_columns, model=scores.model_index.model_names(models)
+        models, **etas_of_ends, model=scores.model_index.model_names(models)
     )
 
 
@@ -282,20 +283,20 @@ def _split_by_leader(
     overtaken, overtaker = (
         np.searchsorted(models, order_changes[name].to_numpy()) for name in ("overtaken", "overtaker")
     )
-    places = order_changes["place"].to_numpy()
-    # If three models meet in one place, their changes are rounded apart, and must be applied together.
-    change_ends = np.flatnonzero(np.diff(places, append=np.inf) > _SAME_PLACE) + 1
-    first_change = 0
-    for next_change in change_ends.tolist():
-        place = float(places[first_change])
+    logits = order_changes["logit"].to_numpy()
+    # If three models meet at one logit, their changes are rounded apart, and must be applied together.
+    change_ends = np.flatnonzero(np.diff(logits, append=np.inf) > _SAME_LOGIT) + 1
+    first_at_logit = 0
+    for first_beyond in change_ends.tolist():
+        logit = float(logits[first_at_logit])
         for loser, winner in zip(
-            overtaken[first_change:next_change], overtaker[first_change:next_change], strict=True
+            overtaken[first_at_logit:first_beyond], overtaker[first_at_logit:first_beyond], strict=True
         ):
             is_ahead[loser, winner], is_ahead[winner, loser] = False, True
         if is_ahead[:, leader].any():
-            if place - low_logit > _SAME_PLACE:
-                yield int(models[leader]), low_logit, place
-                low_logit = place
+            if logit - low_logit > _SAME_LOGIT:
+                yield int(models[leader]), low_logit, logit
+                low_logit = logit
             leader = int(np.argmin(is_ahead.sum(axis=0)))
-        first_change = next_change
+        first_at_logit = first_beyond
     yield int(models[leader]), low_logit, high_logit

@@ -194,19 +194,19 @@ def _subtract_apart(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame
         model_values = add_bootstrap_intervals(
             models.table, metrics, comparison.certainty, models.sweep, model_values
         )
-    error_columns = {name: error for name, (error, _) in _list_errors(models).items()}
+    error_exprs = {name: error for name, (error, _) in _list_errors(models).items()}
     least_columns = [
         *CLASS_SIZE_COLUMNS.values(),
         *(models.name("freedom") if models.has_freedom else []),
     ]
     differences = _join_values(
-        models, model_values, list(error_columns), [*error_columns.values(), *least_columns]
+        models, model_values, list(error_exprs), [*error_exprs.values(), *least_columns]
     )
     differences = differences.with_columns(
         *(pl.min_horizontal(A + column, B + column).alias(column) for column in least_columns),
         *(
             (pl.col(A + error) ** 2 + pl.col(B + error) ** 2).sqrt().alias(f"{name}_standard_error")
-            for name, error in error_columns.items()
+            for name, error in error_exprs.items()
         ),
     )
     return _take_larger_errors(models, differences)
@@ -305,7 +305,7 @@ def _subtract_replicates(models: _Models, model_values: pl.LazyFrame) -> pl.Lazy
     )
     differences = _join_values(models, model_values, list(models.metrics_by_name), has_doubts=False)
     differences = paired_errors.add_bootstrap_errors(bootstrap, models.sweep, model_values, differences)
-    doubt_columns: dict[str, pl.Expr] = {}
+    doubt_exprs: dict[str, pl.Expr] = {}
     for name, metric in models.metrics_by_name.items():
         doubts_of_sides = [
             analytic_intervals.list_bootstrap_doubts(name, metric, side) for side in SIDES
@@ -314,8 +314,8 @@ def _subtract_replicates(models: _Models, model_values: pl.LazyFrame) -> pl.Lazy
             reason: is_doubtful | doubts_of_sides[1][reason]
             for reason, is_doubtful in doubts_of_sides[0].items()
         }
-        doubt_columns[f"{name}_{DOUBT}"] = find_first_doubt(pair_doubts, pl.lit(True))
-    return differences.with_columns(**doubt_columns)
+        doubt_exprs[f"{name}_{DOUBT}"] = find_first_doubt(pair_doubts, pl.lit(True))
+    return differences.with_columns(**doubt_exprs)
 
 
 def _join_values(
@@ -367,7 +367,7 @@ def _join_values(
 
 def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFrame:
     """Add covariances, and make standard errors the larger one of themselves and the cautious one."""
-    changed_columns: dict[str, pl.Expr] = {}
+    changed_exprs: dict[str, pl.Expr] = {}
     for name, metric in models.metrics_by_name.items():
         error, covariance = pl.col(f"{name}_standard_error"), pl.lit(0.0)
         if counts_unseen(metric) and models.comparison.examples != "apart":
@@ -379,6 +379,6 @@ def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFr
         larger_value = pl.max_horizontal(A + name, B + name)
         rounded_error = pl.when(error > _ROUNDING * larger_value).then(error).otherwise(error * 0)
         is_known = pl.col(f"{name}_difference").is_not_null()
-        changed_columns[f"{name}_standard_error"] = pl.when(is_known).then(rounded_error)
-        changed_columns[f"{name}_{difference_limits.COVARIANCE}"] = covariance
-    return differences.with_columns(**changed_columns)
+        changed_exprs[f"{name}_standard_error"] = pl.when(is_known).then(rounded_error)
+        changed_exprs[f"{name}_{difference_limits.COVARIANCE}"] = covariance
+    return differences.with_columns(**changed_exprs)

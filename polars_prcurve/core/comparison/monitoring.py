@@ -265,9 +265,11 @@ def _check_periods(cell_rows: pl.DataFrame, time_column: str) -> None:
         return
     for earlier, later in pairwise(periods.cast(pl.String).drop_nulls().unique().sort()):
         if _split_numbers(earlier) > _split_numbers(later):
-            number = f"pl.col({time_column!r}).str.extract(r'([0-9]+)').cast(int).alias({time_column!r})"
+            expr_text = (
+                f"pl.col({time_column!r}).str.extract(r'([0-9]+)').cast(int).alias({time_column!r})"
+            )
             raise PrcError(
-                f"pass numbers or dates as time=, such as {number}, or an Enum of the periods in "
+                f"pass numbers or dates as time=, such as {expr_text}, or an Enum of the periods in "
                 f"order: text sorts {earlier!r} before {later!r}"
             )
 

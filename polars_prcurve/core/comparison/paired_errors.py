@@ -172,10 +172,10 @@ def _sum_squared_gaps(
         terms_and_sizes = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in gaps.items()}
         pair_totals = add_up_clusters(cell_pairs, key_columns, terms_and_sizes)
     else:
-        square_columns = {name: to_whole_shares(gap**2 * pl.col(_SHARE)) for name, gap in gaps.items()}
-        sum_columns = {name: sum_shares(pl.col(name)) for name in names}
-        class_squares = cell_pairs.select(*key_columns, _IS_POS, **square_columns)
-        class_sums = class_squares.group_by(*key_columns, _IS_POS).agg(**sum_columns)
+        square_exprs = {name: to_whole_shares(gap**2 * pl.col(_SHARE)) for name, gap in gaps.items()}
+        sum_exprs = {name: sum_shares(pl.col(name)) for name in names}
+        class_squares = cell_pairs.select(*key_columns, _IS_POS, **square_exprs)
+        class_sums = class_squares.group_by(*key_columns, _IS_POS).agg(**sum_exprs)
         pair_totals = class_sums.group_by(key_columns).agg(
             pl.col(name).filter(is_member).sum().alias(f"{name}_{side}")
             for name in names
@@ -194,7 +194,7 @@ def _list_influences(
     influences: InfluenceTable, alike_columns: Sequence[str], *, joins_rows: bool
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Return one row per influence, with `<name>` over the size of its class, and the sizes by key."""
-    size_columns, columns_of_name, key = {}, {}, influences.key
+    size_exprs, columns_of_name, key = {}, {}, influences.key
     for name in influences.names:
         # No difference between models exceeds the size, a power of two, where `alike_columns` are equal.
         size_of_side = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
@@ -202,16 +202,16 @@ def _list_influences(
             size = pl.max_horizontal(*size_of_side.values()) if joins_rows else pl.col(size_name)
             largest_size = size.max().over(alike_columns) if alike_columns else size.max()
             # Less their means, influences are at most twice as large, and differences four times.
-            size_columns[size_name] = 4 * largest_size
+            size_exprs[size_name] = 4 * largest_size
         columns_of_name[name] = [
             pl.col(f"{name}_{kind}") / pl.col(size_of_side[side]) for kind, side in _SIDE_OF_KIND.items()
         ]
     size_rows = (
         influences.score_rows.group_by(key, *alike_columns)
-        .agg(pl.col(*size_columns).first())
-        .select(key, **size_columns)
+        .agg(pl.col(*size_exprs).first())
+        .select(key, **size_exprs)
     )
-    influence_rows = influences.score_rows.drop(*size_columns).join(size_rows, on=key)
+    influence_rows = influences.score_rows.drop(*size_exprs).join(size_rows, on=key)
     influence_rows = repeat_rows(influence_rows, len(_SIDE_OF_KIND)).select(
         *dict.fromkeys((Group.NUMBER, key)),
         *((ETA_NUMBER,) if key == Population.NUMBER else ()),
@@ -344,7 +344,7 @@ def count_discordant(
 
 def _build_counts(table: ScoreTable) -> dict[str, pl.Expr]:
     """Return the numbers of examples of each kind and class, by column, from sums of amounts."""
-    count_columns: dict[str, pl.Expr] = {}
+    count_exprs: dict[str, pl.Expr] = {}
     for name, amount in AMOUNTS.items():
         n_both, square_sum = pl.col(BOTH_PREFIX + amount), pl.col(amount + _SQUARED_ENDING)
         count_of_kind = {side: pl.col(side + amount) - n_both for side in SIDES}
@@ -357,10 +357,10 @@ def _build_counts(table: ScoreTable) -> dict[str, pl.Expr]:
             square_sum = square_sum.cast(pl.Float64) * exact_arithmetic.SQUARES_NEAR_ONE
         # What a weight of 1 counts as.
         unit_count = pl.when(square_sum > 0).then(count_of_kind[ALL_PREFIX] / square_sum).otherwise(1.0)
-        count_columns |= {
+        count_exprs |= {
             kind + name: count.cast(pl.Float64) * unit_count for kind, count in count_of_kind.items()
         }
-    return count_columns
+    return count_exprs
 
 
 def _count_flagged(
@@ -497,7 +497,7 @@ def _measure_sums(
         pick_by_number(number_column, class_weights, unknown).alias(column)
         for column, class_weights in weights_of_classes.items()
     )
-    variances, has_enough = [], []
+    variance_terms, has_enough = [], []
     for name, column in _WEIGHT_COLUMNS.items():
         weight = pl.col(column)
         n_a_alone, n_b_alone, n_all = (pl.col(kind + name) for kind in (A, B, ALL_PREFIX))
@@ -506,11 +506,11 @@ def _measure_sums(
         n_a_alone, n_b_alone, n_all = n_a_alone + 0.5, n_b_alone + 0.5, n_all + 1
         difference = (n_a_alone - n_b_alone) / n_all
         rate_variance = ((n_a_alone + n_b_alone) / n_all - difference**2) / n_all
-        variances.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * rate_variance))
+        variance_terms.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * rate_variance))
     eta_error = pl.col(A + EtaError.STANDARD_ERROR)
     eta_variance = (pick_by_number(number_column, slopes, unknown) * eta_error) ** 2
-    variances.append(pl.when(eta_error > 0).then(eta_variance).otherwise(0.0))
-    return pairs, sum(variances, pl.lit(0.0)), has_enough
+    variance_terms.append(pl.when(eta_error > 0).then(eta_variance).otherwise(0.0))
+    return pairs, sum(variance_terms, pl.lit(0.0)), has_enough
 
 
 def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:

@@ -1,10 +1,10 @@
-"""Places at which the difference of two functions changes sign, for all pairs of many functions at once.
+"""Logits at which the difference of two functions changes sign, for all pairs of many functions at once.
 
-    scan      evaluate the functions at evenly spaced places; bracket each change of sign
+    scan      evaluate the functions at evenly spaced logits; bracket each change of sign
     refine    scan again, on a finer grid, where a difference comes near zero and turns back
     solve     narrow each bracket, by inverse quadratic interpolation or halving (Chandrupatla 1997)
 
-The *gap* of a pair is its first function less its second. A place where the gap is zero without a change
+The *gap* of a pair is its first function less its second. A logit where the gap is zero without a change
 of sign is no root. Two roots between neighbours of the scan are found only if that scan looks there.
 
 Source: Chandrupatla 1997, Advances in Engineering Software 28.
@@ -23,8 +23,8 @@ from polars_prcurve.core.ground.lazy_numpy import Floats
 
 Indices: TypeAlias = NDArray[np.intp]  # numbers of pairs, rows or columns
 Evaluate: TypeAlias = Callable[[Indices, Floats], Floats]
-"""From numbers of functions, or of pairs, and a place for each, to values, or to gaps."""
-_PlaceAndGap: TypeAlias = tuple[Floats, Floats]  # an end of each bracket, and the gap there
+"""From numbers of functions, or of pairs, and a logit for each, to values, or to gaps."""
+_LogitAndGap: TypeAlias = tuple[Floats, Floats]  # an end of each bracket, and the gap there
 _SCAN_STEPS = 400  # the scan has at least this number of steps
 _MAX_STEP = 0.05  # the scan has steps of at most this width
 _REFINEMENT = 16  # a finer grid has this number of steps instead of one
@@ -40,11 +40,11 @@ class Roots(NamedTuple):
     """Roots of many pairs, as columns with an item per root."""
 
     pair_numbers: Indices  # the number of the pair
-    places: Floats
+    logits: Floats
     is_falling: NDArray[
         np.bool_
     ]  # below the root the first function is greater, above it the second one
-    # The place is where two functions part, not a root: they are equal from the low end to here. Above,
+    # The logit is where two functions part, not a root: they are equal from the low end to here. Above,
     # the second function is greater if `is_falling`, otherwise the first.
     is_parting: NDArray[np.bool_]
 
@@ -57,8 +57,8 @@ class _Brackets(NamedTuple):
     """Intervals with gaps of opposite sign at their ends, as columns with an item per interval."""
 
     pair_numbers: Indices
-    low_places: Floats
-    high_places: Floats
+    low_logits: Floats
+    high_logits: Floats
     low_gaps: Floats
     high_gaps: Floats
 
@@ -72,11 +72,11 @@ def find_sign_changes(
     *,
     term_size: float = 0.0,
 ) -> Roots:
-    """Return all places between low and high at which functions a[i] and b[i] change order, or part."""
+    """Return all logits between low and high at which functions a[i] and b[i] change order, or part."""
 
-    def evaluate_gaps(pair_numbers: Indices, places: Floats) -> Floats:
-        numbers = np.append(first_functions[pair_numbers], second_functions[pair_numbers])
-        first_values, second_values = np.split(compute(numbers, np.tile(places, 2)), 2)
+    def evaluate_gaps(pair_numbers: Indices, logits: Floats) -> Floats:
+        function_numbers = np.append(first_functions[pair_numbers], second_functions[pair_numbers])
+        first_values, second_values = np.split(compute(function_numbers, np.tile(logits, 2)), 2)
         return subtract_rounded(first_values, second_values, term_size)
 
     # If functions are equal over a stretch, the root is its upper end. If values are differences of
@@ -84,37 +84,37 @@ def find_sign_changes(
     n_steps = max(_SCAN_STEPS, math.ceil((high_end - low_end) / _MAX_STEP))
     step_width = (high_end - low_end) / n_steps
     # One step more beyond either end: a near miss at the end needs neighbours on both sides.
-    places = np.linspace(low_end - step_width, high_end + step_width, n_steps + 3)
+    logits = np.linspace(low_end - step_width, high_end + step_width, n_steps + 3)
     function_numbers = np.unique(np.append(first_functions, second_functions))
     scanned_values = compute(
-        np.repeat(function_numbers, len(places)), np.tile(places, len(function_numbers))
+        np.repeat(function_numbers, len(logits)), np.tile(logits, len(function_numbers))
     )
-    scanned_values = scanned_values.reshape(len(function_numbers), len(places))
+    scanned_values = scanned_values.reshape(len(function_numbers), len(logits))
     first_rows = np.searchsorted(function_numbers, first_functions)
     second_rows = np.searchsorted(function_numbers, second_functions)
-    no_places = np.empty(0)
-    bracket_parts = [_Brackets(np.empty(0, dtype=np.intp), no_places, no_places, no_places, no_places)]
+    no_logits = np.empty(0)
+    bracket_parts = [_Brackets(np.empty(0, dtype=np.intp), no_logits, no_logits, no_logits, no_logits)]
     for first_pair in range(0, len(first_functions), _MAX_PAIRS):
         pair_numbers = np.arange(first_pair, min(first_pair + _MAX_PAIRS, len(first_functions)))
         rows = first_rows[pair_numbers], second_rows[pair_numbers]
         gaps = subtract_rounded(scanned_values[rows[0]], scanned_values[rows[1]], term_size)
-        bracket_parts.append(_bracket_partings(pair_numbers, places, gaps))
+        bracket_parts.append(_bracket_partings(pair_numbers, logits, gaps))
         bracket_parts += _find_brackets(
-            evaluate_gaps, pair_numbers, np.broadcast_to(places, gaps.shape), gaps
+            evaluate_gaps, pair_numbers, np.broadcast_to(logits, gaps.shape), gaps
         )
     brackets = _Brackets(*map(np.concatenate, zip(*bracket_parts, strict=True)))
     is_parting = np.abs(brackets.low_gaps) == _TINY
-    places = _solve_brackets(evaluate_gaps, brackets)
-    roots = _drop_doubles(Roots(brackets.pair_numbers, places, brackets.low_gaps > 0, is_parting))
-    return roots.select((roots.places > low_end) & (roots.places < high_end))
+    logits = _solve_brackets(evaluate_gaps, brackets)
+    roots = _drop_doubles(Roots(brackets.pair_numbers, logits, brackets.low_gaps > 0, is_parting))
+    return roots.select((roots.logits > low_end) & (roots.logits < high_end))
 
 
 def _drop_doubles(roots: Roots) -> Roots:
     """Return the roots in order, each once."""
-    roots = roots.select(np.lexsort((roots.places, roots.pair_numbers)))
+    roots = roots.select(np.lexsort((roots.logits, roots.pair_numbers)))
     # If two neighbouring gaps are equal, both are near misses, and their finer grids overlap: each root
     # counts once. Two real roots side by side have opposite directions.
-    is_near = np.diff(roots.places, prepend=-np.inf) <= 2 * _TOLERANCE
+    is_near = np.diff(roots.logits, prepend=-np.inf) <= 2 * _TOLERANCE
     is_near &= np.diff(roots.pair_numbers, prepend=-1) == 0
     return roots.select(~(is_near & (roots.is_falling == np.roll(roots.is_falling, 1))))
 
@@ -130,8 +130,8 @@ def subtract_rounded(first_values: Floats, second_values: Floats, term_size: flo
     return np.where(is_equal & np.isfinite(gaps), 0.0, gaps)
 
 
-def _bracket_partings(pair_numbers: Indices, places: Floats, gaps: Floats) -> _Brackets:
-    """Return a bracket around the place where a row of gaps that starts with 0 parts from 0."""
+def _bracket_partings(pair_numbers: Indices, logits: Floats, gaps: Floats) -> _Brackets:
+    """Return a bracket around the logit where a row of gaps that starts with 0 parts from 0."""
     end_columns = (gaps != 0).argmax(axis=1)
     end_gaps = np.take_along_axis(gaps, end_columns[:, None], axis=1)[:, 0]
     row_numbers = np.flatnonzero((end_columns > 0) & ~np.isnan(end_gaps))
@@ -139,44 +139,44 @@ def _bracket_partings(pair_numbers: Indices, places: Floats, gaps: Floats) -> _B
     # A sign opposite to that of the first gap represents the zeros, so that the solver finds their end.
     return _Brackets(
         pair_numbers[row_numbers],
-        places[end_columns - 1],
-        places[end_columns],
+        logits[end_columns - 1],
+        logits[end_columns],
         -np.sign(end_gaps) * _TINY,
         end_gaps,
     )
 
 
 def _find_brackets(
-    evaluate_gaps: Evaluate, pair_numbers: Indices, places: Floats, gaps: Floats
+    evaluate_gaps: Evaluate, pair_numbers: Indices, logits: Floats, gaps: Floats
 ) -> Iterator[_Brackets]:
     """Yield brackets around the sign changes of each pair, from the scan and from finer grids."""
-    yield _bracket_sign_changes(pair_numbers, places, gaps)
-    # A gap that comes near zero and turns back may have crossed zero twice between two places. So the
-    # surroundings of each such near miss are scanned again, until the places are _TOLERANCE apart.
+    yield _bracket_sign_changes(pair_numbers, logits, gaps)
+    # A gap that comes near zero and turns back may have crossed zero twice between two logits. So the
+    # surroundings of each such near miss are scanned again, until the logits are _TOLERANCE apart.
     row_numbers, column_numbers = _find_near_misses(gaps)
     while len(row_numbers) > 0:
-        pair_numbers, outer_places = (
+        pair_numbers, outer_logits = (
             pair_numbers[row_numbers],
-            (places[row_numbers, column_numbers - 1], places[row_numbers, column_numbers + 1]),
+            (logits[row_numbers, column_numbers - 1], logits[row_numbers, column_numbers + 1]),
         )
-        places = np.linspace(*outer_places, 2 * _REFINEMENT + 1, axis=1)
-        gaps = evaluate_gaps(np.repeat(pair_numbers, places.shape[1]), places.ravel()).reshape(
-            places.shape
+        logits = np.linspace(*outer_logits, 2 * _REFINEMENT + 1, axis=1)
+        gaps = evaluate_gaps(np.repeat(pair_numbers, logits.shape[1]), logits.ravel()).reshape(
+            logits.shape
         )
-        yield _bracket_sign_changes(pair_numbers, places, gaps)
+        yield _bracket_sign_changes(pair_numbers, logits, gaps)
         row_numbers, column_numbers = _find_near_misses(gaps)
         # The nearest of each row: on a finer grid further ones come from rounding.
         order = np.lexsort((np.abs(gaps[row_numbers, column_numbers]), row_numbers))
         row_numbers, first_of_row = np.unique(row_numbers[order], return_index=True)
         column_numbers = column_numbers[order][first_of_row]
         is_wide = (
-            places[row_numbers, column_numbers + 1] - places[row_numbers, column_numbers - 1]
+            logits[row_numbers, column_numbers + 1] - logits[row_numbers, column_numbers - 1]
             > _TOLERANCE
         )
         row_numbers, column_numbers = row_numbers[is_wide], column_numbers[is_wide]
 
 
-def _bracket_sign_changes(pair_numbers: Indices, places: Floats, gaps: Floats) -> _Brackets:
+def _bracket_sign_changes(pair_numbers: Indices, logits: Floats, gaps: Floats) -> _Brackets:
     """Return a bracket around each sign change along a row, skipping zeros."""
     nonzero_columns = np.where(
         gaps != 0, np.arange(gaps.shape[1]), 0
@@ -188,8 +188,8 @@ def _bracket_sign_changes(pair_numbers: Indices, places: Floats, gaps: Floats) -
     low_columns, high_columns = last_nonzero_columns[row_numbers, column_numbers], column_numbers + 1
     return _Brackets(
         pair_numbers[row_numbers],
-        places[row_numbers, low_columns],
-        places[row_numbers, high_columns],
+        logits[row_numbers, low_columns],
+        logits[row_numbers, high_columns],
         gaps[row_numbers, low_columns],
         gaps[row_numbers, high_columns],
     )
@@ -211,52 +211,52 @@ def _find_near_misses(gaps: Floats) -> tuple[Indices, Indices]:
 
 
 def _solve_brackets(evaluate_gaps: Evaluate, brackets: _Brackets) -> Floats:
-    """Return the place of the sign change in each bracket, to within _TOLERANCE."""
-    # As in Chandrupatla's algorithm, a is the latest place, b the other end of the bracket, and c the
+    """Return the logit of the sign change in each bracket, to within _TOLERANCE."""
+    # As in Chandrupatla's algorithm, a is the latest logit, b the other end of the bracket, and c the
     # end that was dropped last. All brackets advance together, and narrow ones drop out.
     pair_numbers, columns = brackets.pair_numbers, (column.copy() for column in brackets[1:])
-    other_places, latest_places, other_gaps, latest_gaps = columns
-    dropped_places, dropped_gaps, shares = (
-        other_places.copy(),
+    other_logits, latest_logits, other_gaps, latest_gaps = columns
+    dropped_logits, dropped_gaps, shares = (
+        other_logits.copy(),
         other_gaps.copy(),
-        np.full(len(other_places), 0.5),
+        np.full(len(other_logits), 0.5),
     )
     low_signs = np.sign(other_gaps)
-    open_brackets = np.arange(len(other_places))
+    open_brackets = np.arange(len(other_logits))
     while len(open_brackets) > 0:
-        next_places = latest_places[open_brackets] + shares[open_brackets] * (
-            other_places[open_brackets] - latest_places[open_brackets]
+        next_logits = latest_logits[open_brackets] + shares[open_brackets] * (
+            other_logits[open_brackets] - latest_logits[open_brackets]
         )
-        next_gaps = evaluate_gaps(pair_numbers[open_brackets], next_places)
+        next_gaps = evaluate_gaps(pair_numbers[open_brackets], next_logits)
         # A zero counts to the low side, so the root of a stretch of zeros is its upper end.
         next_gaps = np.where(next_gaps == 0, low_signs[open_brackets] * _TINY, next_gaps)
         is_same_sign = np.sign(next_gaps) == np.sign(latest_gaps[open_brackets])
-        dropped_places[open_brackets], dropped_gaps[open_brackets] = (
-            np.where(is_same_sign, latest_places[open_brackets], other_places[open_brackets]),
+        dropped_logits[open_brackets], dropped_gaps[open_brackets] = (
+            np.where(is_same_sign, latest_logits[open_brackets], other_logits[open_brackets]),
             np.where(is_same_sign, latest_gaps[open_brackets], other_gaps[open_brackets]),
         )
-        other_places[open_brackets] = np.where(
-            is_same_sign, other_places[open_brackets], latest_places[open_brackets]
+        other_logits[open_brackets] = np.where(
+            is_same_sign, other_logits[open_brackets], latest_logits[open_brackets]
         )
         other_gaps[open_brackets] = np.where(
             is_same_sign, other_gaps[open_brackets], latest_gaps[open_brackets]
         )
-        latest_places[open_brackets], latest_gaps[open_brackets] = next_places, next_gaps
-        widths = np.abs(other_places[open_brackets] - latest_places[open_brackets])
+        latest_logits[open_brackets], latest_gaps[open_brackets] = next_logits, next_gaps
+        widths = np.abs(other_logits[open_brackets] - latest_logits[open_brackets])
         open_brackets = open_brackets[widths > _TOLERANCE]
         shares[open_brackets] = _choose_next_share(
-            (latest_places[open_brackets], latest_gaps[open_brackets]),
-            (other_places[open_brackets], other_gaps[open_brackets]),
-            (dropped_places[open_brackets], dropped_gaps[open_brackets]),
+            (latest_logits[open_brackets], latest_gaps[open_brackets]),
+            (other_logits[open_brackets], other_gaps[open_brackets]),
+            (dropped_logits[open_brackets], dropped_gaps[open_brackets]),
         )
-    return np.where(np.abs(latest_gaps) < np.abs(other_gaps), latest_places, other_places)
+    return np.where(np.abs(latest_gaps) < np.abs(other_gaps), latest_logits, other_logits)
 
 
-def _choose_next_share(*ends: _PlaceAndGap) -> Floats:
+def _choose_next_share(*ends: _LogitAndGap) -> Floats:
     """Return where to look next in each bracket, as a share of the way from a to b."""
     (a, at_a), (b, at_b), (c, at_c) = ends
     with np.errstate(all="ignore"):
-        # The root of the parabola that gives place as a function of gap (inverse quadratic
+        # The root of the parabola that gives the logit as a function of gap (inverse quadratic
         # interpolation), if by Chandrupatla's test it is monotonic in the bracket; otherwise the middle.
         xi, phi = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
         is_monotonic = (phi * phi < xi) & ((1 - phi) ** 2 < 1 - xi)
@@ -274,6 +274,6 @@ def to_logit(share: float) -> float:
     return math.log(share) - math.log1p(-share)
 
 
-def from_logit(place: Floats) -> Floats:
+def from_logit(logit: Floats) -> Floats:
     """Return the prevalences of logits."""
-    return 1 / (1 + np.exp(-place))
+    return 1 / (1 + np.exp(-logit))

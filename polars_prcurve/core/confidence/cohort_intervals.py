@@ -74,7 +74,7 @@ def add_eta_correlations(
     # threshold, and falls by r / n with the one below.
     eta_slopes = {"tp": 1 / n_pos, "fn": 1 / n_pos, "fp": -1 / n_neg, "tn": -1 / n_neg}
     eta_variance = sum_moments(eta_slopes, eta_slopes, moment_columns)
-    correlation_columns = {}
+    correlation_exprs = {}
     for rate_name, (cell_above, cell_below), class_size in (
         ("recall", ("tp", "fn"), n_pos),
         ("fpr", ("fp", "tn"), n_neg),
@@ -87,8 +87,8 @@ def add_eta_correlations(
         covariance = sum_moments(rate_slopes, eta_slopes, moment_columns)
         correlation = pl.when(scale > 0).then(covariance / scale)
         own_correlation = pl.when(EtaError.IS_OWN).then(correlation.clip(-1.0, 1.0))
-        correlation_columns[ETA_CORRELATIONS[rate_name]] = own_correlation.fill_null(0.0)
-    return points.with_columns(**correlation_columns)
+        correlation_exprs[ETA_CORRELATIONS[rate_name]] = own_correlation.fill_null(0.0)
+    return points.with_columns(**correlation_exprs)
 
 
 _CHAIN_OF_SHARES: tuple[ShareCells, ...] = (

@@ -29,13 +29,13 @@ def scale_limit(
     Values are shares of `unit`, or without a bound if that is None.
     """
 
-    def scale(number: pl.Expr) -> pl.Expr:
-        scaled = number.sqrt() if unit is None else (number / unit).clip(0, 1).sqrt().arcsin()
+    def scale(value: pl.Expr) -> pl.Expr:
+        scaled = value.sqrt() if unit is None else (value / unit).clip(0, 1).sqrt().arcsin()
         return -scaled if is_upper else scaled
 
     ends = ("_high", "_low") if is_upper else ("_low", "_high")
-    numbers = [*(pl.col(f"{name}{end}") for end in ("", *ends)), limit]
-    return dict(zip(_SCALED.values(), map(scale, numbers), strict=True))
+    value_exprs = [*(pl.col(f"{name}{end}") for end in ("", *ends)), limit]
+    return dict(zip(_SCALED.values(), map(scale, value_exprs), strict=True))
 
 
 def measure_certainty(confidence: float, *, is_chosen: bool = False) -> pl.Expr:

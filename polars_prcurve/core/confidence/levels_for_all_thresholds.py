@@ -114,8 +114,8 @@ def probability_at_all(n: int, local_level: float) -> float:
     for event, mean in zip(time_order.tolist(), mean_events.tolist(), strict=True):
         if mean > 0:
             # The chances of 0, 1, 2, ... events, up to a number that is hardly ever exceeded.
-            numbers = np.arange(min(math.ceil(mean + 9 * math.sqrt(mean) + 16), n + 1) + 1)
-            new_chances = np.exp(numbers * math.log(mean) - mean - log_factorials[numbers])
+            event_counts = np.arange(min(math.ceil(mean + 9 * math.sqrt(mean) + 16), n + 1) + 1)
+            new_chances = np.exp(event_counts * math.log(mean) - mean - log_factorials[event_counts])
             chances = np.convolve(chances, new_chances)
         if event < n:  # a low end: at most `event` events, since ranks begin with 1
             chances = chances[: event - n_before + 1]

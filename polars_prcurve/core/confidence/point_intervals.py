@@ -152,7 +152,7 @@ def _lower_sizes(size_columns: Sequence[str], bands: FixedBands) -> dict[str, pl
         EffectiveSize.N_POS: pl.col(EffectiveSize.POS_FREEDOM),
         EffectiveSize.N_NEG: pl.col(EffectiveSize.NEG_FREEDOM),
     }
-    columns = {
+    size_exprs = {
         size_column: pl.col(size_column)
         * z**2
         / student_quantile(z, repeat_in_rows(degrees_of_freedom, pl.col(size_column))) ** 2
@@ -160,19 +160,19 @@ def _lower_sizes(size_columns: Sequence[str], bands: FixedBands) -> dict[str, pl
     }
     if bands.counts_eta:
         widening = (student_quantile(z, least_freedom) * (1 / z)) ** 2
-        columns[EtaError.VARIANCE] = pl.col(EtaError.VARIANCE) * widening
-    return columns
+        size_exprs[EtaError.VARIANCE] = pl.col(EtaError.VARIANCE) * widening
+    return size_exprs
 
 
 def _add_reference_correlations(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add ETA_CORRELATIONS where the prevalence was estimated with the table itself."""
-    correlation_columns = {}
+    correlation_exprs = {}
     for rate_name, class_name in (("recall", "pos"), ("fpr", "neg")):
         size, share = pl.col(SIZE_COLUMNS[rate_name]), pl.col(rate_name)
         inner_share = (share * size + 0.5) / (size + 1)  # a rate of 0 or 1 has an error, too
         correlation = sum_slopes(class_name, share) / (inner_share * (1 - inner_share)).sqrt()
-        correlation_columns[ETA_CORRELATIONS[rate_name]] = correlation.clip(-1.0, 1.0).fill_nan(0.0)
-    return points.with_columns(**correlation_columns)
+        correlation_exprs[ETA_CORRELATIONS[rate_name]] = correlation.clip(-1.0, 1.0).fill_nan(0.0)
+    return points.with_columns(**correlation_exprs)
 
 
 def sum_slopes(class_name: str, share: pl.Expr) -> pl.Expr:
@@ -196,8 +196,8 @@ def _add_shares(
     moments = bands.sample.moments
     if moments and isinstance(bands, ModelBands):
         points = cohort_intervals.add_eta_correlations(points, table, moments)
-    share_columns: dict[str, pl.Expr] = {}
-    correlation_columns: dict[str, pl.Expr] = {}
+    share_exprs: dict[str, pl.Expr] = {}
+    correlation_exprs: dict[str, pl.Expr] = {}
     names_of_share: dict[str, tuple[str, str]] = {}
     for metric in metrics:
         cells_of_share = cohort_intervals.list_shares(metric)
@@ -205,15 +205,15 @@ def _add_shares(
             size_name = f"{share_name}_size"
             share, size = cohort_intervals.measure_share(share_cells, table, moments)
             names_of_share[share_name] = share_name, size_name
-            share_columns |= {share_name: share, size_name: size}
+            share_exprs |= {share_name: share, size_name: size}
         for first_name, second_name in combinations(cells_of_share, 2):
             cells_of_pair = {name: cells_of_share[name] for name in (first_name, second_name)}
             correlation = cohort_intervals.correlate_shares(cells_of_pair, moments)
             if correlation is not None:
                 column = cohort_intervals.name_correlation(first_name, second_name)
-                correlation_columns[column] = correlation
-    points = points.with_columns(**share_columns).with_columns(**correlation_columns)
-    return points, names_of_share, correlation_columns.keys()
+                correlation_exprs[column] = correlation
+    points = points.with_columns(**share_exprs).with_columns(**correlation_exprs)
+    return points, names_of_share, correlation_exprs.keys()
 
 
 def _measure_moved_shares(
@@ -262,14 +262,14 @@ def add_limits(
     """Add both ends of rates of these columns, each with the rate that it is and its size."""
     # The optimizer takes time by the square of the length of an expression. So what an expression has
     # several times is bound first, and `null_if_nan` has its own twice.
-    trial_columns: dict[str, pl.Expr] = {}
-    limit_columns: dict[str, pl.Expr] = {}
+    trial_exprs: dict[str, pl.Expr] = {}
+    limit_exprs: dict[str, pl.Expr] = {}
     for value_column, (rate_name, size) in rate_and_size_of_column.items():
         rate, trials = pl.col(value_column), f"{RESERVED}trials_of_{value_column}"
-        trial_columns[trials] = repeat_in_rows(size, rate)
-        limit_columns |= bands.limits_by_name(rate_name, rate, pl.col(trials))
-    points = points.with_columns(**trial_columns).with_columns(**limit_columns)
-    return points.with_columns(pl.col(*limit_columns).fill_nan(None)).drop(trial_columns)
+        trial_exprs[trials] = repeat_in_rows(size, rate)
+        limit_exprs |= bands.limits_by_name(rate_name, rate, pl.col(trials))
+    points = points.with_columns(**trial_exprs).with_columns(**limit_exprs)
+    return points.with_columns(pl.col(*limit_exprs).fill_nan(None)).drop(trial_exprs)
 
 
 def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]:

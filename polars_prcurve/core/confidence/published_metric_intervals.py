@@ -153,5 +153,5 @@ def _build_logit_estimate(value: Any, logit_error: Any, confidence: float) -> Pu
         )
         nan_at_ends = np.where((value > 0) & (value < 1), 0.0, np.nan)  # 0 and 1 have no logit
         value_error = value * (1 - value) * logit_error  # the delta method, back from the logit
-        numbers = (value, *(number + nan_at_ends for number in (value_error, low, high)))
-    return PublishedEstimate(*(float(number) if np.ndim(number) == 0 else number for number in numbers))
+        fields = (value, *(field + nan_at_ends for field in (value_error, low, high)))
+    return PublishedEstimate(*(float(field) if np.ndim(field) == 0 else field for field in fields))

@@ -145,13 +145,13 @@ def compute_limits(
     # of rare misses, and of 4 by Wilson's low end, times n.
     wilson_root = (z_squared * (4 + z_squared / 4 - 16 / trials)).sqrt()
     mean_of_four = (4 + z_squared / 2 - wilson_root) / (1 + z_squared / trials)
-    means_of_fewer = (_find_poisson_mean(number, 1 - confidence) for number in (1, 2, 3))
+    means_of_fewer = (_find_poisson_mean(n_hits, 1 - confidence) for n_hits in (1, 2, 3))
     means_at_ends = [pl.lit(0.0), *map(pl.lit, means_of_fewer), mean_of_four]
     # Through these means goes a convex line, which is the greatest of its parts. Where it is not convex,
     # at low levels, Wilson's interval is wider.
     line_parts = [
-        mean + (next_mean - mean) * (n_missed - place)
-        for place, (mean, next_mean) in enumerate(pairwise(means_at_ends))
+        mean + (next_mean - mean) * (n_missed - n_at_end)
+        for n_at_end, (mean, next_mean) in enumerate(pairwise(means_at_ends))
     ]
     least_high = pl.max_horizontal(high, 1 - pl.max_horizontal(line_parts) / trials)
     return low, pl.when((n_missed < 4) & (trials >= 8)).then(least_high).otherwise(high)

@@ -245,13 +245,13 @@ def add_needed_sizes(rates: F, options: SizeOptions, *, has_numbers: bool) -> F:
         sizes[rate] = kept_size.otherwise(size_alone * pl.col(_ENOUGH_LOG).exp())
         are_known &= size_alone.is_not_null()
     rates = _find_factor(rates, options, sizes)
-    size_columns: dict[str, pl.Expr] = {}
+    size_exprs: dict[str, pl.Expr] = {}
     for (rate, count), kept_rate in zip(_COUNT_OF_RATE.items(), reversed(_RATES), strict=True):
-        size_columns[f"{count}_needed"] = pl.when(are_known).then(sizes[rate].ceil())
+        size_exprs[f"{count}_needed"] = pl.when(are_known).then(sizes[rate].ceil())
         is_found = are_known & (pl.col(_ENOUGH_LOG) < _GREATEST_LOG)
         size_beside = pl.when(is_found).then(sizes[rate].ceil()).shift(-_SEARCH_OF_KEPT[kept_rate])
-        size_columns[f"{count}_beside"] = size_beside if has_numbers else pl.lit(None, dtype=pl.Float64)
-    return rates.with_columns(**size_columns).filter(pl.col(_SEARCH) == 0)
+        size_exprs[f"{count}_beside"] = size_beside if has_numbers else pl.lit(None, dtype=pl.Float64)
+    return rates.with_columns(**size_exprs).filter(pl.col(_SEARCH) == 0)
 
 
 def _find_factor(rates: F, options: SizeOptions, sizes: Mapping[str, pl.Expr]) -> F:
@@ -291,18 +291,18 @@ def _name(*parts: str) -> str:
 def _add_limits(rates: F, options: SizeOptions) -> F:
     """Add the ends of the intervals of both rates at their expected numbers, below and above them."""
     z = normal_quantile(options.assurance)
-    hit_columns: dict[str, pl.Expr] = {}
+    hit_exprs: dict[str, pl.Expr] = {}
     for rate_name in _RATES:
         share, size = pl.col(rate_name), pl.col(_name(rate_name, "size"))
         hits = share * size
         # How far hits may be from their mean: z standard deviations, and half an example of continuity.
         hits_step = (hits * (1 - share)).sqrt() * z + 0.5
         hits_of_moves = (hits, (hits - hits_step).clip(0.0), pl.min_horizontal(hits + hits_step, size))
-        hit_columns |= {
+        hit_exprs |= {
             _name(rate_name, move_name): moved_hits
             for move_name, moved_hits in zip(_MOVE_NAMES, hits_of_moves, strict=True)
         }
-    rates = rates.with_columns(**hit_columns)
+    rates = rates.with_columns(**hit_exprs)
     column_of_name: dict[str, pl.Expr | pl.Series] = {}
     for rate_name, move_name in product(_RATES, _MOVE_NAMES):
         hits_column, size_column = _name(rate_name, move_name), _name(rate_name, "size")
@@ -314,16 +314,16 @@ def _add_limits(rates: F, options: SizeOptions) -> F:
             end_arrays = compute_ends(hit_array, size_array, options.confidence, options.rate)
             interval_ends = (pl.Series(end).fill_nan(None) for end in end_arrays)
         else:
-            count_columns = pl.col(hits_column), pl.col(size_column)
-            interval_ends = compute_ends(*count_columns, options.confidence, options.rate)
+            count_exprs = pl.col(hits_column), pl.col(size_column)
+            interval_ends = compute_ends(*count_exprs, options.confidence, options.rate)
         column_of_name |= dict(zip(end_columns, interval_ends, strict=True))
     return rates.with_columns(**column_of_name)
 
 
 def _add_log_widths(rates: F, *, is_at_eta: bool) -> F:
     """Add the logarithms of the widths of the band of precision, at eta or where it is widest."""
-    ratio_columns: dict[str, pl.Expr] = {}
-    width_columns: dict[str, pl.Expr] = {}
+    ratio_exprs: dict[str, pl.Expr] = {}
+    width_exprs: dict[str, pl.Expr] = {}
     odds = pl.col("eta") / (1 - pl.col("eta"))
     for recall_move, fpr_move in _MOVES_OF_RATES:
         # The ends of the ratio recall / fpr, by distances in quadrature.
@@ -340,12 +340,12 @@ def _add_log_widths(rates: F, *, is_at_eta: bool) -> F:
         low = pl.when(is_bare).then(recall_low / fpr_high).otherwise(recall / fpr * (-down).exp())
         high = pl.when(is_bare).then(recall_high / fpr_low).otherwise(recall / fpr * up.exp())
         low_name, high_name = (_name(recall_move, fpr_move, end) for end in ("low", "high"))
-        ratio_columns |= {low_name: low, high_name: high}
+        ratio_exprs |= {low_name: low, high_name: high}
         low, high = pl.col(low_name), pl.col(high_name)
         if is_at_eta:
             width = 1 / (1 + 1 / (high * odds)) - 1 / (1 + 1 / (low * odds))
         else:
             root = (low / high).sqrt()  # of L / U, since U may be infinite
             width = (1 - root) / (1 + root)
-        width_columns[_name(recall_move, fpr_move, "log_width")] = width.log()
-    return rates.with_columns(**ratio_columns).with_columns(**width_columns)
+        width_exprs[_name(recall_move, fpr_move, "log_width")] = width.log()
+    return rates.with_columns(**ratio_exprs).with_columns(**width_exprs)

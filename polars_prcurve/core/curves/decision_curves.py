@@ -69,7 +69,7 @@ def build_decision_table(
     risks, (etas, eta_train) = _read_risks(probabilities), _read_etas(etas, eta_train)
     # One row per prevalence and risk, with the threshold as a value of the score's dtype
     risk_parts = []
-    for number, prevalence in enumerate(etas):
+    for eta_number, prevalence in enumerate(etas):
         moved_risks: Any = risks
         if prevalence is not None and eta_train is not None and prevalence != eta_train:
             moved_risks = [shift_prior(risk, prevalence, eta_train) for risk in risks]
@@ -77,7 +77,7 @@ def build_decision_table(
         risk_part = to_least_scores(exact_thresholds, table.score_dtype).alias("threshold").to_frame()
         risk_column = pl.Series(_PROBABILITY, risks, dtype=pl.Float64)
         risk_parts.append(
-            risk_part.with_columns(risk_column, pl.lit(number, dtype=pl.Int64).alias(_ETA_NUMBER))
+            risk_part.with_columns(risk_column, pl.lit(eta_number, dtype=pl.Int64).alias(_ETA_NUMBER))
         )
     risk_rows = pl.concat(risk_parts)
     if table.parts is None:
@@ -138,7 +138,7 @@ def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
         return PROBABILITIES
     low_risk, high_risk = min(inner_etas) / 10, min(20 * max(inner_etas), 0.99)
     n_steps = max(_N_RISKS, round(20 * math.log10(high_risk / low_risk)))
-    risks = (low_risk * (high_risk / low_risk) ** (number / n_steps) for number in range(n_steps + 1))
+    risks = (low_risk * (high_risk / low_risk) ** (step / n_steps) for step in range(n_steps + 1))
     return tuple(dict.fromkeys(float(f"{risk:.2g}") for risk in risks))
 
 

@@ -31,10 +31,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence import point_intervals
 from polars_prcurve.core.confidence.bands_by_threshold_choice import LIMIT_COLUMNS, FixedBands
-from polars_prcurve.core.confidence.interval_input_columns import (
-    UNCERTAIN_ETA_COLUMNS,
-    EtaError,
-)
+from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS, EtaError
 from polars_prcurve.core.confidence.rate_intervals import compute_beta_limits
 from polars_prcurve.core.ground.exact_arithmetic import (
     repeat_in_rows,
@@ -158,15 +155,15 @@ def _measure_spread() -> list[pl.Expr]:
 
 def _add_sizes_of_field(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add the number of examples that each class counts as."""
-    size_columns = {}
+    size_exprs = {}
     for rate, size_column in point_intervals.SIZE_COLUMNS.items():
         rate_value, even_variance = pl.col(rate), pl.col(_EVEN_SPREAD + rate)
         variance_of_one = rate_value * (1 - rate_value)
         # The variance of a rate r is r (1 - r) / m for m examples; no more than if all parts had it.
         variance_ratio = pl.max_horizontal(pl.col(_SPREAD + rate) / variance_of_one, even_variance)
         one_over_size = pl.when(variance_of_one > 0).then(variance_ratio).otherwise(even_variance)
-        size_columns[size_column] = 1 / one_over_size
-    return points.with_columns(**size_columns)
+        size_exprs[size_column] = 1 / one_over_size
+    return points.with_columns(**size_exprs)
 
 
 def _add_rate_limits_of_field(
@@ -177,13 +174,13 @@ def _add_rate_limits_of_field(
         rate: (rate, size_column) for rate, size_column in point_intervals.SIZE_COLUMNS.items()
     }
     points = point_intervals.add_rate_limits(points, columns_of_rate, bands, table)
-    end_columns = {}
+    end_exprs = {}
     for rate, (low_column, high_column) in LIMIT_COLUMNS.items():
         part_low = pl.col(rate) - pl.col(_FARTHEST + low_column)
         part_high = pl.col(rate) + pl.col(_FARTHEST + high_column)
-        end_columns[low_column] = pl.min_horizontal(low_column, part_low).clip(lower_bound=0.0)
-        end_columns[high_column] = pl.max_horizontal(high_column, part_high).clip(upper_bound=1.0)
-    return points.with_columns(**end_columns)
+        end_exprs[low_column] = pl.min_horizontal(low_column, part_low).clip(lower_bound=0.0)
+        end_exprs[high_column] = pl.max_horizontal(high_column, part_high).clip(upper_bound=1.0)
+    return points.with_columns(**end_exprs)
 
 
 def add_part_rates(part_rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -127,10 +127,10 @@ class Guarantee(NamedTuple):
     def promise(self, targets: Sequence[Target]) -> list[Target]:
         """Return the targets with a search for thresholds whose true value meets them."""
         promised_targets = []
-        for number, target in enumerate(targets):
+        for target_number, target in enumerate(targets):
             is_run, goes_up = isinstance(_read_test(target), RunTest), target.takes_first
             promise_target = _promise_run if is_run else _promise_rate
-            search, find_end, count_others, count_sought = promise_target(target, self, number)
+            search, find_end, count_others, count_sought = promise_target(target, self, target_number)
             # The examples that prove it are positives for recall and npv, and negatives for all other
             # targets; at the test set's prevalence it is the other way round.
             promise = Promise(

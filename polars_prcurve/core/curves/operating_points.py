@@ -312,8 +312,8 @@ def _check_points(
 ) -> pl.LazyFrame:
     """Return the points of groups that count; the query stops if a check fails."""
     checks = [*late_checks(table, grid)]
-    for number, thresholds in row_search.list_frame_targets(targets).items():
-        checks.append(thresholds.missing_row_check(pl.col(TARGET_NUMBER) == number))
+    for target_number, thresholds in row_search.list_frame_targets(targets).items():
+        checks.append(thresholds.missing_row_check(pl.col(TARGET_NUMBER) == target_number))
     checks += [] if targets[0].promise is None else guarantees.list_promise_checks(targets, grid)
     return check_at_end(table, points, *checks)
 
@@ -352,12 +352,12 @@ def _build_search(
     )
     sweep_rows = sweep.rows if among is None else sweep.rows.filter(among)
     sweep_rows = sweep_rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-    size_columns = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
+    size_exprs = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
     columns = _list_row_columns(bands, design)
     promise = targets[0].promise
     has_alert_sizes = promise is not None and promise.has_sizes
     columns += [] if among is None else [Sweep.BLOCK]
-    sweep_rows = sweep_rows.select(*columns, *(ALERT_SIZES if has_alert_sizes else ()), **size_columns)
+    sweep_rows = sweep_rows.select(*columns, *(ALERT_SIZES if has_alert_sizes else ()), **size_exprs)
     populations = build_populations_of_points(sweep.groups, grid, table)
     if has_alert_sizes:
         sweep_rows = add_greatest_sizes(sweep_rows)

@@ -82,17 +82,17 @@ def _read_limit(target: Target) -> Any:
 
 def _list_for_recall(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
     """Return the scores of the positives with which each recall is reached, or nearly."""
-    numbers = _list_numbers(*_widen(shares), classes.sizes[0])
-    if numbers is None:
+    n_hits = _list_numbers(*_widen(shares), classes.sizes[0])
+    if n_hits is None:
         return None
     # A recall of 0 is reached at the highest score of all.
-    return np.append(classes.positives.pick(-numbers[numbers > 0]), classes.highest)
+    return np.append(classes.positives.pick(-n_hits[n_hits > 0]), classes.highest)
 
 
 def _list_for_fpr(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
     """Return the lowest scores with no more false positives than each fpr allows, or nearly."""
-    numbers = _list_numbers(*_widen(shares), classes.sizes[1])
-    return None if numbers is None else np.append(_list_above(classes, numbers), classes.lowest)
+    n_false = _list_numbers(*_widen(shares), classes.sizes[1])
+    return None if n_false is None else np.append(_list_above(classes, n_false), classes.lowest)
 
 
 def _list_for_precision(classes: SortedClasses, precisions: Floats, etas: Floats) -> Scores | None:
@@ -126,19 +126,19 @@ def _list_for_false_positives(
         np.searchsorted(-ratios, -limits) for limits in (greatest_ratios, sure_ratios)
     )
     ends = np.minimum(sure_places + 1, len(ratios))
-    places = _list_integers(starts, ends)
-    if places is None:
+    rows = _list_integers(starts, ends)
+    if rows is None:
         return None
     # The rows below a positive, up to the next one, have its recall, and ever more false positives.
-    recall, pairs = curve.columns["recall"][places], np.repeat(np.arange(len(starts)), ends - starts)
-    numbers = _list_numbers(sure_ratios[pairs] * recall, greatest_ratios[pairs] * recall, n_neg)
-    return None if numbers is None else np.append(_list_above(classes, numbers), classes.lowest)
+    recall, pairs = (curve.columns["recall"][rows], np.repeat(np.arange(len(starts)), ends - starts))
+    n_false = _list_numbers(sure_ratios[pairs] * recall, greatest_ratios[pairs] * recall, n_neg)
+    return None if n_false is None else np.append(_list_above(classes, n_false), classes.lowest)
 
 
-def _list_above(classes: SortedClasses, numbers: Integers) -> Scores:
+def _list_above(classes: SortedClasses, n_false: Integers) -> Scores:
     """Return the lowest scores with at most each number of false positives; none if all are allowed."""
     # One more than is allowed is at the next lower negative; any score above it has no more.
-    limits = classes.negatives.pick(-1 - numbers[numbers < classes.sizes[1]])
+    limits = classes.negatives.pick(-1 - n_false[n_false < classes.sizes[1]])
     return classes.list_next(limits, above=True)
 
 
@@ -180,10 +180,10 @@ def _list_for_alerts(classes: SortedClasses, shares: Floats, etas: Floats) -> Sc
     score_arrays = []
     for scores in (classes.pos_scores, classes.neg_scores):
         first_places, sure_places = (find_first(scores, limit * (1 + side * _ROOM)) for side in (1, -1))
-        places = _list_integers(first_places, np.minimum(sure_places + 1, len(scores)))
-        if places is None:
+        score_numbers = _list_integers(first_places, np.minimum(sure_places + 1, len(scores)))
+        if score_numbers is None:
             return None
-        score_arrays.append(scores[places])
+        score_arrays.append(scores[score_numbers])
     return np.concatenate(score_arrays)
 
 

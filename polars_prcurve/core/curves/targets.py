@@ -333,11 +333,11 @@ def _build_threshold_targets(
         return [replace(target, least_score=least_score, thresholds=group_thresholds)]
     if table is None or (score_dtype := read_score_dtype(table)) is None:
         raise PrcError("pass recall= or fpr=: rates= has no thresholds, so threshold= finds none")
-    numbers = read_threshold_list("threshold", _to_list("threshold", thresholds), score_dtype)
-    least_scores = to_least_scores(numbers, score_dtype)
+    exact_thresholds = read_threshold_list("threshold", _to_list("threshold", thresholds), score_dtype)
+    least_scores = to_least_scores(exact_thresholds, score_dtype)
     targets = []
-    for place, number in enumerate(numbers):
-        least, value = least_scores.slice(place, 1), round_to_float(number)
+    for target_number, exact_threshold in enumerate(exact_thresholds):
+        least, value = least_scores.slice(target_number, 1), round_to_float(exact_threshold)
         targets.append(Target("threshold", value, least_score=least, limit=Limit(_read_score, least)))
     return targets
 
@@ -431,16 +431,14 @@ def search_limits(targets: Sequence[Target]) -> Search:
 
 def number_where(passes: pl.Expr, rows: SegmentValues, *, greatest: bool) -> Extreme:
     """Return the greatest or the least number of the rows that pass a test."""
-    number = pl.when(passes).then(rows.column(ROW_NUMBER))
-    return Extreme(number, greatest, read_row=lambda extreme: extreme)
+    row_number_expr = pl.when(passes).then(rows.column(ROW_NUMBER))
+    return Extreme(row_number_expr, greatest, read_row=lambda extreme: extreme)
 
 
 _ROW = "row"  # the name of the extreme that identifies the row
 POINT_CRITERION = "point"  # the criterion of the only point of a group
 ONLY_POINT = Target(
-    POINT_CRITERION,
-    None,
-    search_without_limit=choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0),
+    POINT_CRITERION, None, search_without_limit=choose_row(lambda rows: rows.column(ROW_NUMBER) >= 0)
 )
 """The target that every row meets: the point of a 2x2 table, or of a published pair of rates."""
 
@@ -690,25 +688,27 @@ def _add_least_scores(
         cast_threshold = threshold.cast(score_dtype)
         is_float = score_dtype.is_float()
         least_score = merge_zeros(cast_threshold).cast(score_dtype) if is_float else cast_threshold
-        threshold_columns = {GIVEN_THRESHOLD: least_score.cast(pl.Float64), LEAST_SCORE: least_score}
+        threshold_exprs = {GIVEN_THRESHOLD: least_score.cast(pl.Float64), LEAST_SCORE: least_score}
         n_nan = threshold.cast(pl.Float64).is_nan().sum()
         sentence_end = " row(s), and no score is at or above it"
         check = Check(n_nan > 0, (f"{argument}= holds NaN in ", n_nan, sentence_end))
-        return stop_if_broken(thresholds.lazy().with_columns(**threshold_columns), [check])
+        return stop_if_broken(thresholds.lazy().with_columns(**threshold_exprs), [check])
     if isinstance(thresholds, pl.LazyFrame):
         raise PrcError(
             f"cast the thresholds of a LazyFrame to the score's dtype {score_dtype}, or call "
             ".collect() on that frame, whose numbers are then compared exactly; they are "
             f"{threshold_dtype}"
         )
-    exact_numbers = iter(
+    next_thresholds = iter(
         read_threshold_list(argument, thresholds["threshold"].drop_nulls(), score_dtype)
     )
-    numbers = [None if value is None else next(exact_numbers) for value in thresholds["threshold"]]
-    shown_thresholds = [None if number is None else round_to_float(number) for number in numbers]
+    exact_thresholds = [
+        None if value is None else next(next_thresholds) for value in thresholds["threshold"]
+    ]
+    shown_thresholds = [None if value is None else round_to_float(value) for value in exact_thresholds]
     return thresholds.lazy().with_columns(
         pl.Series(GIVEN_THRESHOLD, shown_thresholds, dtype=pl.Float64),
-        to_least_scores(numbers, score_dtype).alias(LEAST_SCORE),
+        to_least_scores(exact_thresholds, score_dtype).alias(LEAST_SCORE),
     )
 
 

@@ -328,8 +328,8 @@ class Case:
         if self.goal.mean_over or len(self.rivals) < 2:
             return False
         area, *other_areas = (rival.row[EvidenceColumn.AREA] for rival in self.rivals[:2])
-        numbers = {tuple(rival.row.get(name) for name in CELLS) for rival in self.rivals[:2]}
-        return area is not None and area < 1 and other_areas == [area] and len(numbers) == 1
+        cell_counts = {tuple(rival.row.get(name) for name in CELLS) for rival in self.rivals[:2]}
+        return area is not None and area < 1 and other_areas == [area] and len(cell_counts) == 1
 
     @property
     def leaders(self) -> list[Candidate]:
@@ -346,7 +346,7 @@ class Case:
         """
         row = (self.qualifiers or self.candidates)[0].row
         value, low, high = (row.get(f"behind{end}") for end in ("", "_high", "_low"))
-        return Estimate(*(None if number is None else -number for number in (value, low, high)))
+        return Estimate(*(None if limit is None else -limit for limit in (value, low, high)))
 
     @property
     def doubt_of_lead(self) -> str | None:

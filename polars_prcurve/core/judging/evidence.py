@@ -409,8 +409,8 @@ def _measure_certainty(goal: Goal, points: pl.DataFrame, level: float, n_events:
 def _find_misses(goal: Goal, points: pl.DataFrame) -> set[int]:
     """Return the numbers of the rows that significantly miss a limit of the demand."""
     return {
-        number
-        for number, row in enumerate(points.iter_rows(named=True))
+        row_number
+        for row_number, row in enumerate(points.iter_rows(named=True))
         if any(goal.test_limit(row, word) is False for word in goal.demand)
     }
 

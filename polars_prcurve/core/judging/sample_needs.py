@@ -44,18 +44,18 @@ class ClassNeed(NamedTuple):
     """How many examples of a class it takes, and how many there are."""
 
     class_name: str  # as counts are named: `positives`, `negatives`, or the groups of a mean
-    number: float
+    n_needed: float
     n_tested: float
 
     @property
     def n_missing(self) -> float:
         """How many more it takes."""
-        return max(self.number - self.n_tested, 0)
+        return max(self.n_needed - self.n_tested, 0)
 
     @property
     def is_met(self) -> bool:
         """Whether the test set has as many."""
-        return self.number <= self.n_tested
+        return self.n_needed <= self.n_tested
 
 
 class SampleNeed(NamedTuple):

@@ -251,12 +251,7 @@ class Recipe(NamedTuple):
         return self.steps if self.once is None else (self.once, *self.steps)
 
 
-PROMISES: dict[str, Any] = {
-    "needs": "all",
-    "by_rise": False,
-    "once": None,
-    "has_short_form": False,
-}
+PROMISES: dict[str, Any] = {"needs": "all", "by_rise": False, "once": None, "has_short_form": False}
 """The fields of a recipe that are guarantees, each with the value that guarantees nothing."""
 
 
@@ -450,9 +445,9 @@ class CurveMetric(Metric):
         recipe = self.recipe
         if recipe.is_met is not None:
             # The bits of the place on the curve stand above those of the value, NaN where undefined.
-            numbers = segment.recall + segment.fpr, recipe.term(segment).fill_null(math.nan)
+            place_and_value = segment.recall + segment.fpr, recipe.term(segment).fill_null(math.nan)
             place_code, value_code = (
-                number.reinterpret(dtype=pl.UInt64).cast(pl.Int128) for number in numbers
+                float_expr.reinterpret(dtype=pl.UInt64).cast(pl.Int128) for float_expr in place_and_value
             )
             return pl.when(recipe.is_met(segment)).then(place_code * 2**64 + value_code)
         if recipe.total != "sum":
@@ -719,6 +714,6 @@ def split_sum(shares: Array) -> Iterator[Any]:
         least, greatest = _find_ends(shares)
 
 
-def _find_ends(numbers: Array) -> tuple[float, float]:
+def _find_ends(values: Array) -> tuple[float, float]:
     """Return the least and the greatest number; 0 and 0 of none."""
-    return (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 0.0)
+    return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)

@@ -329,7 +329,9 @@ def integrated_average_precision(
 def _bind_alerts(prefix: str, low: float, high: float) -> tuple[Step, ...]:
     """Return steps that bind v, 1 - v and s of `atanh_rest`, of alerts that grow with prevalence."""
     parts = ("start", "end", "gain", "v", "rest", "s")
-    start_name, end_name, growth_name, v_name, rest_name, s_name = (f"{prefix}_{part}" for part in parts)
+    start_name, end_name, growth_name, v_name, complement_name, s_name = (
+        f"{prefix}_{part}" for part in parts
+    )
 
     def bind_ends(segment: SegmentValues) -> dict[str, Amount]:
         alerts_at_low, alerts_at_high = (
@@ -345,7 +347,7 @@ def _bind_alerts(prefix: str, low: float, high: float) -> tuple[Step, ...]:
         alerts_sum = segment.column(start_name) + segment.column(end_name)
         return {
             v_name: segment.column(growth_name) / alerts_sum,
-            rest_name: 2 * segment.column(start_name) / alerts_sum,
+            complement_name: 2 * segment.column(start_name) / alerts_sum,
         }
 
     def bind_s(segment: SegmentValues) -> dict[str, Amount]:

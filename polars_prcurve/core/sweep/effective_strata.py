@@ -174,7 +174,7 @@ def set_strata_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
         pl.coalesce(name_unit(cell), _UNSEEN_OF_CELL[cell]).alias(name_unit(cell)) for cell in CELLS
     )
     total_of_cell = {cell: pl.col(cell).cast(pl.Float64) for cell in CELLS}
-    size_columns, variances, slopes_of_rate = {}, [], {}
+    size_exprs, variance_exprs, slopes_of_rate = {}, [], {}
     for rate, size_column, (above, below) in zip(
         ("recall", "fpr"),
         (EffectiveSize.N_POS, EffectiveSize.N_NEG),
@@ -183,16 +183,16 @@ def set_strata_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
     ):
         r, n_class = pl.col(rate), total_of_cell[above] + total_of_cell[below]
         covariance = pl.col(_COVARIANCE_OF_PAIR[above, below]) / n_class
-        size_columns[size_column] = n_class / (
+        size_exprs[size_column] = n_class / (
             (1 - r) * pl.col(name_unit(above)) + r * pl.col(name_unit(below)) - 2 * covariance
         )
-        variances.append(r * (1 - r) / size_columns[size_column])
+        variance_exprs.append(r * (1 - r) / size_exprs[size_column])
         slopes_of_rate[rate] = {above: (1 - r) / n_class, below: -r / n_class}
     rate_covariance: pl.Expr = pl.lit(0.0)
     for pos_cell, pos_slope in slopes_of_rate["recall"].items():
         for neg_cell, neg_slope in slopes_of_rate["fpr"].items():
             rate_covariance += pos_slope * neg_slope * pl.col(name_moment(pos_cell, neg_cell))
-    scale = (variances[0] * variances[1]).sqrt()
+    scale = (variance_exprs[0] * variance_exprs[1]).sqrt()
     correlation = pl.when(scale > 0).then((rate_covariance / scale).clip(-1.0, 1.0)).otherwise(0.0)
     moment_exprs = {
         name_moment(cell, cell): total_of_cell[cell] * pl.col(name_unit(cell)) * unit**2
@@ -201,7 +201,7 @@ def set_strata_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
     moment_exprs |= {name: pl.col(name) * unit**2 for name in _COVARIANCE_OF_PAIR.values()}
     moment_exprs |= {name_unit(cell): pl.col(name_unit(cell)) * unit for cell in CELLS}
     return points.with_columns(
-        **size_columns, **moment_exprs, **{EffectiveSize.RATE_CORRELATION: correlation}
+        **size_exprs, **moment_exprs, **{EffectiveSize.RATE_CORRELATION: correlation}
     )
 
 
@@ -231,12 +231,7 @@ def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
         Unseen.MISSED_SHARE: lowest_weight / (total_of_label["pos"] + lowest_weight),
         Unseen.SHARE: top_weight / (total_of_label["pos"] + top_weight),
     }
-    label_columns = (
-        StratumLabels.POS,
-        StratumLabels.NEG,
-        StratumLabels.N_ALONE,
-        StratumLabels.BY_CLASS,
-    )
+    label_columns = (StratumLabels.POS, StratumLabels.NEG, StratumLabels.N_ALONE, StratumLabels.BY_CLASS)
     group_sums = group_sums.select(*table.by, *label_columns, *_UNSEEN_OF_CELL.values(), **column_exprs)
     return join_groups(groups, group_sums, table.by, how="left", keep_order=True)
 

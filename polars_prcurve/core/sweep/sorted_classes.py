@@ -131,9 +131,9 @@ class SortedClasses:
             for name, or_equal in ((names.cum, False), (names.above, True)):
                 n_below = class_scores.count_below(keys, or_equal=or_equal)
                 count_columns[name] = (len(class_scores.values) - n_below).astype(np.int64)
-        numbers = pl.repeat(0, len(keys), dtype=pl.UInt32, eager=True)
+        group_numbers = pl.repeat(0, len(keys), dtype=pl.UInt32, eager=True)
         return pl.DataFrame(
-            {Group.NUMBER: numbers, Row.SCORE: pl.Series(keys, dtype=self.dtype), **count_columns}
+            {Group.NUMBER: group_numbers, Row.SCORE: pl.Series(keys, dtype=self.dtype), **count_columns}
         )
 
     @cached_property
@@ -271,8 +271,8 @@ def _read_classes(table: ResolvedTable) -> SortedClasses | None:
     if Row.LABEL in rows.columns:
         label = rows[Row.LABEL]
         return _take_scores(scores.filter(label), scores.filter(~label))
-    numbers = (rows[name].cast(pl.Int64).to_numpy() for name in (Row.POS, Row.NEG))
-    pos_scores, neg_scores = (pl.Series(np.repeat(scores.to_numpy(), number)) for number in numbers)
+    n_of_class = (rows[name].cast(pl.Int64).to_numpy() for name in (Row.POS, Row.NEG))
+    pos_scores, neg_scores = (pl.Series(np.repeat(scores.to_numpy(), n_times)) for n_times in n_of_class)
     return _take_scores(pos_scores, neg_scores)
 
 

@@ -211,13 +211,13 @@ class Bootstrap(NamedTuple):
                 point_columns[before_column] = (running_sums - amounts)[is_row] / sizes_of_points
             total_columns[total_column] = np.where(curve_totals > 0, curve_totals, np.nan).ravel()
         segment_rows = add_extents(pl.LazyFrame(point_columns).fill_nan(None), self.metrics)
-        size_columns = pl.col(Group.N_POS), pl.col(Group.N_NEG)
-        has_pos, has_neg = (size.is_not_null() for size in size_columns)
+        size_exprs = pl.col(Group.N_POS), pl.col(Group.N_NEG)
+        has_pos, has_neg = (size.is_not_null() for size in size_exprs)
         return CurveSegments(
             pl.LazyFrame(total_columns).fill_nan(None),
             build_hulls(self.table, segment_rows, self.metrics),
-            size_columns,
-            CurveFacts(pl.col("eta"), has_pos, has_neg, pl.col(Segment.LEAST_FPR), *size_columns),
+            size_exprs,
+            CurveFacts(pl.col("eta"), has_pos, has_neg, pl.col(Segment.LEAST_FPR), *size_exprs),
             partial(build_metric_rows, None),
         )
 

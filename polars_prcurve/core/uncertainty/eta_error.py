@@ -146,10 +146,10 @@ def _build_shared_errors(
         "gap": ("neg", fpr - pl.col(Segment.FPR_GAP), fpr),
     }
     for influences in build_influences(curves, populations, moved_metrics, [EtaError.REFERENCE]):
-        slope_columns, term_columns, sum_columns = {}, {}, {}
+        slope_exprs, term_exprs, sum_exprs = {}, {}, {}
         for kind, (class_side, start, end) in stretches.items():
             slope = sum_slopes(class_side, end) - sum_slopes(class_side, start)
-            slope_columns[_SLOPE_PREFIX + kind] = slope / scale
+            slope_exprs[_SLOPE_PREFIX + kind] = slope / scale
         for name in influences.names:
             for side, kinds in (("pos", ["pos"]), ("neg", ["neg", "gap"])):
                 # Less their mean, influences are at most twice their size, and so are their sums.
@@ -157,12 +157,12 @@ def _build_shared_errors(
                 products = (
                     pl.col(f"{name}_{kind}") * pl.col(f"{_SLOPE_PREFIX}{kind}") for kind in kinds
                 )
-                term_columns[column] = to_whole_shares(sum(products, pl.lit(0.0)) / pl.col(size) * 0.25)
-                term_columns[size] = pl.col(size) * scale * 4
-                sum_columns[column] = sum_shares(pl.col(column)) * pl.col(size).first()
-        influence_rows = influences.score_rows.with_columns(**slope_columns)
-        term_rows = influence_rows.select(Population.NUMBER, **term_columns)
-        population_sums = term_rows.group_by(Population.NUMBER).agg(**sum_columns)
+                term_exprs[column] = to_whole_shares(sum(products, pl.lit(0.0)) / pl.col(size) * 0.25)
+                term_exprs[size] = pl.col(size) * scale * 4
+                sum_exprs[column] = sum_shares(pl.col(column)) * pl.col(size).first()
+        influence_rows = influences.score_rows.with_columns(**slope_exprs)
+        term_rows = influence_rows.select(Population.NUMBER, **term_exprs)
+        population_sums = term_rows.group_by(Population.NUMBER).agg(**sum_exprs)
         shared_rows = shared_rows.join(population_sums, on=Population.NUMBER, how="left")
     return shared_rows
 
@@ -273,15 +273,15 @@ def carry_part_eta_errors(
         for ending in _VALUE_ENDINGS
     )
     # Of distances below and above, and of errors: columns, so that each is computed once.
-    square_columns = {}
+    square_exprs = {}
     for name in moved_metrics:
         middle, *scaled_ends = (pl.col(f"{name}_{ending}_scaled") for ending in _VALUE_ENDINGS)
         error = (pl.col(f"{name}_at_1") - pl.col(f"{name}_at_0")) * (0.5 / z_value(confidence))
         distances_and_error = *measure_distances(middle, scaled_ends), error
         for side, distance in zip(_ETA_ENDINGS, distances_and_error, strict=True):
-            square_columns[f"{name}_{side}"] = distance * distance
-    square_sums = (add_squares(pl.col(column)).alias(column) for column in square_columns)
-    field_rows = part_rows.select(Group.NUMBER, **square_columns).group_by(Group.NUMBER).agg(square_sums)
+            square_exprs[f"{name}_{side}"] = distance * distance
+    square_sums = (add_squares(pl.col(column)).alias(column) for column in square_exprs)
+    field_rows = part_rows.select(Group.NUMBER, **square_exprs).group_by(Group.NUMBER).agg(square_sums)
     population_values = add_eta_limits(population_values.join(field_rows, on=Group.NUMBER, how="left"))
     for name, metric in moved_metrics.items():
         distances = [pl.col(f"{name}_{side}").sqrt() for side in _ETA_ENDINGS]

@@ -110,41 +110,40 @@ def add_influences(
     influence_rows: pl.LazyFrame, segment: SegmentValues, key: str, influences: Mapping[str, Influence]
 ) -> pl.LazyFrame:
     """Add `<name>_pos`, `<name>_neg` and `<name>_gap`: influences of examples of a row."""
-    sum_columns: dict[str, pl.Expr] = {}
-    influence_columns: dict[str, pl.Expr] = {}
+    sum_exprs: dict[str, pl.Expr] = {}
+    influence_exprs: dict[str, pl.Expr] = {}
     for name, influence in influences.items():
-        sum_columns |= influence.sums(segment)
+        sum_exprs |= influence.sums(segment)
         terms = (influence.positive, influence.negative, influence.between)
-        influence_columns |= {
+        influence_exprs |= {
             f"{name}_{kind}": term(segment) for kind, term in zip(_KINDS, terms, strict=True)
         }
     # The influence sums over this score and lower ones: a constant minus the sum over higher ones, and
     # constants do not change a variance. One shift over all curves takes a tenth of one within each.
     is_in_curve = pl.col(key) == pl.col(key).shift(1)  # and not its first row
     sums_above = (
-        pl.when(is_in_curve).then(pl.col(name).shift(1)).otherwise(0.0).alias(name)
-        for name in sum_columns
+        pl.when(is_in_curve).then(pl.col(name).shift(1)).otherwise(0.0).alias(name) for name in sum_exprs
     )
-    influence_rows = influence_rows.with_columns(**sum_columns)
-    sums_so_far = (pl.col(name).cum_sum().over(key) for name in sum_columns)
+    influence_rows = influence_rows.with_columns(**sum_exprs)
+    sums_so_far = (pl.col(name).cum_sum().over(key) for name in sum_exprs)
     influence_rows = influence_rows.with_columns(sums_so_far)
-    return influence_rows.with_columns(sums_above).with_columns(**influence_columns)
+    return influence_rows.with_columns(sums_above).with_columns(**influence_exprs)
 
 
 def subtract_means(influence_rows: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
     """Subtract from influences their means by class, and add `<name>_pos_size` and `<name>_neg_size`."""
     # A size is a power of two just above the largest influence of the class before that.
-    size_columns, mean_columns, centred_columns = {}, {}, []
+    size_exprs, mean_exprs, centred_exprs = {}, {}, []
     for name, (side, shares) in product(names, _CLASS_SHARES.items()):
         kinds = [f"{name}_{kind}" for kind in shares]
         size_name, mean_name = f"{name}_{side}_size", f"{name}_{side}_mean"
         largest_influence = pl.max_horizontal(pl.col(kinds).abs()).max().over(key)
-        size_columns[size_name] = round_up_to_power_of_two(largest_influence)
+        size_exprs[size_name] = round_up_to_power_of_two(largest_influence)
         mean_terms = to_whole_shares(_sum_kinds(name, side, shares))
-        mean_columns[mean_name] = sum_shares(mean_terms).over(key) * pl.col(size_name)
-        centred_columns.append(pl.col(kinds) - pl.col(mean_name))
-    influence_rows = influence_rows.with_columns(**size_columns).with_columns(**mean_columns)
-    return influence_rows.with_columns(centred_columns)
+        mean_exprs[mean_name] = sum_shares(mean_terms).over(key) * pl.col(size_name)
+        centred_exprs.append(pl.col(kinds) - pl.col(mean_name))
+    influence_rows = influence_rows.with_columns(**size_exprs).with_columns(**mean_exprs)
+    return influence_rows.with_columns(centred_exprs)
 
 
 def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
@@ -155,15 +154,15 @@ def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
     key, names, score_rows, is_weighted = influences
     shares = _SQUARE_SHARES if is_weighted else _CLASS_SHARES
     powers = {"": 2, "_tilt": 1} if is_weighted else {"": 2}
-    term_columns, variance_columns = {}, {}
+    term_exprs, variance_exprs = {}, {}
     for name, side, (kind, power) in product(names, _CLASS_SHARES, powers.items()):
         # Less their mean, influences are at most twice as large as before.
         power_term = _sum_kinds(name, side, shares[side], power=power)
         variance_name, size = f"{name}_{side}{kind}", pl.col(f"{name}_{side}_size").first()
-        term_columns[variance_name] = to_whole_shares(power_term / 4)
-        variance_columns[variance_name] = sum_shares(pl.col(variance_name)) * 4 * size**power
+        term_exprs[variance_name] = to_whole_shares(power_term / 4)
+        variance_exprs[variance_name] = sum_shares(pl.col(variance_name)) * 4 * size**power
     size_names = [f"{name}_{side}_size" for name in names for side in _CLASS_SHARES]
-    return score_rows.select(key, *size_names, **term_columns).group_by(key).agg(**variance_columns)
+    return score_rows.select(key, *size_names, **term_exprs).group_by(key).agg(**variance_exprs)
 
 
 _KINDS = ("pos", "neg", "gap")  # of influences: of positives, of negatives on a row, and above it
@@ -277,8 +276,8 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
 
 def join_cluster_sizes(populations: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
     """Set the sizes of populations to what classes of `cells` count as, and add CLUSTER_COLUMNS."""
-    share_columns = {name: to_whole_shares(pl.col(name).fill_nan(0.0)) for name in _SIZES_OF_CLASSES}
-    share_rows = cells.select(Group.NUMBER, Row.CLUSTER, **share_columns)
+    share_exprs = {name: to_whole_shares(pl.col(name).fill_nan(0.0)) for name in _SIZES_OF_CLASSES}
+    share_rows = cells.select(Group.NUMBER, Row.CLUSTER, **share_exprs)
     cluster_groups = share_rows.group_by(Group.NUMBER, Row.CLUSTER)
     # A cluster moves the logit of the prevalence by its fraction of positives less that of negatives.
     cluster_squares = cluster_groups.agg(sum_shares(pl.col(name)) for name in _SIZES_OF_CLASSES).select(
@@ -350,13 +349,13 @@ def add_up_clusters(
 ) -> pl.LazyFrame:
     """Return `<name>_of_clusters` and `_of_fourths`, sums of powers of terms that a cluster adds up."""
     # Beside a term stands a power of two that no such sum exceeds, equal on all rows of a key.
-    share_columns = {
+    share_exprs = {
         name: to_whole_shares(cluster_term / size)
         for name, (cluster_term, size) in terms_and_sizes.items()
     }
-    bound_columns = {f"{name}_most": size for name, (_, size) in terms_and_sizes.items()}
+    bound_exprs = {f"{name}_most": size for name, (_, size) in terms_and_sizes.items()}
     sum_columns = (sum_shares(pl.col(name)).alias(name) for name in terms_and_sizes)
-    share_rows = cells.select(*keys, Row.CLUSTER, **share_columns, **bound_columns)
+    share_rows = cells.select(*keys, Row.CLUSTER, **share_exprs, **bound_exprs)
     cluster_groups = share_rows.group_by(*keys, Row.CLUSTER)
     power_of_ending = {"of_clusters": 2, "of_fourths": 4}
     power_terms = {
@@ -364,8 +363,8 @@ def add_up_clusters(
         for name in terms_and_sizes
         for ending, power in power_of_ending.items()
     }
-    cluster_powers = cluster_groups.agg(*sum_columns, pl.col(*bound_columns).first()).select(
-        *keys, *bound_columns, **power_terms
+    cluster_powers = cluster_groups.agg(*sum_columns, pl.col(*bound_exprs).first()).select(
+        *keys, *bound_exprs, **power_terms
     )
     return cluster_powers.group_by(keys).agg(
         sum_shares(pl.col(f"{name}_{ending}")) * pl.col(f"{name}_most").first() ** power
@@ -455,20 +454,20 @@ def compute_part_variances(part_cells: PartCells, influences: InfluenceTable) ->
     # Of both classes of the field, times the effective sizes less 1.
     key, names, *_ = influences
     size_names = [f"{name}_{side}_size" for name in names for side in _PART_CLASS_COLUMNS]
-    moment_columns = {}
+    moment_exprs = {}
     for name, side in product(names, _PART_CLASS_COLUMNS):
         # Less their mean over the field, influences are at most twice the size.
         scaled_influence = pl.col(f"{name}_{side}") / (2 * pl.col(f"{name}_{side}_size"))
         for power in (1, 2):
             moment_term = scaled_influence**power * pl.col(_PART_CLASS_COLUMNS[side][0])
             moment_term = moment_term.fill_nan(0.0).fill_null(0.0)
-            moment_columns[f"{name}_{side}_{power}"] = to_whole_shares(moment_term)
+            moment_exprs[f"{name}_{side}_{power}"] = to_whole_shares(moment_term)
     cell_rows = join_influences(part_cells.cells, influences)
-    part_groups = cell_rows.select(key, PART, *size_names, **moment_columns).group_by(key, PART)
-    sum_columns = [sum_shares(pl.col(moment)).alias(moment) for moment in moment_columns]
+    part_groups = cell_rows.select(key, PART, *size_names, **moment_exprs).group_by(key, PART)
+    sum_columns = [sum_shares(pl.col(moment)).alias(moment) for moment in moment_exprs]
     part_rows = part_groups.agg(sum_columns + [pl.col(size_name).first() for size_name in size_names])
     part_rows = part_rows.join(part_cells.parts.drop(Group.NUMBER), on=PART)
-    term_columns, total_columns = {}, {}
+    term_exprs, total_exprs = {}, {}
     for name, (side, (_, size_name, weight_name, effective_name)) in product(
         names, _PART_CLASS_COLUMNS.items()
     ):
@@ -477,8 +476,8 @@ def compute_part_variances(part_cells: PartCells, influences: InfluenceTable) ->
         variance_within = (mean_square - mean * mean).clip(lower_bound=0.0) / (n_examples - 1)
         variance = pl.when(n_examples > 1).then(variance_within).otherwise(mean_square)
         column = f"{name}_{side}"
-        term_columns[column] = to_whole_shares((weight * weight * variance).fill_nan(0.0).fill_null(0.0))
+        term_exprs[column] = to_whole_shares((weight * weight * variance).fill_nan(0.0).fill_null(0.0))
         scale = 4 * pl.col(f"{column}_size").first() ** 2
-        total_columns[column] = sum_shares(pl.col(column)) * scale * (pl.col(effective_name).first() - 1)
-    term_rows = part_rows.select(key, *size_names, *CLASS_SIZE_COLUMNS.values(), **term_columns)
-    return term_rows.group_by(key).agg(**total_columns)
+        total_exprs[column] = sum_shares(pl.col(column)) * scale * (pl.col(effective_name).first() - 1)
+    term_rows = part_rows.select(key, *size_names, *CLASS_SIZE_COLUMNS.values(), **term_exprs)
+    return term_rows.group_by(key).agg(**total_exprs)

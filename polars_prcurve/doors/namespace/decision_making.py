@@ -58,8 +58,8 @@ def _count_clusters(question: Question, table: ResolvedTable) -> tuple[str, int]
     column = question.columns.cluster
     if column is None or Row.CLUSTER not in table.columns:
         return None
-    number = table.frame.select(table.columns[Row.CLUSTER].n_unique())
-    return name_column(column), int(table.collect(number, "decide()").item())
+    cluster_count = table.frame.select(table.columns[Row.CLUSTER].n_unique())
+    return name_column(column), int(table.collect(cluster_count, "decide()").item())
 
 
 def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -> DecisionRequest:

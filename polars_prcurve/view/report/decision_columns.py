@@ -108,18 +108,18 @@ def list_pair_columns(judgement: WordedJudgement, cases: Sequence[WordedCase]) -
     name, *_ = choose_columns(judgement.goal)
     pairs = [case.leaders for case in cases]
     candidates = [candidate for pair in pairs for candidate in pair]
-    places = [
+    place_columns = [
         column._replace(
             cells=[
-                cell if number == 0 else ""
+                cell if model_number == 0 else ""
                 for cell, pair in zip(column.cells, pairs, strict=True)
-                for number in range(len(pair))
+                for model_number in range(len(pair))
             ]
         )
         for column in _list_places(cases)
     ]
     return [
-        *places,
+        *place_columns,
         name_models(candidates),
         list_values(candidates, name, level=_head_level(judgement)),
     ]

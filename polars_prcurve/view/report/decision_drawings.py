@@ -59,8 +59,8 @@ def draw_alerts(case: Case, precision: Estimate, color_number: int) -> str:
     n_columns = _IN_A_ROW if len(kinds) <= 100 else 2 * _IN_A_ROW
     cell_size = 17.6 * _IN_A_ROW / n_columns
     shapes = []
-    for number, kind in enumerate(kinds):
-        row, column = divmod(number, n_columns)
+    for icon_number, kind in enumerate(kinds):
+        row, column = divmod(icon_number, n_columns)
         x, y = (column + 0.5) * cell_size, (row + 0.5) * cell_size
         shapes.append(draw_circle(x, y, 0.37 * cell_size, describe_look(kind, color_number)))
     height = cell_size * -(-len(kinds) // n_columns)
@@ -178,8 +178,8 @@ def draw_intervals(
     column, height = case.goal.merit_column, _INTERVAL_HEIGHT * len(models) + 26
     axis = find_axis(estimates, (12, width - 20))
     shapes = [*axis.draw_ticks((0, height - 22), height - 6)]
-    for number, (candidate, color_number) in enumerate(models):
-        y, color, estimate = _INTERVAL_HEIGHT * number, name_color(color_number), candidate.read(column)
+    for row, (candidate, color_number) in enumerate(models):
+        y, color, estimate = (_INTERVAL_HEIGHT * row, name_color(color_number), candidate.read(column))
         value_text = write_merit(candidate)
         name = "" if candidate.model is None else name_model(candidate)
         name = shorten_name(name, int(width / _LETTER_OF_VALUE) - len(value_text))
@@ -476,8 +476,8 @@ def draw_groups(
             middle_y, name_rows = y + measure(case) / 2, rows_of_name[case.name]
             first_row_y = middle_y + 4 - _NAME_ROW_HEIGHT * (len(name_rows) - 1) / 2
             text_kind = "quiet" if block.color_number is None else ""
-            for number, row_text in enumerate(name_rows):
-                row_y = first_row_y + _NAME_ROW_HEIGHT * number
+            for row_number, row_text in enumerate(name_rows):
+                row_y = first_row_y + _NAME_ROW_HEIGHT * row_number
                 shapes.append(draw_text((0, row_y), row_text, 10.5, kind=text_kind))
             shapes += _draw_marks(block, case, color_number_by_model, middle_y, axis)
             shapes.append(draw_text((width, middle_y + 4), format_count(case.n_pos), 10.5, anchor="end"))
@@ -499,8 +499,8 @@ def _draw_marks(
     )
     width, radius = (1.6, 3.4) if n_candidates == 1 else (1, 2.5)
     line_look = DOTTED if block.is_in_doubt else f'stroke-width="{width}"'
-    for number, candidate in enumerate(candidates):
-        y = middle_y + (number - (n_candidates - 1) / 2) * _MODEL_ROW_HEIGHT
+    for model_number, candidate in enumerate(candidates):
+        y = middle_y + (model_number - (n_candidates - 1) / 2) * _MODEL_ROW_HEIGHT
         color_number = color_number_by_model.get(candidate.model, block.color_number)
         color = "var(--quiet)" if color_number is None else name_color(color_number)
         # Full are values that are decided, and of several models those that may be best.

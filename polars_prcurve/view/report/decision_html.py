@@ -413,7 +413,7 @@ def write_need(judgement: WordedJudgement) -> Iterator[str]:
         yield f'<h2>{heading}</h2><p class="settle">{write_prose(would_settle)}.</p>'
         if need is not None and not need.is_met:
             short_class = need.classes[0]
-            n_needed = value_phrases.round_up(short_class.number)
+            n_needed = value_phrases.round_up(short_class.n_needed)
             percent_tested = max(100 * short_class.n_tested / n_needed, 0.7)
             n_tested_text = message_text.format_count(short_class.n_tested)
             yield (
@@ -448,9 +448,7 @@ def write_models(judgement: WordedJudgement, case: Case) -> str:
         text_columns = text_columns[:1]
     standings = TextColumn("", [_describe_standing(case, candidate) for candidate in candidates], True)
     drawable_candidates = choose_drawable(case)
-    rows_of_cards = [
-        number for number, candidate in enumerate(candidates) if candidate in drawable_candidates
-    ]
+    rows_of_cards = [row for row, candidate in enumerate(candidates) if candidate in drawable_candidates]
     n_left = len(case.candidates) - _MOST_ROWS
     return write_columns([*text_columns, standings], n_left, rows_of_cards)
 

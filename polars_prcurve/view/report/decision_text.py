@@ -26,11 +26,7 @@ from polars_prcurve.view.report.decision_notes import (
     describe_test,
     name_interval,
 )
-from polars_prcurve.view.verdicts.value_phrases import (
-    NO_VALUE,
-    count_hits,
-    name_model,
-)
+from polars_prcurve.view.verdicts.value_phrases import NO_VALUE, count_hits, name_model
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
 from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement, list_all_names
 from polars_prcurve.view.words.names_in_sentences import (
@@ -40,12 +36,7 @@ from polars_prcurve.view.words.names_in_sentences import (
     show_on_one_line,
     start_sentence,
 )
-from polars_prcurve.view.words.number_words import (
-    NO_BREAK,
-    keep_together,
-    say_cases,
-    say_dropped_rows,
-)
+from polars_prcurve.view.words.number_words import NO_BREAK, keep_together, say_cases, say_dropped_rows
 
 _LEAST_WIDTH = 40  # characters of a line, however narrow the terminal claims to be
 _LEAST_NAME = 10  # characters that names of models and groups keep where columns can go instead
@@ -185,10 +176,10 @@ def _lay_out(text_columns: Sequence[TextColumn], width: int) -> list[str]:
     ]
     if _measure_least(text_columns) > width:
         text_columns = [*map(_stack, text_columns)]
-    for number, column in enumerate(text_columns):
+    for column_number, column in enumerate(text_columns):
         excess = measure_columns(text_columns) - width
         if excess > 0:
-            text_columns[number] = _cut_names(column, column.width - excess)
+            text_columns[column_number] = _cut_names(column, column.width - excess)
     names, *others = text_columns
     if measure_columns(text_columns) > width and "eta" in others[0].shown_names:
         cells = ["\n".join(cells) for cells in zip(names.cells, others[0].cells, strict=True)]

@@ -122,9 +122,9 @@ Point = tuple[float, float]  # x and y in pixels, from the top left
 DOTTED = 'stroke-dasharray="1.5 3"'  # the dash of what is not known
 
 
-def name_color(number: int | None) -> str:
+def name_color(color_number: int | None) -> str:
     """Return the colour of a model by its number, or that of models that are not picked out."""
-    return "var(--others)" if number is None else f"var(--c{number % 8})"
+    return "var(--others)" if color_number is None else f"var(--c{color_number % 8})"
 
 
 def draw_circle(x: float, y: float, radius: float, attributes: str) -> str:
@@ -194,16 +194,7 @@ def define_hatches() -> str:
 FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'Noto Sans', sans-serif"
 # Colours of groups on a dark ground, each with the hue of its own in `COLORS`: they have 3 : 1, and any
 # two stay apart for all eyes.
-DARK_COLORS = (
-    "#4FA8EA",
-    "#FF8B45",
-    "#72E4D2",
-    "#805FE9",
-    "#FC3C78",
-    "#845496",
-    "#965424",
-    "#FCCC96",
-)
+DARK_COLORS = ("#4FA8EA", "#FF8B45", "#72E4D2", "#805FE9", "#FC3C78", "#845496", "#965424", "#FCCC96")
 _GROUP_COLORS = zip(COLORS, DARK_COLORS, strict=True)  # on a light ground, and on a dark one
 _SCHEME = (  # the name of each colour, and what it is on a light and on a dark ground
     *((f"--c{n}", light, dark) for n, (light, dark) in enumerate(_GROUP_COLORS)),

@@ -121,8 +121,7 @@ def _write_group_list(group_names: Sequence[str], n_lacking: int, n_left: int) -
     n_groups = len(group_names) + n_left + n_lacking
     if n_groups > 1:
         option_tags = "".join(
-            f'<option value="{number}">{escape(name)}</option>'
-            for number, name in enumerate(group_names)
+            f'<option value="{place}">{escape(name)}</option>' for place, name in enumerate(group_names)
         )
         yield f'<label>Group<select id="group">{option_tags}</select></label>'
     if n_groups > len(group_names):
@@ -159,20 +158,20 @@ def describe_data(judgement: WordedJudgement) -> dict[str, Any]:
         case.is_group_apart or mark_names(verdict, [name], lambda _: "") != verdict
         for case, name in zip(cases, names_of_groups, strict=True)
     ]
-    for number in sorted(range(len(cases)), key=lambda number: not is_named[number]):
-        if curves[number]:
-            curve_rows, group_cases = curves[number], cases_of_groups[number]
+    for case_number in sorted(range(len(cases)), key=lambda case_number: not is_named[case_number]):
+        if curves[case_number]:
+            curve_rows, group_cases = curves[case_number], cases_of_groups[case_number]
             content = _describe_group(group_cases, curve_rows, color_number_of_model, most_rows)
-            group = {"name": group_names[number], **content}
+            group = {"name": group_names[case_number], **content}
             n_bytes_left -= len(_write_json(group).encode())
             if group_by_number and n_bytes_left < 0:
                 break
-            group_by_number[number] = group
+            group_by_number[case_number] = group
     if not group_by_number:
         raise PrcError("no group has examples of both classes, so there is nothing to draw")
     names = [case.name for case in columns.sort_cases(judgement)]
-    numbers = sorted(group_by_number, key=lambda number: names.index(cases[number].name))
-    groups_in_order = [group_by_number[number] for number in numbers]
+    case_numbers = sorted(group_by_number, key=lambda case_number: names.index(cases[case_number].name))
+    groups_in_order = [group_by_number[case_number] for case_number in case_numbers]
     return {
         "groups": groups_in_order,
         "absent": [curves.count({}), sum(map(bool, curves)) - len(groups_in_order)],
@@ -247,8 +246,8 @@ def _describe_group(
             step = -(-len(rows) // most_rows)
             thin_rows = [
                 row
-                for number, row in enumerate(rows)
-                if number % step == 0
+                for row_number, row in enumerate(rows)
+                if row_number % step == 0
                 or row in (first_row, rows[-1])
                 or (row[0] is not None and row[0] in thresholds_by_model[candidate.model])
             ]

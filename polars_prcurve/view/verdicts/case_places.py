@@ -25,8 +25,8 @@ def name_unit(cases: Sequence[Case], *, is_plural: bool = True) -> str:
 def say_places(cases: Sequence[Case], quantifier: str) -> str:
     """Return in how many of several cases: `in all 4 sites`, `at both prevalences`."""
     n_cases, unit = len(cases), name_unit(cases)
-    number = "both" if n_cases == 2 and quantifier == "all" else f"{quantifier} {n_cases}"
-    return f"{'at' if unit == 'prevalences' else 'in'} {number} {unit}"
+    number_text = "both" if n_cases == 2 and quantifier == "all" else f"{quantifier} {n_cases}"
+    return f"{'at' if unit == 'prevalences' else 'in'} {number_text} {unit}"
 
 
 def name_own_group(case: Case) -> str:

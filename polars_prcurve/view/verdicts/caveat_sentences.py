@@ -190,7 +190,7 @@ def _compare_areas(case: Case) -> Iterator[Caveat]:
     areas = [rival.read(EvidenceColumn.AREA) for rival in rivals]
     if order := _find_order([area.span for area in areas]):
         lower, higher = order
-        low_text, high_text = (write_value("average_precision", areas[number]) for number in order)
+        low_text, high_text = (write_value("average_precision", areas[side]) for side in order)
         yield Caveat(
             "no significant difference at the target, but "
             f"{name_model(rivals[higher])} has the higher average precision",
@@ -253,8 +253,8 @@ def describe_difference(case: Case) -> str:
     if lead.value is None or lead.span is None:
         return ""
     (low, high), is_rate = lead.span, case.goal.is_of_rate
-    numbers = [100 * number if is_rate else number for number in (lead.value, low, high)]
-    lead_text, low_text, high_text = write_apart(numbers)
+    values = [100 * value if is_rate else value for value in (lead.value, low, high)]
+    lead_text, low_text, high_text = write_apart(values)
     lead_text, gain_text = (
         add_noun(text, "point") if is_rate else text for text in (lead_text, high_text)
     )

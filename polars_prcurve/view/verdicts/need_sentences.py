@@ -75,7 +75,8 @@ def _say_sizes(case: Case, need: SampleNeed) -> str:
 def format_sizes(need: SampleNeed) -> str:
     """Return how many examples it takes, and how many more: `about 400 positives (80 more)`."""
     phrases = [
-        f"{say_about(size.number)} {size.class_name} ({_format_missing(size)})" for size in need.classes
+        f"{say_about(size.n_needed)} {size.class_name} ({_format_missing(size)})"
+        for size in need.classes
     ]
     return f"{'at least' if need.is_least else 'about'} {join_words(phrases)}"
 
@@ -84,10 +85,10 @@ def _format_missing(size: ClassNeed) -> str:
     """Return how many examples are missing to the number in words; if nearly all, how many there are."""
     if size.is_met:
         return "as now"
-    number = round_up(size.number)
-    if size.n_tested < number / 100:
+    n_needed = round_up(size.n_needed)
+    if size.n_tested < n_needed / 100:
         return f"the test set has {format_count(size.n_tested)}"
-    return f"{format_count(number - size.n_tested)} more"
+    return f"{format_count(n_needed - size.n_tested)} more"
 
 
 def _format_difference(case: Case, difference: float) -> str:
@@ -149,14 +150,14 @@ def _say_hopeless(case: Case) -> str:
         return "Recall is below fpr: check which cell is which, or whether specificity was passed as fpr"
     if case.is_reversed and not case.goal.is_of_point:
         return "Pass the scores with a minus sign"
-    useful, [(noun, number), *_] = case.useful_precision, case.sizes.items()
+    useful, [(noun, n_cases), *_] = case.useful_precision, case.sizes.items()
     limit = f"a precision above {say_share(useful)}"
     if not case.goal.is_of_point:
         limit += f" at {say_share(0.5)} recall"
     if case.goal.mean_over:
         limit = f"a {name_merit(case)} above {useful:.2g}"
     return (
-        f"More data will not help: {format_count(number)} {noun} rule out {limit}. Check the features "
+        f"More data will not help: {format_count(n_cases)} {noun} rule out {limit}. Check the features "
         "and the labels"
     )
 
@@ -168,7 +169,7 @@ def say_group_need(cases: Sequence[Case], confidence: float) -> str:
         return ""
     return (
         f"To detect a difference of {format_size(RELEVANT_GAP, is_rate=True)} from the rest with "
-        f"{_POWER_TEXT} power, a group needs about {say_about(need.number)} positives; a group of "
+        f"{_POWER_TEXT} power, a group needs about {say_about(need.n_needed)} positives; a group of "
         f"middle size that does not differ has {format_count(need.n_tested)}"
     )
 
@@ -225,10 +226,10 @@ def _say_promise(case: Case) -> str:
     is_large = all(need.is_met for need in needs)
     if is_large and (case.status == "not_met" or not needs):
         return "Better scores are needed, or lower targets"
-    if any(need.number == float("inf") for need in needs):
+    if any(need.n_needed == float("inf") for need in needs):
         return "No test set could give this guarantee"
     short_needs = [need for need in needs if not need.is_met]
-    sizes = [f"{say_about(need.number)} {need.class_name}" for need in short_needs or needs]
+    sizes = [f"{say_about(need.n_needed)} {need.class_name}" for need in short_needs or needs]
     examples = f"about {join_words(sizes)}"
     if is_large:
         return (

@@ -32,12 +32,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_sentences import write_sentence
 from polars_prcurve.view.words.names_in_sentences import name_value, start_sentence
-from polars_prcurve.view.words.number_words import (
-    glue_numbers,
-    say_cases,
-    say_eta,
-    say_etas,
-)
+from polars_prcurve.view.words.number_words import glue_numbers, say_cases, say_eta, say_etas
 
 _AS_IN_TEST = "assuming positives and negatives score as in the test set"  # as every verdict does
 
@@ -96,9 +91,9 @@ def describe_conditions(judgement: TableJudgement, cases: Sequence[Case]) -> str
         group_name, group_plural = name_groups(goal.mean_over)
         has_etas = any(case.n_neg for case in cases)  # that are counted
         phrases += [] if etas or not has_etas else [f"each {group_name} at its own prevalence"]
-        numbers = sorted({size for case in cases for size in case.sizes.values()})
-        counts = " to ".join(dict.fromkeys(map(format_count, (numbers[0], numbers[-1]))))
-        phrases.append(f"the mean of {counts} {group_name if counts == '1' else group_plural}")
+        group_counts = sorted({size for case in cases for size in case.sizes.values()})
+        counts_text = " to ".join(dict.fromkeys(map(format_count, (group_counts[0], group_counts[-1]))))
+        phrases.append(f"the mean of {counts_text} {group_name if counts_text == '1' else group_plural}")
         return glue_numbers(start_sentence("; ".join([*phrases, f"{group_plural} as in the test set"])))
     n_thresholds = sum(len(case.candidates) for case in cases)
     has_points = goal.is_at_threshold or any(case.qualifiers for case in cases)
@@ -296,7 +291,8 @@ def _write_range(cases: Sequence[WordedCase]) -> str:
         if case.status != "measured":
             other_cases.setdefault(name_outcome(case.outcome), []).append(case)
     clauses = [
-        f"{label} {join_places(cases, [_name(same_cases)])}" for label, same_cases in other_cases.items()
+        f"{outcome_name} {join_places(cases, [_name(same_cases)])}"
+        for outcome_name, same_cases in other_cases.items()
     ]
     if len(measured_cases) == 1:
         clauses.insert(0, f"{name_merit(cases[0])} {_write_end(measured_cases[0])}")
@@ -324,12 +320,12 @@ def _write_differing(cases: Sequence[WordedCase]) -> str:
     n_winners = sum(same_cases[0].status == "winner" for _, same_cases in groups)
     clauses = []
     for verdict_text, same_cases in groups:
-        places = join_places(same_cases, [_name(same_cases)])
+        places_text = join_places(same_cases, [_name(same_cases)])
         if len(same_cases) == len(cases) > MOST_NAMES:
-            places = say_places(cases, "any of the")
+            places_text = say_places(cases, "any of the")
         elif same_cases[0].status == "winner" and len(same_cases) > MOST_NAMES:
-            places = say_places(cases, f"{len(same_cases)} of")
-        clauses.append(f"{verdict_text} {places}")
+            places_text = say_places(cases, f"{len(same_cases)} of")
+        clauses.append(f"{verdict_text} {places_text}")
     if all(case.status == "no_winner" for case in cases):
         rivals = [
             candidate

@@ -36,12 +36,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.words.names_in_sentences import name_metric, start_sentence
-from polars_prcurve.view.words.number_words import (
-    format_level,
-    glue_numbers,
-    say_share,
-    say_threshold,
-)
+from polars_prcurve.view.words.number_words import format_level, glue_numbers, say_share, say_threshold
 
 
 def write_verdict(case: Case, test_level: float, conditions: str) -> Verdict:
@@ -183,15 +178,15 @@ def _write_too_little(case: Case, breaks: Breaks) -> str:
 def _describe_cause(case: Case, n_examples: float, class_name: str) -> str:
     """Return what leaves an interval wide: few examples, large weights, or an unsure prevalence."""
     if n_examples >= LEAST_OF_CLASS and rests_on_eta(case):
-        low, high = format_ends("precision", Estimate(case.eta, *case.eta_limits))
-        return f"a prevalence of {low} to {high}"
+        low_text, high_text = format_ends("precision", Estimate(case.eta, *case.eta_limits))
+        return f"a prevalence of {low_text} to {high_text}"
     noun = class_name.removesuffix("s")
     if case.goal.mean_over:
         noun, _ = name_groups(case.goal.mean_over)
-    examples = f"{format_count(n_examples)} {noun if n_examples == 1 else class_name}"
+    examples_text = f"{format_count(n_examples)} {noun if n_examples == 1 else class_name}"
     if case.overweight_class is None:
-        return examples
-    return f"{examples} that count as {case.size_by_weight[class_name]:.2g} by their weights"
+        return examples_text
+    return f"{examples_text} that count as {case.size_by_weight[class_name]:.2g} by their weights"
 
 
 def _write_not_met(case: Case, breaks: Breaks) -> str:
