@@ -32,7 +32,7 @@ import polars as pl
 from polars_prcurve.core.comparison.model_pairs import SIDES, A, B
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.uncertainty.analytic_intervals import (
+from polars_prcurve.core.uncertainty.unseen_examples import (
     CAUTIOUS,
     MOST_ENDING,
     measure_unseen,

@@ -30,10 +30,12 @@ from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic_intervals
-from polars_prcurve.core.uncertainty.analytic_intervals import CAUTIOUS, EXTENDED, SLOPE, counts_unseen
+from polars_prcurve.core.uncertainty.analytic_intervals import SLOPE
+from polars_prcurve.core.uncertainty.doubts_of_curve_metrics import list_bootstrap_doubts
 from polars_prcurve.core.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, CLUSTER_COLUMNS, find_freedom
 from polars_prcurve.core.uncertainty.summary_table import add_bootstrap_intervals, plan_values
+from polars_prcurve.core.uncertainty.unseen_examples import CAUTIOUS, EXTENDED, counts_unseen, to_logit
 
 _ROUNDING = 1e-11  # standard errors up to this share of the value are rounding
 
@@ -278,7 +280,7 @@ def _join_paired_values(
 
 def _find_eta_variance(models: _Models, name: str) -> pl.Expr:
     """Return what the error of a counted or estimated eta adds to the variance of a gap of logits."""
-    logit_a, logit_b = (analytic_intervals.to_logit(pl.col(side + name)) for side in SIDES)
+    logit_a, logit_b = (to_logit(pl.col(side + name)) for side in SIDES)
     slope_a, slope_b = (
         pl.col(f"{side}{name}_{SLOPE}") / (pl.col(side + name) * (1 - pl.col(side + name)))
         for side in SIDES
@@ -287,9 +289,7 @@ def _find_eta_variance(models: _Models, name: str) -> pl.Expr:
     if name not in models.moved_metrics:
         return variance
     gaps_at_ends = [
-        analytic_intervals.to_logit(pl.col(f"{A}{name}_{end}"))
-        - analytic_intervals.to_logit(pl.col(f"{B}{name}_{end}"))
-        for end in ETA_ENDS
+        to_logit(pl.col(f"{A}{name}_{end}")) - to_logit(pl.col(f"{B}{name}_{end}")) for end in ETA_ENDS
     ]
     farthest_move = pl.max_horizontal(measure_distances(logit_a - logit_b, gaps_at_ends))
     end_variance = (farthest_move * (1 / z_value(models.comparison.certainty.level))) ** 2
@@ -307,9 +307,7 @@ def _subtract_replicates(models: _Models, model_values: pl.LazyFrame) -> pl.Lazy
     differences = paired_errors.add_bootstrap_errors(bootstrap, models.sweep, model_values, differences)
     doubt_exprs: dict[str, pl.Expr] = {}
     for name, metric in models.metrics_by_name.items():
-        doubts_of_sides = [
-            analytic_intervals.list_bootstrap_doubts(name, metric, side) for side in SIDES
-        ]
+        doubts_of_sides = [list_bootstrap_doubts(name, metric, side) for side in SIDES]
         pair_doubts = {
             reason: is_doubtful | doubts_of_sides[1][reason]
             for reason, is_doubtful in doubts_of_sides[0].items()

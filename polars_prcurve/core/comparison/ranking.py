@@ -23,7 +23,7 @@ from polars_prcurve.core.comparison.differences_of_point_metrics import name_cur
 from polars_prcurve.core.comparison.model_pairs import Comparison, Examples, number_within
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.interval_options import Intervals
-from polars_prcurve.core.curves.curve_segments import number_metrics
+from polars_prcurve.core.curves.curve_metric_values import number_metrics
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.core.ground.errors import PrcError

@@ -47,8 +47,8 @@ from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_table import PART, add_row_before, build_part_counts
-from polars_prcurve.core.uncertainty.analytic_intervals import from_logit, to_logit
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences
+from polars_prcurve.core.uncertainty.unseen_examples import from_logit, to_logit
 
 BuildValues: TypeAlias = Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.LazyFrame]
 """From populations and metrics to a row of values for each population."""

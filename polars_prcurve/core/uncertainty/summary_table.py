@@ -43,7 +43,7 @@ from polars_prcurve.core.sweep.sorted_classes import SortedClasses, sort_groups
 from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, class_counts, lacks_size
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.core.uncertainty import analytic_intervals, influence
-from polars_prcurve.core.uncertainty.analytic_intervals import counts_unseen
+from polars_prcurve.core.uncertainty.doubts_of_curve_metrics import list_bootstrap_doubts
 from polars_prcurve.core.uncertainty.eta_error import (
     BuildValues,
     carry_eta_errors,
@@ -51,6 +51,7 @@ from polars_prcurve.core.uncertainty.eta_error import (
 )
 from polars_prcurve.core.uncertainty.influence import build_influences, compute_variances
 from polars_prcurve.core.uncertainty.metrics_at_targets import add_values_at_targets, separate_targets
+from polars_prcurve.core.uncertainty.unseen_examples import counts_unseen
 
 _LIMIT_COLUMNS = ("low", "high")  # what coarse=True adds
 _ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, DOUBT)  # of intervals
@@ -437,7 +438,7 @@ def add_bootstrap_intervals(
     population_values = population_values.join(sample_sizes, on=Group.NUMBER, maintain_order="left")
     doubt_columns = {
         f"{name}_{DOUBT}": find_first_doubt(
-            analytic_intervals.list_bootstrap_doubts(name, metric), pl.col(f"{name}_low").is_not_null()
+            list_bootstrap_doubts(name, metric), pl.col(f"{name}_low").is_not_null()
         )
         for name, metric in number_metrics(metrics).items()
     }
