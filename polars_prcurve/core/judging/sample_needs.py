@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 from polars_prcurve.core.confidence.doubts import EQUAL_SCORES
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.confidence.rate_intervals import z_value
-from polars_prcurve.core.judging.case_status import (
-    LEAST_OF_CLASS,
+from polars_prcurve.core.judging.candidate import (
     Candidate,
-    Case,
     find_log_odds,
     find_open_target,
     measure_width,
 )
+from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 

@@ -20,22 +20,18 @@ from polars_prcurve.core.ground.argument_checks import read_choice, read_list, r
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
+from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
-from polars_prcurve.core.inputs.resolved_tables import (
-    RateTable,
-    ResolvedTable,
-    ScoreTable,
-    has_unscored,
-)
+from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable, has_unscored
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
+from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence import eta_table
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.population_column_names import Part, Population
 from polars_prcurve.core.sweep import sorted_group_rows
-from polars_prcurve.core.sweep.sampling_designs import Design, choose_design, list_plain_sizes
+from polars_prcurve.core.sweep.published_points import build_points, point_checks
+from polars_prcurve.core.sweep.sampling_designs import Design, choose_design
 from polars_prcurve.core.sweep.sorted_group_rows import (
     CLASS_SUMS,
     SQUARE_SUMS,
@@ -48,7 +44,6 @@ from polars_prcurve.core.sweep.sweep_column_names import (
     COUNT_COLUMNS,
     SQUARE_COLUMNS,
     SWEEP_COLUMNS,
-    GroupSums,
     Sweep,
 )
 
@@ -459,95 +454,6 @@ def build_part_counts(table: ScoreTable, field_points: pl.LazyFrame) -> pl.LazyF
     field_number = pl.col(_FIELD).alias(Group.NUMBER)
     part_shares = part_shares.select(part_number, field_number, Part.ETA, Part.SHARE, *EtaError.LIMITS)
     return part_counts.join(part_shares, on=PART)
-
-
-# Published ROC points, in the shape of running sums --------------------------------------------
-
-#     rate table -> groups  one row per group, with the number of points at which recall falls
-#                -> rows    one row per point, each with the point before it
-#
-# Points without counts leave counts null, and points without a score leave thresholds null.
-
-
-def build_points(table: RateTable, *, checked: bool = True) -> SweepTables:
-    """Return the points of each group by rising fpr, then rising recall, and the group table."""
-    size_aggregate_exprs = _aggregate_sizes(table) if table.has_counts else []
-    groups = sorted_group_rows.build_groups(table, size_aggregate_exprs).with_columns(
-        pl.lit(1.0).alias(EffectiveSize.WEIGHT_UNIT)
-    )
-    if table.has_counts:
-        # A class without examples has no interval, as one of unknown size.
-        n_pos, n_neg = (pl.when(pl.col(names.total) > 0).then(names.total) for names in CLASS_SUMS)
-        groups = groups.with_columns(list_plain_sizes(n_pos.cast(pl.Float64), n_neg.cast(pl.Float64)))
-    rows = sorted_group_rows.join_group_numbers(table, table.rows, groups)
-    sort_names = [Group.NUMBER, "fpr", "recall", *([] if table.score_dtype is None else [Row.SCORE])]
-    rows = rows.sort(sort_names, descending=[name == Row.SCORE for name in sort_names])
-    unknown_count_exprs = dict.fromkeys([] if table.has_counts else CELLS, pl.lit(None, dtype=pl.Int64))
-    no_score = pl.lit(None, dtype=pl.Float64)
-    # Recall stands in for running sums where these only show whether recall grows.
-    rows = add_row_before(rows).with_columns(
-        pl.col("recall").alias(Sweep.CUM_POS),
-        (no_score if table.score_dtype is None else pl.col(Row.SCORE)).alias("threshold"),
-        **unknown_count_exprs,
-    )
-    n_falls = (pl.col("recall") < pl.col(Segment.RECALL_BEFORE)).sum()
-    falls_per_group = rows.group_by(Group.NUMBER).agg(n_falls.alias(GroupSums.RECALL_FALLS))
-    groups = groups.join(falls_per_group, on=Group.NUMBER, how="left", maintain_order="left")
-    if checked:
-        # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = sorted_group_rows.check_groups(
-            table, groups, *point_checks(table, lambda name: pl.col(name).sum())
-        )
-        groups = groups.drop(GroupSums.RECALL_FALLS, GroupSums.SIZES_DIFFER, strict=False)
-    return SweepTables(rows, groups)
-
-
-def _aggregate_sizes(table: RateTable) -> list[pl.Expr]:
-    """Return the sizes of both classes of a group, and whether they differ between its rows."""
-    column_exprs = table.columns
-    n_pos, n_neg = column_exprs["tp"] + column_exprs["fn"], column_exprs["fp"] + column_exprs["tn"]
-    # Sizes that are one number are as long as the table this way.
-    size_exprs = [size + 0 * column_exprs["recall"].is_null() for size in (n_pos, n_neg)]
-    is_different = pl.any_horizontal(
-        (size.max() != size.min()) | (size.is_null().any() & size.is_not_null().any())
-        for size in size_exprs
-    )
-    return [
-        size_exprs[0].max().alias(Group.N_POS),
-        size_exprs[1].max().alias(Group.N_NEG),
-        is_different.fill_null(False).cast(pl.Int64).alias(GroupSums.SIZES_DIFFER),
-    ]
-
-
-def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
-    """Add to sorted ROC points the point before each, first the origin."""
-    is_same_group = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
-    end_of_start = {Segment.RECALL_BEFORE: "recall", Segment.FPR_BEFORE: "fpr"}
-    return points.with_columns(
-        pl.when(is_same_group).then(pl.col(end_column).shift(1)).otherwise(0.0).alias(start_column)
-        for start_column, end_column in end_of_start.items()
-    )
-
-
-def point_checks(table: RateTable, sum_rows: Callable[[str], pl.Expr]) -> list[Check]:
-    """Return the checks that recall never falls, and of one size per class, over sums by `sum_rows`."""
-    are_rates = not table.has_cells
-    text = (
-        " point(s) at which tpr falls while fpr rises; is it the specificity? Pass 1 minus it, "
-        "such as 1 - pl.col('specificity'); does the table hold several curves? Pass by="
-        if are_rates
-        else " row(s) at which tp falls while fp rises; does the table hold several curves? Pass by="
-    )
-    falling_check = count_check(sum_rows(GroupSums.RECALL_FALLS), f"{table.argument}= holds ", text)
-    if not table.has_counts:
-        return [falling_check]
-    subject = "sizes= differ" if are_rates else "tp + fn, or fp + tn, of cells= differ"
-    text = " group(s); a curve belongs to one test set: pass by=, or check the columns"
-    text += "; what is not known is null in all rows of a group" if are_rates else ""
-    return [
-        count_check(sum_rows(GroupSums.SIZES_DIFFER), f"{subject} between the rows of ", text),
-        falling_check,
-    ]
 
 
 # Checks of a query that adds up rows, made on its result ----------------------------------------
