@@ -44,7 +44,7 @@ from polars_prcurve.view.charts.parts.label_placement import (
     spread_at_ends,
 )
 from polars_prcurve.view.charts.parts.names_and_numbers import say_eta_range
-from polars_prcurve.view.report.html_and_svg import DARK_COLORS
+from polars_prcurve.view.report.page_style import DARK_COLORS
 from polars_prcurve.view.words.number_words import (
     join_value,
     say_count,

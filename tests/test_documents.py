@@ -30,7 +30,7 @@ from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, Curve, draw_curves, list_icons
 from polars_prcurve.view.report.decision_drawings import _are_near as are_near
-from polars_prcurve.view.report.html_and_svg import build_scheme
+from polars_prcurve.view.report.page_style import build_scheme
 from polars_prcurve.view.verdicts.target_phrases import describe_limit
 from polars_prcurve.view.verdicts.value_phrases import is_rarely_right, write_merit, write_value
 from polars_prcurve.view.words.names_in_sentences import ISOLATES

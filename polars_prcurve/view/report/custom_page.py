@@ -26,13 +26,13 @@ from polars_prcurve.core.ground.argument_checks import check_texts, read_list
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.visible_names import make_visible
 from polars_prcurve.view.report.html_and_svg import (
-    PARTS_STYLE,
     check_page_path,
     escape,
     write_document,
     write_frame,
     write_text,
 )
+from polars_prcurve.view.report.page_style import PARTS_STYLE
 
 if TYPE_CHECKING:
     import altair as alt

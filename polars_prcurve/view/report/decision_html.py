@@ -37,7 +37,6 @@ from polars_prcurve.view.report.decision_notes import (
     name_interval,
 )
 from polars_prcurve.view.report.html_and_svg import (
-    DECISION_STYLE,
     define_hatches,
     draw_circle,
     draw_document,
@@ -49,6 +48,7 @@ from polars_prcurve.view.report.html_and_svg import (
     write_frame,
     write_prose,
 )
+from polars_prcurve.view.report.page_style import DECISION_STYLE
 from polars_prcurve.view.verdicts import value_phrases
 from polars_prcurve.view.verdicts.case_places import name_unit
 from polars_prcurve.view.verdicts.caveat_sentences import describe_difference

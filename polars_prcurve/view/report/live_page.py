@@ -20,12 +20,8 @@ from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_html as document
 from polars_prcurve.view.report.decision_drawings import count_false, number_models
 from polars_prcurve.view.report.decision_notes import describe_intervals, describe_test
-from polars_prcurve.view.report.html_and_svg import (
-    DECISION_STYLE,
-    define_hatches,
-    escape,
-    write_document,
-)
+from polars_prcurve.view.report.html_and_svg import define_hatches, escape, write_document
+from polars_prcurve.view.report.page_style import DECISION_STYLE
 from polars_prcurve.view.verdicts.case_places import locate_group, name_case, name_etas, name_own_group
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase
