@@ -18,8 +18,8 @@ from polars_prcurve.core.confidence.doubts import (
 )
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
-from polars_prcurve.core.curves.moved_thresholds import COARSENESS
 from polars_prcurve.core.curves.targets import ONLY_POINT, Target, pick_by_target
+from polars_prcurve.core.curves.varying_thresholds import COARSENESS
 from polars_prcurve.core.inputs import resolved_tables as of_table
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group

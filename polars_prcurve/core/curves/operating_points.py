@@ -24,7 +24,7 @@ from polars_prcurve.core.confidence.confidence_that_limit_holds import (
 )
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, TargetRow
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
-from polars_prcurve.core.curves import guarantees, moved_thresholds, row_search
+from polars_prcurve.core.curves import guarantees, row_search, varying_thresholds
 from polars_prcurve.core.curves.curve_segments import build_segments
 from polars_prcurve.core.curves.doubts_of_points import (
     add_doubts_of_points,
@@ -281,7 +281,7 @@ def _build_points(
     if isinstance(bands, ModelBands):
         # Sizes that differ between rows may let a target be met and missed several times in a block.
         full_search = search._replace(has_many_etas=False) if design.weighted else search
-        points = moved_thresholds.add_moved_rates(points, full_search, targets, bands)
+        points = varying_thresholds.add_moved_rates(points, full_search, targets, bands)
     if optimism is not None:
         points = points.join(optimism, on=[Population.NUMBER, TARGET_NUMBER], how="left")
     has_frame = bool(row_search.list_frame_targets(targets))
@@ -332,7 +332,7 @@ def _choose_search(
         return build()
     moved_targets: list[Target] = []
     if isinstance(bands, ModelBands):
-        moved_targets = moved_thresholds.move_targets(targets, bands)
+        moved_targets = varying_thresholds.move_targets(targets, bands)
     return build(among=build(among=is_near_corner).find_blocks([*targets, *moved_targets]))
 
 
@@ -375,7 +375,7 @@ def _build_search(
     if isinstance(bands, ModelBands):
         sweep_rows = _limit_rows(sweep_rows, targets, bands, design)
         if bands.has_eta_limits:
-            populations = moved_thresholds.add_eta_ends(populations, sweep_rows, bands)
+            populations = varying_thresholds.add_eta_ends(populations, sweep_rows, bands)
     sweep_rows = sweep_rows.cache()  # read to choose rows from, and to look up the chosen ones
     has_many_etas = grid.etas_per_group != 1 and few_rows is None
     return row_search.RowSearch(table, sweep_rows, populations, sweep.groups, has_many_etas)
@@ -399,7 +399,7 @@ def _limit_rows(
     # A recall is reached where it rises, unless its error differs between rows.
     needs_rises = not design.varies and all(target.criterion == "recall" for target in targets)
     sizes = _ROW_SIZES if design.varies else {}
-    return moved_thresholds.add_row_limits(sweep_rows, sizes, bands, rising=needs_rises)
+    return varying_thresholds.add_row_limits(sweep_rows, sizes, bands, rising=needs_rises)
 
 
 def _set_row_sizes(points: pl.LazyFrame, sweep_rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:

@@ -1,6 +1,6 @@
-"""Thresholds that move with the sample in which they are found.
+"""Thresholds that vary with the sample in which they are found.
 
-A threshold that is found in a sample, as by recall=0.8, is another one in another sample: it moves. If
+A threshold that is found in a sample, as by recall=0.8, is another one in another sample: it varies. If
 fewer positives are above each score in the population, then the score that finds 80% of them is lower,
 and more negatives are above it. So an end of the interval of a rate counts twice: for the rate, and for
 the threshold.
