@@ -13,7 +13,7 @@ import pytest
 
 from polars_prcurve import PrcError, eta_from_sample, field, from_rates, intervals, metrics, prc
 from polars_prcurve.core.confidence.doubts import MEANING_OF_DOUBT
-from polars_prcurve.core.judging.case_status import _CURED_BY_EXAMPLES
+from polars_prcurve.core.judging.candidate import _CURED_BY_EXAMPLES
 from tests.support.all_metrics import ALL_CURVE_METRICS, ALL_POINT_METRICS
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # replicates without a positive

@@ -90,7 +90,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> tuple[Callable[..., Chart], dict[str, Any]]:
         """Return the function that draws a chart, with its own words, and the words about the table."""
         from polars_prcurve import charts
-        from polars_prcurve.view.charts.parts.canvas import read_words
+        from polars_prcurve.view.charts.parts.drawn_lines import read_words
         from polars_prcurve.view.charts.parts.marked_points import check_points
 
         chart_words = {name: value for name, value in words.items() if name in CHART_WORDS}

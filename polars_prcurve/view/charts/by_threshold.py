@@ -23,7 +23,6 @@ from polars_prcurve.view.charts.parts import (
     points_to_draw,
 )
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
@@ -33,8 +32,10 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_thresholds,
 )
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER
+from polars_prcurve.view.charts.parts.panel_layers import make_key
 from polars_prcurve.view.charts.parts.points_to_draw import ALERT_RATE
 from polars_prcurve.view.charts.parts.rule_flags import (
     count_flag_rows,
@@ -271,7 +272,7 @@ class _Column:
         """Return three charts above each other; in the uppermost are names of lines."""
         panels: list[alt.LayerChart] = []
         data: list[dict[str, Any]] = []
-        key = chart_assembly.make_key(self.canvas.records, f"x {self.spec.y.field}")
+        key = make_key(self.canvas.records, f"x {self.spec.y.field}")
         # Most often two rows of thresholds stand between the head and the lines.
         lift = max(2, count_flag_rows(self.flags)) if self.flags else 0
         words = [*self.flags]

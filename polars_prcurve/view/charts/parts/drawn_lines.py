@@ -1,4 +1,4 @@
-"""Lines on the canvas of a chart: curves, dots, lines to compare with, and what the pointer reads."""
+"""Lines drawn on the panels of a chart: curves, dots, levels and rules, and what the pointer reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, check_texts, check_title
-from polars_prcurve.view.charts.parts import chart_assembly, points_to_draw
+from polars_prcurve.view.charts.parts import chart_assembly, panel_layers, points_to_draw
 from polars_prcurve.view.charts.parts.active_theme import quiet_look
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, read_size
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
@@ -192,9 +192,9 @@ class Canvas:
     def _choose_places(self, x_values: pl.Series | None) -> list[float]:
         """Return the places on the x axis at which the pointer reads all lines."""
         most_places = _MOST_RECORDS // max(len(self.curves.curve_rows), 1)
-        places = self.size.width // chart_assembly.PIXELS_OF_PLACE
-        most_places = min(chart_assembly.MOST_PLACES, places, most_places)
-        n_steps = max(chart_assembly.FEWEST_PLACES, most_places)
+        places = self.size.width // panel_layers.PIXELS_OF_PLACE
+        most_places = min(panel_layers.MOST_PLACES, places, most_places)
+        n_steps = max(panel_layers.FEWEST_PLACES, most_places)
         if x_values is None:
             return sorted(self.spec.x.read(step / n_steps) for step in range(n_steps + 1))
         distinct_values = x_values.filter(x_values >= self.spec.x.low).unique().sort()
