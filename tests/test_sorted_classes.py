@@ -272,16 +272,6 @@ def test_few_scores_are_found_without_a_sort(dtype: str) -> None:
     assert in_any_order.is_sorted
 
 
-def test_many_rows_are_merged_and_searched_in_blocks() -> None:
-    rng = np.random.default_rng(0)
-    values = np.sort(rng.integers(0, 40_000, 60_000))
-    for n_keys in (0, 1, 4_096, 8_192, 30_001):
-        keys = np.sort(rng.integers(-10, 50_000, n_keys))
-        for or_equal, side in ((False, "left"), (True, "right")):
-            counts = sorted_classes._count_below(values, keys, or_equal=or_equal)
-            assert counts.tolist() == np.searchsorted(values, keys, side=side).tolist()
-
-
 @examples(60)
 @given(seed=st.integers(0, 2**32), n=st.integers(0, 700), decades=st.sampled_from([0, 3, 30, 300]))
 def test_sums_of_shares_are_rounded_once(seed: int, n: int, decades: int) -> None:

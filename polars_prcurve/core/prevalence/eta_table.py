@@ -10,7 +10,7 @@ A grid is a small table, in which a null represents the prevalence of a group:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -39,10 +39,6 @@ from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.prevalence.estimated_eta import warn_of_refuted_estimates
 from polars_prcurve.core.prevalence.population_column_names import Population
-
-if TYPE_CHECKING:
-    pass
-
 
 _NEAREST_ETA = 1e-15
 """How near to 0 or 1 a prevalence may be that is put in words: a case in a million billion."""

@@ -41,7 +41,7 @@ from polars_prcurve.core.inputs.sample_kinds import name_moment
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment, Unseen
 from polars_prcurve.core.sweep.effective_alerts import Sums, add_alert_sizes
 from polars_prcurve.core.sweep.sorted_group_rows import CLASS_SUMS, SQUARE_SUMS
-from polars_prcurve.core.sweep.sweep_column_names import SquareSegment, SquareSums, Sweep
+from polars_prcurve.core.sweep.sweep_column_names import SquareSegment
 
 _CELLS_OF_SIDE = {"above": ("tp", "fp"), "below": ("fn", "tn")}
 """The counts of positives and of negatives on either side of a threshold."""
@@ -109,14 +109,12 @@ def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
 
 def set_design_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     """Set the sizes of rows with counts to those at their thresholds; add moments and ALERT_SIZES."""
-    squares_above = [pl.col(sum_names.cum) - pl.col(sum_names.before) for sum_names in SQUARE_SUMS]
+    squares_above = [sum_names.flagged for sum_names in SQUARE_SUMS]
     squares_below = [
         pl.col(sum_names.total) - flagged
         for sum_names, flagged in zip(SQUARE_SUMS, squares_above, strict=True)
     ]
-    all_squares = sum(
-        _scale_squares(table, *(pl.col(sum_names.total) for sum_names in SQUARE_SUMS)), pl.lit(0.0)
-    )
+    all_squares = sum(_scale_all_squares(table), pl.lit(0.0))
     mean_weight = all_squares / _add_counts("tp", "fn", "fp", "tn")
     mean_exprs: dict[str, pl.Expr] = {}
     moment_exprs: dict[str, pl.Expr] = {}  # an example is in one cell, so there are none of two cells
@@ -171,10 +169,9 @@ def _add_alert_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
         return reduce(Sums.__add__, (sums_of_cell[cell] for cell in cells))
 
     # The next negative weighs as those at this score, or else at the next one below, or above.
-    n_neg = pl.col(Sweep.CUM_NEG) - pl.col(Sweep.CUM_NEG_ABOVE)
-    neg_squares = pl.col(SquareSums.CUM_NEG) - pl.col(SquareSums.CUM_NEG_ABOVE)
-    neg_weight = _near_one(table, n_neg) * _find_unit_ratios(table)[1]
-    negative_sums = Sums(neg_weight, _scale_squares(table, neg_squares, neg_squares)[1])
+    neg_weight = _near_one(table, CLASS_SUMS[1].at_score) * _find_unit_ratios(table)[1]
+    squares_at_score = (sum_names.at_score for sum_names in SQUARE_SUMS)
+    negative_sums = Sums(neg_weight, _scale_squares(table, *squares_at_score)[1])
     next_negative = negative_sums.mean.backward_fill().forward_fill().over(Group.NUMBER)
     # And a positive below the threshold, by class or by score.
     tp_weight, fp_weight, _, tn_weight = (sums_of_cell[cell].mean for cell in CELLS)
@@ -191,7 +188,7 @@ def _add_alert_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
     """Return the effective size of each class at the threshold of a row."""
     size_exprs = []
-    square_exprs = _scale_squares(table, *(pl.col(sum_names.total) for sum_names in SQUARE_SUMS))
+    square_exprs = _scale_all_squares(table)
     columns_of_classes = (
         (EffectiveSize.N_POS, "recall", SquareSegment.RECALL),
         (EffectiveSize.N_NEG, "fpr", SquareSegment.FPR),
@@ -237,11 +234,10 @@ def _choose_weight(weight_by_score: pl.Expr, weight_by_class: pl.Expr) -> pl.Exp
 
 def add_design_shares(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     """Add what areas read besides: the shares of squared weights before a row, and N_NEG_LOCAL."""
-    n_neg = pl.col(Sweep.CUM_NEG) - pl.col(Sweep.CUM_NEG_ABOVE)
-    neg_squares = pl.col(SquareSums.CUM_NEG) - pl.col(SquareSums.CUM_NEG_ABOVE)
+    n_neg, neg_squares = CLASS_SUMS[1].at_score, SQUARE_SUMS[1].at_score
     mean_weight = _near_one(table, neg_squares, squares=True) / _near_one(table, n_neg)
     share_exprs = {
-        name: _divide(pl.col(sum_names.above) - pl.col(sum_names.before), pl.col(sum_names.total))
+        name: _divide(sum_names.flagged_above, pl.col(sum_names.total))
         for name, sum_names in zip(
             (SquareSegment.RECALL_BEFORE, SquareSegment.FPR_BEFORE), SQUARE_SUMS, strict=True
         )
@@ -255,11 +251,10 @@ def add_design_shares(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
 
 def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:
     """Return the total weight of each class and that of squares, in the unit of both classes."""
-    square_exprs = _scale_squares(table, *(pl.col(sum_names.total) for sum_names in SQUARE_SUMS))
     return [
         (_near_one(table, pl.col(sum_names.total).fill_null(0)) * ratio, class_squares)
         for sum_names, ratio, class_squares in zip(
-            CLASS_SUMS, _find_unit_ratios(table), square_exprs, strict=True
+            CLASS_SUMS, _find_unit_ratios(table), _scale_all_squares(table), strict=True
         )
     ]
 
@@ -291,6 +286,11 @@ def _scale_squares(table: ScoreTable, pos_squares: pl.Expr, neg_squares: pl.Expr
         _near_one(table, total, squares=True) * (ratio * ratio)
         for total, ratio in zip((pos_squares, neg_squares), _find_unit_ratios(table), strict=True)
     ]
+
+
+def _scale_all_squares(table: ScoreTable) -> list[pl.Expr]:
+    """Return the sum of squares of all rows of each class, in the unit of both."""
+    return _scale_squares(table, *(pl.col(sum_names.total) for sum_names in SQUARE_SUMS))
 
 
 def _add_counts(*names: str) -> pl.Expr:

@@ -47,12 +47,15 @@ from polars_prcurve.core.prevalence.population_column_names import Part
 from polars_prcurve.core.sweep import effective_clusters as clusters
 from polars_prcurve.core.sweep import effective_strata as strata
 from polars_prcurve.core.sweep import effective_weights as weights
-from polars_prcurve.core.sweep.sorted_group_rows import CLASS_SUMS, SortedRows, to_counts
+from polars_prcurve.core.sweep.sorted_group_rows import (
+    CLASS_SUMS,
+    SQUARE_SUMS,
+    SortedRows,
+    to_counts,
+)
 from polars_prcurve.core.sweep.sweep_column_names import (
     FIELD_COLUMNS,
     ClusterSize,
-    GroupSums,
-    SquareSums,
     StratumLabels,
     Sweep,
 )
@@ -112,13 +115,11 @@ class Design:
             (CLASS_SUMS[0], "tp", "fn", Segment.RECALL_BEFORE),
             (CLASS_SUMS[1], "fp", "tn", Segment.FPR_BEFORE),
         ):
-            # Running sums go on from one group to the next; subtract the totals of earlier groups.
-            flagged = pl.col(names.cum) - pl.col(names.before)
-            silent = pl.col(names.total) - flagged
+            flagged, silent = names.flagged, pl.col(names.total) - names.flagged
             # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that as
             # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
             sum_exprs = {flagged_column: flagged, silent_column: silent, names.total: flagged + silent}
-            sum_exprs[before_column] = pl.col(names.above) - pl.col(names.before)
+            sum_exprs[before_column] = names.flagged_above
             class_sum_exprs.append(sum_exprs)
         count_exprs = to_counts(self.table, *class_sum_exprs)
         return running_sums.with_columns(
@@ -244,13 +245,11 @@ class PartsDesign(Design):
         return groups.with_columns(list_plain_sizes(*map(pl.col, _SIZES.values())))
 
     def add_counts(self, running_sums: pl.LazyFrame) -> pl.LazyFrame:
-        false_alerts = pl.col(Sweep.CUM_NEG) - pl.col(GroupSums.NEG_BEFORE_GROUP)
-        false_squares = pl.col(SquareSums.CUM_NEG) - pl.col(GroupSums.NEG_SQUARES_BEFORE_GROUP)
         sums_of_columns = [
-            (pl.col(Group.N_POS), pl.col(GroupSums.N_POS_SQUARES)),
-            (pl.col(Group.N_NEG), pl.col(GroupSums.N_NEG_SQUARES)),
-            (false_alerts, false_squares),
+            (pl.col(sums.total), pl.col(square_sums.total))
+            for sums, square_sums in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
         ]
+        sums_of_columns.append((CLASS_SUMS[1].flagged, SQUARE_SUMS[1].flagged))
         float_rows = pl.col(Sweep.CUM_NEG).cast(pl.Float64)
         size_exprs = {}
         for name, (total, squares) in zip(FIELD_COLUMNS, sums_of_columns, strict=True):

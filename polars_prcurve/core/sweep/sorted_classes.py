@@ -169,7 +169,7 @@ class _RisingRows(dict[str, Any]):
     def share_negatives(self, *, above: bool) -> NDArray[np.float64]:
         """Return the share of negatives at or above each score, or above it; 0 without any."""
         n_neg = len(self.neg_scores)
-        n_below = _count_below(self.neg_scores, self.pos_scores, or_equal=above)
+        n_below = np.searchsorted(self.neg_scores, self.pos_scores, side="right" if above else "left")
         shares: NDArray[np.float64] = (n_neg - self.leave_out_repeats(n_below)) / max(n_neg, 1)
         return shares
 
@@ -193,32 +193,6 @@ _MAKER_OF_COLUMN: dict[str, Callable[[_RisingRows], NDArray[Any]]] = {
     Segment.ENVELOPE: lambda rows: np.fmin.accumulate(rows[Segment.FPR_RECALL_RATIO]),
 }
 """The columns that formulas read, by their names; fpr is NaN without negatives."""
-_BLOCK = 2**12
-"""As many keys are merged with values at a time: their arrays stay in the cache of a processor."""
-_LEAST_SHARE = 1 / 8
-"""The keys per value from which on it is faster to merge both than to search for each key."""
-
-
-def _count_below(values: NDArray[Any], keys: NDArray[Any], *, or_equal: bool) -> NDArray[np.intp]:
-    """Return how many values are below each key, or equal to it, where both are sorted."""
-    side: Any = "right" if or_equal else "left"
-    counts, key_places = np.empty(len(keys), dtype=np.intp), np.arange(_BLOCK)
-    inner_ends = np.searchsorted(values, keys[_BLOCK - 1 :: _BLOCK], side=side)
-    ends = [*inner_ends.tolist(), len(values)]
-    for n_before, start, end in zip(range(0, len(keys), _BLOCK), [0, *ends], ends, strict=False):
-        block, near_values = keys[n_before : n_before + _BLOCK], values[start:end]
-        if len(block) < _LEAST_SHARE * len(near_values):
-            places = np.searchsorted(near_values, block, side=side)
-        else:
-            # A stable sort merges two sorted arrays; of equal elements the first array has the first.
-            both = (near_values, block) if or_equal else (block, near_values)
-            order = np.argsort(np.concatenate(both), kind="stable")
-            is_key = order >= len(near_values) if or_equal else order < len(block)
-            places = np.flatnonzero(is_key) - key_places[: len(block)]
-        counts[n_before : n_before + _BLOCK] = places + start
-    return counts
-
-
 _LEAST_ROWS = 5_000
 """As many rows groups have on average, or a plan of all groups takes less time than arrays of each."""
 _MOST_PASSES = 8

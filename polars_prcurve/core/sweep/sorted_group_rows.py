@@ -28,7 +28,7 @@ from polars_prcurve.core.inputs.resolved_tables import (
     class_amounts,
 )
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.sweep.sweep_column_names import GroupSums, SquareSums, Sweep
+from polars_prcurve.core.sweep.sweep_column_names import GroupSums, Sweep
 
 
 class SumColumns(NamedTuple):
@@ -41,6 +41,27 @@ class SumColumns(NamedTuple):
     """Of the rows at this score and above, and of all groups before; `above` is without this score."""
     above: str
     exponent: str  # weights are added as integers, times this power of two
+
+    @property
+    def flagged(self) -> pl.Expr:
+        """What the rows of the group add at this score and above."""
+        # Running sums go on from one group to the next; subtract the totals of earlier groups.
+        return pl.col(self.cum) - pl.col(self.before)
+
+    @property
+    def flagged_above(self) -> pl.Expr:
+        """The same without this score."""
+        return pl.col(self.above) - pl.col(self.before)
+
+    @property
+    def at_score(self) -> pl.Expr:
+        """What the rows at this score add."""
+        return pl.col(self.cum) - pl.col(self.above)
+
+    def name_squares(self, amount: str) -> SumColumns:
+        """Return the columns of the sum of squares of the weights, of which a row has the `amount`."""
+        sum_names = (f"{name}_squares" for name in (self.total, self.before, self.cum, self.above))
+        return SumColumns(amount, *sum_names, exponent=self.exponent)
 
 
 CLASS_SUMS = (
@@ -62,23 +83,9 @@ CLASS_SUMS = (
     ),
 )
 """The sums of the positives and of the negatives, which every sweep has."""
-SQUARE_SUMS = (
-    SumColumns(
-        amount=Row.POS_SQUARES,
-        total=GroupSums.N_POS_SQUARES,
-        before=GroupSums.POS_SQUARES_BEFORE_GROUP,
-        cum=SquareSums.CUM_POS,
-        above=SquareSums.CUM_POS_ABOVE,
-        exponent=Group.POS_EXPONENT,
-    ),
-    SumColumns(
-        amount=Row.NEG_SQUARES,
-        total=GroupSums.N_NEG_SQUARES,
-        before=GroupSums.NEG_SQUARES_BEFORE_GROUP,
-        cum=SquareSums.CUM_NEG,
-        above=SquareSums.CUM_NEG_ABOVE,
-        exponent=Group.NEG_EXPONENT,
-    ),
+SQUARE_SUMS = tuple(
+    class_sums.name_squares(amount)
+    for class_sums, amount in zip(CLASS_SUMS, (Row.POS_SQUARES, Row.NEG_SQUARES), strict=True)
 )
 """Those of the squares of their weights, in the same order, if errors of weighted rows are requested."""
 

@@ -32,23 +32,10 @@ class Sweep:
 class GroupSums:
     """Sums of a group that its sweep needs once."""
 
-    N_POS_SQUARES = "_prc_n_pos_squares"  # sum of the squares of the weights of positives
-    N_NEG_SQUARES = "_prc_n_neg_squares"
     POS_BEFORE_GROUP = "_prc_pos_before_group"  # positives in all the groups before this one
     NEG_BEFORE_GROUP = "_prc_neg_before_group"
-    POS_SQUARES_BEFORE_GROUP = "_prc_pos_squares_before_group"
-    NEG_SQUARES_BEFORE_GROUP = "_prc_neg_squares_before_group"
     RECALL_FALLS = "_prc_recall_falls"  # number of published points at which recall falls and fpr rises
     SIZES_DIFFER = "_prc_sizes_differ"  # 1 if class sizes differ between published points, 0 otherwise
-
-
-class SquareSums:
-    """Cumulative sums, as of `Sweep`, of the squares of weights."""
-
-    CUM_POS = "_prc_cum_pos_squares"  # as CUM_POS, of the squares of weights
-    CUM_NEG = "_prc_cum_neg_squares"
-    CUM_POS_ABOVE = "_prc_cum_pos_squares_above"
-    CUM_NEG_ABOVE = "_prc_cum_neg_squares_above"
 
 
 class SquareSegment:
