@@ -149,49 +149,27 @@ class CurveSegments(NamedTuple):
         """Return the totals of metrics over segments, by population; without populations, by group."""
         key_column = Group.NUMBER if populations is None else Population.NUMBER
         recipes = [metric.recipe for metric in metrics.values()]
-        rows = self.make_rows(pl.col)
-        term_frames = []
-        for form_rows, is_short in self._split_by_form(recipes, is_on_hull=is_on_hull):
-            eta_rows = form_rows
-            if populations is not None:
-                eta_rows = form_rows.join(self.select_populations(populations), on=Group.NUMBER)
-            rows = replace(rows, short=is_short)
-            for steps in zip_longest(*(recipe.steps for recipe in recipes)):
-                eta_rows = eta_rows.with_columns(**compute_columns(steps, rows))
-            term_by_name = {name: metric.prepare_term(rows) for name, metric in metrics.items()}
-            if self.has_unscored:
-                for name, metric in metrics.items():
-                    term_by_name[name] = metric.recipe.leave_out_unscored(term_by_name[name])
-            term_frames.append(eta_rows.select(key_column, **term_by_name))
-        total_expr_of_name = {
-            name: metric.reduce_terms(pl.col(name)) for name, metric in metrics.items()
-        }
-        total_frames = [
-            term_rows.group_by(key_column).agg(**total_expr_of_name) for term_rows in term_frames
-        ]
-        totals = total_frames[0]
-        if len(total_frames) > 1:
-            totals = pl.concat(total_frames).group_by(key_column).agg(**total_expr_of_name)
-        return totals.with_columns(
-            **{name: metric.restore_total(pl.col(name)) for name, metric in metrics.items()}
-        )
-
-    def _split_by_form(
-        self, recipes: Sequence[Recipe], *, is_on_hull: bool
-    ) -> list[tuple[pl.LazyFrame, bool]]:
-        """Return the segments that metrics sum over, in one frame or two: with long and short ones."""
-        segment_rows = self.segments_by_hull[is_on_hull]
+        rows, segment_rows = self.make_rows(pl.col), self.segments_by_hull[is_on_hull]
         if all(recipe.needs == "rises" for recipe in recipes):
             # Other metrics may have requested more rows.
             segment_rows = segment_rows.filter(pl.col(Segment.RISE) > 0)
-        rows = self.make_rows(pl.col)
         once_columns = compute_columns((recipe.once for recipe in recipes), rows)
         segment_rows = segment_rows.with_columns(**once_columns)
-        if not any(recipe.has_short_form for recipe in recipes):
-            return [(segment_rows, False)]
-        # Logarithms of nearly equal numbers cancel, so short segments have a formula of their own.
-        is_short = rows.grows_little.fill_null(False)
-        return [(segment_rows.filter(~is_short), False), (segment_rows.filter(is_short), True)]
+        if populations is not None:
+            segment_rows = segment_rows.join(self.select_populations(populations), on=Group.NUMBER)
+        for steps in zip_longest(*(recipe.steps for recipe in recipes)):
+            segment_rows = segment_rows.with_columns(**compute_columns(steps, rows))
+        term_by_name = {name: metric.prepare_term(rows) for name, metric in metrics.items()}
+        if self.has_unscored:
+            for name, metric in metrics.items():
+                term_by_name[name] = metric.recipe.leave_out_unscored(term_by_name[name])
+        term_rows = segment_rows.select(key_column, **term_by_name)
+        totals = term_rows.group_by(key_column).agg(
+            **{name: metric.reduce_terms(pl.col(name)) for name, metric in metrics.items()}
+        )
+        return totals.with_columns(
+            **{name: metric.restore_total(pl.col(name)) for name, metric in metrics.items()}
+        )
 
 
 def compute_columns(steps: Iterable[Step | None], rows: SegmentValues) -> dict[str, pl.Expr]:

@@ -17,9 +17,10 @@ falls from row to row, so that binary search finds the row of each limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from itertools import chain
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -52,11 +53,37 @@ from polars_prcurve.core.sweep.sweep_table import begin_block, end_block, mark_b
 
 _REQUEST = f"{RESERVED}request"  # the number of a population and threshold of its group
 _NEAR = f"{RESERVED}near"  # the ending of what is read from the rows of a few blocks
-Families: TypeAlias = dict[tuple[int, ...], Target]
-"""Targets by their numbers; many that compare the same value are one, with a search for all."""
 # With one target, each group takes a third of the time if all rows are tested; with 20 targets as long
 # as this takes in groups of 50 rows, and four times as long in large ones (Polars 2.1).
 _MANY = 16  # from so many targets of one value on, its running maximum is searched
+
+
+class Family(NamedTuple):
+    """A target, or many that compare the same value, with one search for all."""
+
+    numbers: Sequence[int]  # of the targets
+    target: Target
+
+    def name_column(self, extreme_name: str) -> str:
+        """Return the column of an extreme, which has a name of its own in the family."""
+        return f"{RESERVED}{extreme_name}_{self.numbers[0]}"
+
+    def read_extreme(self, name: str) -> pl.Expr:
+        """Return the column of an extreme."""
+        return pl.col(self.name_column(name))
+
+    @property
+    def chosen_row(self) -> pl.Expr:
+        """The number of the row, or the list of those of many targets, from the extremes."""
+        return self.target.search.read_row(self.read_extreme)
+
+    def list_extremes(self, metric_rows: SegmentValues) -> dict[str, Extreme | LimitRows]:
+        """Return the extremes that identify rows, and ends of guarantees, by column."""
+        extremes = dict(self.target.search.find_extremes(metric_rows))
+        promise = self.target.promise
+        if promise is not None and promise.find_end is not None:
+            extremes[END] = promise.find_end(metric_rows)
+        return {self.name_column(name): extreme for name, extreme in extremes.items()}
 
 
 class RowSearch(NamedTuple):
@@ -73,34 +100,35 @@ class RowSearch(NamedTuple):
 
         If targets are guaranteed, it has END, too, or END_ROW if they share a stretch.
         """
-        families, frame_targets = _join_families(targets)
-        parts = [self._choose_for_frame(*item) for item in frame_targets.items()]
+        families, frame_families = _join_families(targets)
+        parts = [self._choose_for_frame(family) for family in frame_families]
         parts += [_list_choices(self._add_extremes(families), families)] if families else []
         return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
 
-    def _choose_for_frame(self, number: int, target: Target) -> pl.LazyFrame:
+    def _choose_for_frame(self, family: Family) -> pl.LazyFrame:
         """Return a row per population and threshold of its group, with ROW_NUMBER or null."""
-        assert target.thresholds is not None
-        populations = self.populations.with_columns(pl.lit(number, dtype=pl.Int64).alias(TARGET_NUMBER))
-        requests = target.thresholds.join_thresholds(populations)
+        thresholds = family.target.thresholds
+        assert thresholds is not None
+        number = pl.lit(family.numbers[0], dtype=pl.Int64)
+        requests = thresholds.join_thresholds(self.populations.with_columns(number.alias(TARGET_NUMBER)))
         # A larger query may run this twice, and a join may return rows in another order each time.
         requests = requests.sort(Population.NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
         request_scores = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
         request_rows = self.sweep_rows.join(request_scores, on=Group.NUMBER)
-        extreme_rows = self._reduce_rows(request_rows, _REQUEST, {(number,): target})
-        row_number = target.search.read_row(_read_extreme((number,))).alias(ROW_NUMBER)
+        extreme_rows = self._reduce_rows(request_rows, _REQUEST, [family])
+        row_number = family.chosen_row.alias(ROW_NUMBER)
         return requests.join(extreme_rows, on=_REQUEST, how="left").with_columns(row_number)
 
-    def _add_extremes(self, families: Families) -> pl.LazyFrame:
+    def _add_extremes(self, families: Sequence[Family]) -> pl.LazyFrame:
         """Return the populations with the extremes that identify the rows of targets."""
-        fixed_families: Families = {}
-        row_families: Families = {}
-        block_families: Families = {}
-        for numbers, target in families.items():
+        fixed_families: list[Family] = []
+        row_families: list[Family] = []
+        block_families: list[Family] = []
+        for family in families:
             # At one prevalence a look at every row costs no more than the search for blocks.
-            in_blocks = self.has_many_etas and target.changes_once_in_block
+            in_blocks = self.has_many_etas and family.target.changes_once_in_block
             eta_families = block_families if in_blocks else row_families
-            (eta_families if target.depends_on_eta else fixed_families)[numbers] = target
+            (eta_families if family.target.depends_on_eta else fixed_families).append(family)
         populations = self.populations
         if fixed_families:
             extreme_rows = self._reduce_rows(self.sweep_rows, Group.NUMBER, fixed_families)
@@ -118,11 +146,11 @@ class RowSearch(NamedTuple):
     def find_blocks(self, targets: Sequence[Target]) -> pl.Expr:
         """Return the test of rows that can matter to targets, and of those beside; these are corners."""
         search = self._replace(has_many_etas=False)
-        families, frame_targets = _join_families(targets)
-        parts = [search._choose_for_frame(*item).select(ROW_NUMBER) for item in frame_targets.items()]
+        families, frame_families = _join_families(targets)
+        parts = [search._choose_for_frame(family).select(ROW_NUMBER) for family in frame_families]
         if families:
-            extreme_of_column = self._list_extremes(families, build_metric_rows(self.table))
-            row_exprs = [*_list_rows_of(extreme_of_column), *_read_rows(families)]
+            row_exprs = _list_rows_of(self._list_extremes(families))
+            row_exprs += [family.chosen_row for family in families]
             row_lists = pl.concat_list(row_exprs).alias(ROW_NUMBER)
             populations = search._add_extremes(families).select(row_lists)
             parts.append(populations.explode(ROW_NUMBER, empty_as_null=False))
@@ -135,13 +163,13 @@ class RowSearch(NamedTuple):
         block_frame = self.table.collect(corners.select(near_blocks.unique()), "")
         return block.is_in(block_frame[Sweep.BLOCK].implode())
 
-    def _search_blocks(self, families: Families) -> pl.LazyFrame:
+    def _search_blocks(self, families: Sequence[Family]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""
         marked_rows = mark_blocks(self.sweep_rows)
         corners = marked_rows.filter(Sweep.IS_CORNER)
         corners_at_eta = self._repeat_at_eta(corners, families)
         corner_rows = self._reduce_rows(corners_at_eta, Population.NUMBER, families)
-        extreme_of_column = self._list_extremes(families, build_metric_rows(self.table))
+        extreme_of_column = self._list_extremes(families)
         number_exprs = _list_rows_of(extreme_of_column)
         if not number_exprs:
             return corner_rows
@@ -162,7 +190,7 @@ class RowSearch(NamedTuple):
         return both_rows.select(Population.NUMBER, **merged_columns)
 
     def _repeat_at_eta(
-        self, sweep_rows: pl.LazyFrame, families: Families, *, key: str = Group.NUMBER
+        self, sweep_rows: pl.LazyFrame, families: Iterable[Family], *, key: str = Group.NUMBER
     ) -> pl.LazyFrame:
         """Return the rows at each prevalence of their NUMBER, or NUMBER, and what guarantees read."""
         population_names = self.populations.collect_schema().names()
@@ -179,18 +207,18 @@ class RowSearch(NamedTuple):
             *columns, *(name for name in promise_names if name in population_names)
         )
         eta_rows = sweep_rows.join(populations, on=key)
-        greatest_rate = find_greatest_rate(families.values())
+        greatest_rate = find_greatest_rate(family.target for family in families)
         if set(PROMISE_COLUMNS) <= set(population_names) and greatest_rate is not None:
             return add_upper_limits(eta_rows, None, greatest_rate, self.table)
         return eta_rows
 
     def _reduce_rows(
-        self, sweep_rows: pl.LazyFrame, key_column: str, families: Families
+        self, sweep_rows: pl.LazyFrame, key_column: str, families: Sequence[Family]
     ) -> pl.LazyFrame:
         """Return, per value of `key_column`, the extremes that identify the rows of targets."""
         metric_rows = build_metric_rows(self.table)
-        extreme_of_column = self._list_extremes(families, metric_rows)
-        for step in merge_steps(families.values()):
+        extreme_of_column = self._list_extremes(families)
+        for step in merge_steps(family.target for family in families):
             sweep_rows = sweep_rows.with_columns(**step(metric_rows))
         extreme_columns = {name: extreme.value for name, extreme in extreme_of_column.items()}
         reduced_columns = {
@@ -199,52 +227,44 @@ class RowSearch(NamedTuple):
         numbered_rows = sweep_rows.select(key_column, ROW_NUMBER, **extreme_columns)
         return numbered_rows.group_by(key_column).agg(**reduced_columns)
 
-    def _list_extremes(
-        self, families: Families, metric_rows: SegmentValues
-    ) -> dict[str, Extreme | LimitRows]:
-        """Return the extremes that identify rows of targets, and ends of guarantees, by column."""
-        extreme_of_column: dict[str, Extreme | LimitRows] = {}
-        for numbers, target in families.items():
-            extremes = dict(target.search.find_extremes(metric_rows))
-            if target.promise is not None and target.promise.find_end is not None:
-                extremes[END] = target.promise.find_end(metric_rows)
-            extreme_of_column |= {
-                _name_extreme(name, numbers): extreme for name, extreme in extremes.items()
-            }
-        return extreme_of_column
+    def _list_extremes(self, families: Iterable[Family]) -> dict[str, Extreme | LimitRows]:
+        """Return the extremes of all families, by column."""
+        metric_rows = build_metric_rows(self.table)
+        extremes = (family.list_extremes(metric_rows).items() for family in families)
+        return dict(chain.from_iterable(extremes))
 
 
-def _join_families(targets: Sequence[Target]) -> tuple[Families, dict[int, Target]]:
-    """Return targets by their numbers, many that compare one value as one; and those that are frames."""
+def _join_families(targets: Sequence[Target]) -> tuple[list[Family], list[Family]]:
+    """Return the families of targets, and those of one each that are frames of thresholds."""
     numbers_of_kind: dict[Any, list[int]] = {}
-    frame_targets: dict[int, Target] = {}
+    families: list[Family] = []
+    frame_families: list[Family] = []
     for number, target in enumerate(targets):
         if target.thresholds is not None:
-            frame_targets[number] = target
+            frame_families.append(Family([number], target))
             continue
         kind: Any = number
         if target.limit is not None and target.limit.can_be_met and target.promise is None:
             kind = target.limit.measure, target.takes_first
         numbers_of_kind.setdefault(kind, []).append(number)
-    families: Families = {}
     for numbers in numbers_of_kind.values():
         if len(numbers) < _MANY:
-            families |= {(number,): targets[number] for number in numbers}
+            families += [Family([number], targets[number]) for number in numbers]
         else:
             search = search_limits([targets[number] for number in numbers])
-            families[tuple(numbers)] = replace(targets[numbers[0]], search_without_limit=search)
-    return families, frame_targets
+            families.append(Family(numbers, replace(targets[numbers[0]], search_without_limit=search)))
+    return families, frame_families
 
 
-def _list_choices(populations: pl.LazyFrame, families: Families) -> pl.LazyFrame:
+def _list_choices(populations: pl.LazyFrame, families: Sequence[Family]) -> pl.LazyFrame:
     """Return a row per population and target, from populations with extremes."""
-    columns = {ROW_NUMBER: _read_rows(families)}
-    first_target, *_ = families.values()
+    columns = {ROW_NUMBER: [family.chosen_row for family in families]}
+    first_target = families[0].target
     if (read_end_row := first_target.search.read_end_row) is not None:
-        columns[END_ROW] = [read_end_row(_read_extreme(numbers)) for numbers in families]
+        columns[END_ROW] = [read_end_row(family.read_extreme) for family in families]
     elif first_target.promise is not None:
-        columns[END] = [_read_extreme(numbers)(END) for numbers in families]
-    target_numbers = [number for numbers in families for number in numbers]
+        columns[END] = [family.read_extreme(END) for family in families]
+    target_numbers = [number for family in families for number in family.numbers]
     if len(target_numbers) == 1:
         number_column = pl.lit(target_numbers[0], dtype=pl.Int64).alias(TARGET_NUMBER)
         return populations.with_columns(
@@ -255,13 +275,8 @@ def _list_choices(populations: pl.LazyFrame, families: Families) -> pl.LazyFrame
         **{name: pl.concat_list(exprs) for name, exprs in columns.items()},
     )
     # Lists of rows would be repeated with each of them.
-    row_lists = [_name_extreme(LIMIT_ROWS, numbers) for numbers in families if len(numbers) > 1]
+    row_lists = [family.name_column(LIMIT_ROWS) for family in families if len(family.numbers) > 1]
     return choices.drop(row_lists).explode(TARGET_NUMBER, *columns, empty_as_null=False)
-
-
-def _read_rows(families: Families) -> list[pl.Expr]:
-    """Return the numbers of chosen rows, and lists of them, in the order of the targets."""
-    return [target.search.read_row(_read_extreme(numbers)) for numbers, target in families.items()]
 
 
 def _list_rows_of(extreme_of_column: Mapping[str, Extreme | LimitRows]) -> list[pl.Expr]:
@@ -271,16 +286,6 @@ def _list_rows_of(extreme_of_column: Mapping[str, Extreme | LimitRows]) -> list[
         for name, extreme in extreme_of_column.items()
         if extreme.read_row is not None
     ]
-
-
-def _name_extreme(name: str, numbers: Sequence[int]) -> str:
-    """Return the column of an extreme, from its name and the numbers of its targets."""
-    return f"{RESERVED}{name}_{numbers[0]}"
-
-
-def _read_extreme(numbers: Sequence[int]) -> Callable[[str], pl.Expr]:
-    """Return the function from the name of an extreme of targets to its column."""
-    return lambda name: pl.col(_name_extreme(name, numbers))
 
 
 def list_frame_targets(targets: Sequence[Target]) -> dict[int, GroupThresholds]:

@@ -60,8 +60,8 @@ class SumColumns(NamedTuple):
 
     def name_squares(self, amount: str) -> SumColumns:
         """Return the columns of the sum of squares of the weights, of which a row has the `amount`."""
-        sum_names = (f"{name}_squares" for name in (self.total, self.before, self.cum, self.above))
-        return SumColumns(amount, *sum_names, exponent=self.exponent)
+        total, before, cum, above = (f"{name}_squares" for name in self[1:5])
+        return SumColumns(amount, total, before, cum, above, self.exponent)
 
 
 CLASS_SUMS = (
