@@ -58,7 +58,6 @@ def hide_groups(table: TableT, inner_of_name: Mapping[str, str]) -> TableT:
     changed_fields: dict[str, Any] = {
         "by": {inner_of_name.get(name, name): dtype for name, dtype in table.by.items()},
         "by_exprs": [expr.alias(inner_of_name.get(name, name)) for name, expr in named_exprs],
-        "group_expr": None,  # it reads the groups by their names
         "counts": None,  # what was counted has them, too
         "name_of_inner": {inner: name for name, inner in inner_of_name.items()},
     }

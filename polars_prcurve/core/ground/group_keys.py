@@ -1,60 +1,13 @@
-"""Keys: numbers for groups, bits of floats, and joins on group columns, where null and NaN are values.
-
-The sweep sorts all rows at once, by the number of their group, which follows from the `by` columns, or,
-if these can take too many values, from a list of the groups in order.
-"""
+"""Joins on group columns, where null and NaN are values, and the bits of floats."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Literal
 
 import polars as pl
 
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-
-Span: TypeAlias = tuple[int, int]
-"""The least and the greatest physical value of a column."""
-
-# All that a narrow dtype can hold; floats and texts have no span, and WIDE_DTYPES one that is too wide.
-_SPAN_OF_DTYPE: dict[Any, Span] = {
-    pl.Boolean: (0, 1),
-    pl.Int8: (-(2**7), 2**7 - 1),
-    pl.Int16: (-(2**15), 2**15 - 1),
-    pl.UInt8: (0, 2**8 - 1),
-    pl.UInt16: (0, 2**16 - 1),
-}
-WIDE_DTYPES = (pl.Int32, pl.Int64, pl.UInt32, pl.UInt64, pl.Date, pl.Datetime, pl.Duration, pl.Time)
-"""A key of one of these dtypes becomes a number only if its span in the data is known."""
-
-
-def group_number(
-    dtype_of_key: Mapping[str, pl.DataType], span_of_key: Mapping[str, Span] | None = None
-) -> pl.Expr | None:
-    """Return a UInt32 that rises in the order of the groups; None for over 2**28 combinations of keys.
-
-    The span of a key follows from its dtype, or, for WIDE_DTYPES, is in `span_of_key`.
-    """
-    # A key is a digit of the number, 0 for null, and the last key is the lowest digit.
-    digits: list[pl.Expr] = []
-    n_combinations = 1  # of the keys so far, by which the next digit is multiplied
-    for key_name, dtype in reversed(list(dtype_of_key.items())):
-        dtype_span = _SPAN_OF_DTYPE.get(dtype.base_type())
-        dtype_span = (0, len(dtype.categories)) if isinstance(dtype, pl.Enum) else dtype_span
-        span = (span_of_key or {}).get(key_name) or dtype_span
-        if span is None:
-            return None
-        least_value, greatest_value = span
-        key_column = pl.col(key_name).to_physical()
-        if dtype == pl.UInt64:  # may exceed an Int64 before the least is subtracted
-            digit = (key_column - pl.lit(least_value, dtype=dtype)).cast(pl.Int64) + 1
-        else:
-            digit = key_column.cast(pl.Int64) + (1 - least_value)
-        digits.append(digit.fill_null(0) * n_combinations)
-        n_combinations *= greatest_value - least_value + 2  # all values of the span, and null
-    if n_combinations > 2**28:  # more do not fit into a narrow key; see `sweep.sorted_group_rows`
-        return None
-    return (pl.sum_horizontal(digits) if digits else pl.lit(0)).cast(pl.UInt32)
 
 
 def join_groups(

@@ -16,10 +16,10 @@ from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
-from polars_prcurve.core.ground.group_keys import WIDE_DTYPES, Span, group_number, join_groups
+from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.reserved_prefix import RESERVED, USER_NAME
-from polars_prcurve.core.ground.value_checks import Check, DtypeRule, run_query, show_value
+from polars_prcurve.core.ground.value_checks import Check, DtypeRule, show_value
 from polars_prcurve.core.ground.visible_names import shorten_name
 from polars_prcurve.core.inputs.resolved_tables import Tallies
 from polars_prcurve.core.inputs.row_column_names import Row
@@ -309,31 +309,11 @@ class ColumnReader:
             "by_exprs": self.by_exprs,
             "columns": column_exprs,
             "tallies": self.tallies,
-            "group_expr": group_number(self.by, self._read_spans() if self.by else None),
             "schema": self.schema,
             "may_collect": self.may_collect,
             "n_rows": self.user_table.height if isinstance(self.user_table, pl.DataFrame) else None,
             "row_counts": row_counts,
         }
-
-    def _read_spans(self) -> dict[str, Span]:
-        """Return the ends of the group columns whose dtypes do not give them; none of a LazyFrame."""
-        # In memory one cheap pass over the keys saves a join; over a file it would be a second reading.
-        # A long table that was made from one in memory may be lazy, so the user's table is read, and a
-        # key that only the long table has gets no span.
-        if not isinstance(self.user_table, pl.DataFrame):
-            return {}
-        column_names = set(self.user_table.columns)
-        key_exprs = (expr for expr in self.by_exprs if column_names.issuperset(expr.meta.root_names()))
-        group_keys = self.user_table.lazy().select(key_exprs)
-        dtype_of_key = group_keys.collect_schema()
-        wide_names = [name for name, dtype in dtype_of_key.items() if dtype in WIDE_DTYPES]
-        if not wide_names:
-            return {}
-        physical_keys = group_keys.select(pl.col(wide_names).to_physical())
-        extremes = physical_keys.select(low=pl.struct(pl.all().min()), high=pl.struct(pl.all().max()))
-        lowest, highest = run_query(extremes, self.user_table.height).row(0)
-        return {name: (lowest[name], highest[name]) for name in wide_names if lowest[name] is not None}
 
 
 def check_group_names(

@@ -18,7 +18,7 @@ import polars.selectors as cs
 
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.errors import PrcError, list_names
-from polars_prcurve.core.ground.group_keys import aggregate_by, group_number, join_groups
+from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_forgotten_groups, read_group_keys
@@ -108,8 +108,6 @@ def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTa
         if not table.by:  # an empty table has no row, and one group all the same
             group_row = pl.LazyFrame({"n_pos": unscored.n_pos, "n_neg": unscored.n_neg})
             unscored = unscored._replace(group_numbers=group_row.select(_TOTAL_EXPRS), n_pos=0, n_neg=0)
-    if unscored.group_numbers is not None:  # it may have groups beyond those of the table
-        table = replace(table, group_expr=group_number(table.by))
     if Row.EXAMPLE in table.columns:
         return _complete_examples(table, unscored)
     return replace(table, unscored=unscored)

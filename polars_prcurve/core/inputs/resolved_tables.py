@@ -86,8 +86,6 @@ class ResolvedTable:
     by_exprs: list[pl.Expr]  # the group columns, as expressions over `frame`
     columns: dict[str, pl.Expr]  # the other columns, by internal names, as expressions over `frame`
     tallies: Tallies
-    group_expr: pl.Expr | None
-    """The number of a group, from its `by` columns; None if the groups have to be listed first."""
     schema: pl.Schema  # the columns of `frame`, whether used or not
     may_collect: bool
     """Whether queries may be run half way: the user gave a DataFrame, or the method collects anyway."""

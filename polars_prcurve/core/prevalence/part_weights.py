@@ -37,7 +37,7 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     sum_shares,
     to_whole_shares,
 )
-from polars_prcurve.core.ground.group_keys import aggregate_by, group_number, join_groups
+from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
@@ -188,7 +188,6 @@ def build_field(
         by_exprs=[pl.col(keys.column_of_key[name]).alias(name) for name in dtypes],
         columns={Row.SCORE: table.columns[Row.SCORE], **amount_exprs, **square_exprs},
         tallies=Tallies(),  # they were checked when the parts were counted
-        group_expr=group_number(dtypes),
         float_sums=True,
         count_dtype=pl.Float64(),
         weighted=False,

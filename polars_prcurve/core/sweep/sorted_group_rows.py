@@ -165,20 +165,17 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
 
 def build_groups(table: ResolvedTable, aggregate_exprs: Iterable[pl.Expr]) -> pl.LazyFrame:
     """Return one row per group in the order of `by`, with Group.NUMBER, the aggregates and tallies."""
-    groups = table.aggregate_groups(aggregate_exprs)
-    if table.group_expr is not None:
-        return groups.with_columns(table.group_expr.alias(Group.NUMBER))
-    return groups.with_row_index(Group.NUMBER).with_columns(pl.col(Group.NUMBER).cast(pl.UInt32))
+    groups = table.aggregate_groups(aggregate_exprs).with_row_index(Group.NUMBER)
+    return groups.with_columns(pl.col(Group.NUMBER).cast(pl.UInt32))
 
 
 def join_group_numbers(
     table: ResolvedTable, rows: pl.LazyFrame, groups: pl.LazyFrame, *value_names: str
 ) -> pl.LazyFrame:
-    """Add the group number, and the columns `value_names` of the group table; maybe by a join."""
-    if table.group_expr is None:
-        return join_groups(rows, groups.select(*table.by, Group.NUMBER, *value_names), table.by)
-    rows = rows.with_columns(table.group_expr.alias(Group.NUMBER))
-    return rows.join(groups.select(Group.NUMBER, *value_names), on=Group.NUMBER) if value_names else rows
+    """Add the group number, and the columns `value_names` of the group table."""
+    if not table.by and not value_names:
+        return rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(Group.NUMBER))
+    return join_groups(rows, groups.select(*table.by, Group.NUMBER, *value_names), table.by)
 
 
 def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool = False) -> pl.LazyFrame:
@@ -333,8 +330,18 @@ _NARROW = _KeyWidth(32, pl.Int32(), pl.Int64(), pl.Float32(), pl.UInt32())
 
 def _choose_width(table: ScoreTable) -> _KeyWidth:
     """Return the narrow key if all scores and numbers of groups fit into it."""
-    # A number that is computed from the keys of its group is below 2**28; see `group_number`.
-    return _NARROW if table.group_expr is not None and table.score_dtype in _UP_TO_32_BITS else _WIDE
+    return _NARROW if table.score_dtype in _UP_TO_32_BITS and _has_few_groups(table) else _WIDE
+
+
+def _has_few_groups(table: ScoreTable) -> bool:
+    """Return whether a table has fewer than 2**28 groups, as its rows in memory show."""
+    if not table.by:
+        return True
+    if table.n_rows is None or table.unscored is not None or Row.CLASS in table.schema:
+        return False  # rows are not known, or of several groups each
+    model_dtype = table.schema.get(Row.MODEL)  # a row of a wide table is of one group for each model
+    n_models = len(model_dtype.categories) if isinstance(model_dtype, pl.Enum) else 1
+    return table.n_rows * n_models < 2**28
 
 
 class SortedRows(NamedTuple):
