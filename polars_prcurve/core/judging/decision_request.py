@@ -16,31 +16,37 @@ from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.prevalence.field_and_class_mix import Field
 
 
-@dataclass(frozen=True)
-class DecisionRequest:
-    """The request: which table, at which prevalences, for what, and how sure."""
+@dataclass(frozen=True, kw_only=True)
+class DecisionTerms:
+    """For what a table is judged, how surely, and what its results are called: all without its rows."""
 
-    table: Any  # a bound table, whose methods the evidence comes from
-    eta: Any
     goal: Goal
     confidence: float
     model: str | None  # the column of models in results; None of a table without models
+    call_order: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """The names in the order of a call, by the column that holds them."""
+    has_classes: bool = False  # whether each example counts in the groups of all classes
+    dropped_rows: DroppedRows | None = None  # the rows that were left out; None if none was
+    weight: str | None = None
+    """The column by which rows count, empty if it has no name; None if each row counts once."""
+    clusters: tuple[str, int] | None = None  # the column of clusters and their number, if they are named
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionRequest(DecisionTerms):
+    """The request: which table, at which prevalences, and on which terms."""
+
+    table: Any  # a bound table, whose methods the evidence comes from
+    eta: Any
     open_table: Callable[[pl.DataFrame], Any]  # the function that gives another table its methods
     compares_intervals: bool = False
     """Whether models at a target are compared by the intervals of each, without a test of pairs."""
-    dropped_rows: DroppedRows | None = None  # the rows that were left out; None if none was
     unweighted_table: Any = None
     """Of rows with weights, or of a mix of classes, the table in which each row is one example."""
     weighted_field: tuple[Any, Any] | None = None
     """Of a field, its examples with weights that make it one table, and its prevalence: areas and
     rankings are of that."""
-    weight: str | None = None
-    """The column by which rows count, empty if it has no name; None if each row counts once."""
-    clusters: tuple[str, int] | None = None  # the column of clusters and their number, if they are named
-    has_classes: bool = False  # whether each row counts in the groups of all classes
     is_published: bool = False  # whether the table holds points of curves, without examples
-    call_order: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """The names in the order of a call, by the column that holds them."""
     counts_negatives: bool = True  # whether the number of negatives is known
     n_groups: int = 1  # the number of groups, which share the error of all tests
 

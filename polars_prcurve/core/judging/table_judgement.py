@@ -8,23 +8,21 @@ request -> evidence      what the methods of the table return, see `evidence`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import repeat
 from typing import Any, TypeVar
 
-from polars_prcurve.core.inputs.table_reader import DroppedRows
 from polars_prcurve.core.judging.case_status import Case, list_cases
-from polars_prcurve.core.judging.decision_request import DecisionRequest
+from polars_prcurve.core.judging.decision_request import DecisionRequest, DecisionTerms
 from polars_prcurve.core.judging.evidence import Evidence, collect_evidence
-from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.group_against_others import GroupTests, test_groups
 from polars_prcurve.core.judging.sample_needs import count_examples_needed
 from polars_prcurve.core.judging.status_names import Status, combine_met, find_first_status
 
 
-@dataclass(frozen=True)
-class TableJudgement:
+@dataclass(frozen=True, kw_only=True)
+class TableJudgement(DecisionTerms):
     """All that is decided of a table, and all that is shown of it: the rows themselves are not kept."""
 
     status: Status  # the one above those of all cases
@@ -32,14 +30,6 @@ class TableJudgement:
     """The models that the status is about; a table without models has none."""
     cases: tuple[Case, ...]
     evidence: Evidence
-    goal: Goal
-    confidence: float
-    model: str | None  # the column of models in results
-    call_order: Mapping[str, Sequence[Any]]  # the names in the order of a call, by their column
-    has_classes: bool  # whether each example counts in the groups of all classes
-    dropped_rows: DroppedRows | None  # the rows that were left out; None if none was
-    weight: str | None  # the column by which rows count, empty if unnamed; None if each counts once
-    clusters: tuple[str, int] | None  # the column of clusters and their number, if they are named
     group_tests: GroupTests | None
     """How groups of one model compare with all others, if there are several."""
 
@@ -66,18 +56,11 @@ def judge_table(request: DecisionRequest) -> TableJudgement:
         tests_of_groups, cases = None, [replace(case, standing=None) for case in cases]
     status, models = _judge_cases(cases, has_demand=bool(request.goal.demand))
     return TableJudgement(
+        **{term.name: getattr(request, term.name) for term in fields(DecisionTerms)},
         status=status,
         models=models,
         cases=tuple(cases),
         evidence=evidence,
-        goal=request.goal,
-        confidence=request.confidence,
-        model=request.model,
-        call_order=request.call_order,
-        has_classes=request.has_classes,
-        dropped_rows=request.dropped_rows,
-        weight=request.weight,
-        clusters=request.clusters,
         group_tests=tests_of_groups,
     )
 

@@ -80,12 +80,12 @@ def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -
         )
     counts_for_less = columns.weight is not None or is_class_mix
     request = DecisionRequest(
-        ranked_table,
-        question.eta.value,
-        goal,
-        question.require_certainty().level,
-        None if columns.model is None else name_column(columns.model),
-        type(ranked_table),
+        table=ranked_table,
+        eta=question.eta.value,
+        goal=goal,
+        confidence=question.require_certainty().level,
+        model=None if columns.model is None else name_column(columns.model),
+        open_table=type(ranked_table),
         compares_intervals=goal.maximized is not None,
         dropped_rows=count_rows_left_out(question),
         is_published=columns.points is not None,

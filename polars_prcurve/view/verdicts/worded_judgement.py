@@ -25,7 +25,7 @@ from polars_prcurve.view.verdicts.verdict_sentences import write_verdict
 from polars_prcurve.view.words.names_in_sentences import name_group
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WordedJudgement(TableJudgement):
     """All that is decided of a table, and the verdicts on it."""
 
