@@ -26,7 +26,6 @@ from polars_prcurve.core.metrics.curve_metric import (
     Average,
     CurveFacts,
     CurveMetric,
-    Recipe,
     SegmentValues,
     Step,
     odds_against,

@@ -18,7 +18,7 @@ from polars_prcurve.core.prevalence.field_and_class_mix import Field
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionTerms:
-    """For what a table is judged, how surely, and what its results are called: all without its rows."""
+    """The goal and the level of a decision, and names of its results: all that is kept without rows."""
 
     goal: Goal
     confidence: float

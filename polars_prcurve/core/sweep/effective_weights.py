@@ -109,7 +109,7 @@ def sizes_without_alerts(table: ScoreTable) -> dict[str, pl.Expr]:
 
 def set_design_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     """Set the sizes of rows with counts to those at their thresholds; add moments and ALERT_SIZES."""
-    squares_above = [sum_names.flagged for sum_names in SQUARE_SUMS]
+    squares_above = [sum_names.sum_so_far for sum_names in SQUARE_SUMS]
     squares_below = [
         pl.col(sum_names.total) - flagged
         for sum_names, flagged in zip(SQUARE_SUMS, squares_above, strict=True)
@@ -169,8 +169,8 @@ def _add_alert_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
         return reduce(Sums.__add__, (sums_of_cell[cell] for cell in cells))
 
     # The next negative weighs as those at this score, or else at the next one below, or above.
-    neg_weight = _near_one(table, CLASS_SUMS[1].at_score) * _find_unit_ratios(table)[1]
-    squares_at_score = (sum_names.at_score for sum_names in SQUARE_SUMS)
+    neg_weight = _near_one(table, CLASS_SUMS[1].sum_at_score) * _find_unit_ratios(table)[1]
+    squares_at_score = (sum_names.sum_at_score for sum_names in SQUARE_SUMS)
     negative_sums = Sums(neg_weight, _scale_squares(table, *squares_at_score)[1])
     next_negative = negative_sums.mean.backward_fill().forward_fill().over(Group.NUMBER)
     # And a positive below the threshold, by class or by score.
@@ -234,10 +234,10 @@ def _choose_weight(weight_by_score: pl.Expr, weight_by_class: pl.Expr) -> pl.Exp
 
 def add_design_shares(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     """Add what areas read besides: the shares of squared weights before a row, and N_NEG_LOCAL."""
-    n_neg, neg_squares = CLASS_SUMS[1].at_score, SQUARE_SUMS[1].at_score
+    n_neg, neg_squares = CLASS_SUMS[1].sum_at_score, SQUARE_SUMS[1].sum_at_score
     mean_weight = _near_one(table, neg_squares, squares=True) / _near_one(table, n_neg)
     share_exprs = {
-        name: _divide(sum_names.flagged_above, pl.col(sum_names.total))
+        name: _divide(sum_names.sum_above, pl.col(sum_names.total))
         for name, sum_names in zip(
             (SquareSegment.RECALL_BEFORE, SquareSegment.FPR_BEFORE), SQUARE_SUMS, strict=True
         )

@@ -115,11 +115,11 @@ class Design:
             (CLASS_SUMS[0], "tp", "fn", Segment.RECALL_BEFORE),
             (CLASS_SUMS[1], "fp", "tn", Segment.FPR_BEFORE),
         ):
-            flagged, silent = names.flagged, pl.col(names.total) - names.flagged
+            flagged, silent = names.sum_so_far, pl.col(names.total) - names.sum_so_far
             # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that as
             # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
             sum_exprs = {flagged_column: flagged, silent_column: silent, names.total: flagged + silent}
-            sum_exprs[before_column] = names.flagged_above
+            sum_exprs[before_column] = names.sum_above
             class_sum_exprs.append(sum_exprs)
         count_exprs = to_counts(self.table, *class_sum_exprs)
         return running_sums.with_columns(
@@ -249,7 +249,7 @@ class PartsDesign(Design):
             (pl.col(sums.total), pl.col(square_sums.total))
             for sums, square_sums in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
         ]
-        sums_of_columns.append((CLASS_SUMS[1].flagged, SQUARE_SUMS[1].flagged))
+        sums_of_columns.append((CLASS_SUMS[1].sum_so_far, SQUARE_SUMS[1].sum_so_far))
         float_rows = pl.col(Sweep.CUM_NEG).cast(pl.Float64)
         size_exprs = {}
         for name, (total, squares) in zip(FIELD_COLUMNS, sums_of_columns, strict=True):

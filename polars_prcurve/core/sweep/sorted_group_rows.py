@@ -43,18 +43,18 @@ class SumColumns(NamedTuple):
     exponent: str  # weights are added as integers, times this power of two
 
     @property
-    def flagged(self) -> pl.Expr:
+    def sum_so_far(self) -> pl.Expr:
         """What the rows of the group add at this score and above."""
         # Running sums go on from one group to the next; subtract the totals of earlier groups.
         return pl.col(self.cum) - pl.col(self.before)
 
     @property
-    def flagged_above(self) -> pl.Expr:
-        """The same without this score."""
+    def sum_above(self) -> pl.Expr:
+        """What the rows of the group add above this score."""
         return pl.col(self.above) - pl.col(self.before)
 
     @property
-    def at_score(self) -> pl.Expr:
+    def sum_at_score(self) -> pl.Expr:
         """What the rows at this score add."""
         return pl.col(self.cum) - pl.col(self.above)
 

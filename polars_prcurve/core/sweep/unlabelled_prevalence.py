@@ -157,10 +157,10 @@ def _cut_levels(table: ScoreTable) -> pl.DataFrame:
     # count alike. By half the rows at it, any two scores make two levels, however many rows they have.
     n_pos, n_neg = pl.col(Group.N_POS).cast(pl.Int128), pl.col(Group.N_NEG).cast(pl.Int128)
     n_levels = (pl.min_horizontal(n_pos, n_neg) // LEAST_PER_LEVEL).clip(2, MOST_LEVELS)
-    twice_tp, twice_fp = (names.flagged + names.flagged_above for names in CLASS_SUMS)
+    twice_tp, twice_fp = (names.sum_so_far + names.sum_above for names in CLASS_SUMS)
     level = n_levels * (twice_tp * n_neg + twice_fp * n_pos) // (4 * n_pos * n_neg)
     score_rows = rows.join(groups, on=Group.NUMBER).with_columns(level.alias(_LEVEL))
-    count_exprs = {names.amount: names.at_score.sum().cast(pl.Float64) for names in CLASS_SUMS}
+    count_exprs = {names.amount: names.sum_at_score.sum().cast(pl.Float64) for names in CLASS_SUMS}
     level_rows = score_rows.group_by(*table.by, Group.NUMBER, _LEVEL).agg(
         pl.col(Row.SCORE).min(), **count_exprs
     )
