@@ -365,19 +365,19 @@ def _join_columns(
     stacks: list[alt.VConcatChart], text: chart_assembly.ChartText, first: _Column
 ) -> chart_assembly.Chart:
     """Return the columns beside each other, with title and note."""
-    size, spec = first.size, first.spec
-    y, n = spec.below[-1], size.columns
-    width = n * (size.width + 60)
+    panel_size, spec = first.size, first.spec
+    y, n = spec.below[-1], panel_size.columns
+    width = n * (panel_size.width + 60)
     whole_chart: Any = stacks[0]
     if len(stacks) == 1:
-        foot_y = size.height + spec.x.measure_height(size.width)
-        note = chart_assembly.build_note(text, width, foot_y, -y.measure_labels(size.height))
+        foot_y = panel_size.height + spec.x.measure_height(panel_size.width)
+        note = chart_assembly.build_note(text, width, foot_y, -y.measure_labels(panel_size.height))
         whole_chart.vconcat[-1].layer += [] if note is None else [note]
     else:
-        room = max(axis.measure_labels(size.height) for axis in spec.y_axes)
+        room = max(axis.measure_labels(panel_size.height) for axis in spec.y_axes)
         note = chart_assembly.build_note(text, width, 0, -room)
         whole_chart = alt.concat(*stacks, columns=n, spacing=34)
-        whole_chart = chart_assembly.join_note(whole_chart, note, n * size.width, 16)
+        whole_chart = chart_assembly.join_note(whole_chart, note, n * panel_size.width, 16)
     words = chart_assembly.build_title(text, width, first.channels)
     finished: chart_assembly.Chart = chart_assembly.set_properties(whole_chart, **words)
     return finished

@@ -195,23 +195,23 @@ def _compare_all(
 ) -> NDArray[np.bool_]:
     """Return whether each model, in order of ranks, is significantly better than each one below it."""
 
-    def is_better(number: int, lower_number: int) -> bool:
-        point, lower_point = points[number], points[lower_number]
+    def is_better(point_number: int, lower_point_number: int) -> bool:
+        point, lower_point = points[point_number], points[lower_point_number]
         if point.get("may_be_best") is None or lower_point.get("may_be_best") is None:
             return True  # nothing is tested, and the order is that of the values
         if point["rank"] == lower_point["rank"]:
             return False
         if point.get("value_low") is not None and lower_point.get("value_high") is not None:
             return bool(point["value_low"] > lower_point["value_high"])
-        if number == 0:
+        if point_number == 0:
             return not lower_point["may_be_best"]
         model_pair = frozenset((point["group_0"], lower_point["group_0"]))
         return settled_pairs is not None and (*group_values, model_pair) in settled_pairs
 
     n_models = len(points)
     is_sure = np.zeros((n_models, n_models), dtype=np.bool_)
-    for number, lower_number in combinations(range(n_models), 2):
-        is_sure[number, lower_number] = is_better(number, lower_number)
+    for point_number, lower_point_number in combinations(range(n_models), 2):
+        is_sure[point_number, lower_point_number] = is_better(point_number, lower_point_number)
     return is_sure
 
 

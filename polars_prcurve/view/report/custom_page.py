@@ -134,7 +134,7 @@ def _render_text(text: str) -> Iterator[str]:
                 yield f"<p>{' '.join(escaped_lines)}</p>"
 
 
-def _render_table(table: Table) -> str:
+def _render_table(captioned_table: Table) -> str:
     def show_float(value: float) -> str:
         # In four digits, and all before the point, without an exponent if it has room.
         if not 1e-9 <= abs(value) < 1e15:
@@ -143,11 +143,13 @@ def _render_table(table: Table) -> str:
         text = f"{value:,.{digits}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
 
-    if not isinstance(table.frame, pl.DataFrame):
-        raise PrcError(f"expected a DataFrame in Table(...); got {type(table.frame).__name__}")
+    if not isinstance(captioned_table.frame, pl.DataFrame):
+        raise PrcError(f"expected a DataFrame in Table(...); got {type(captioned_table.frame).__name__}")
     # Paper does not scroll, so there a value of a wide table stands beside its name.
-    css_class = "own many" if table.frame.width > _MANY_COLUMNS else "own"
-    return write_frame(table.frame, show_float, css_class=css_class, caption=table.caption)
+    css_class = "own many" if captioned_table.frame.width > _MANY_COLUMNS else "own"
+    return write_frame(
+        captioned_table.frame, show_float, css_class=css_class, caption=captioned_table.caption
+    )
 
 
 def _render_figure(figure: Figure, number: int) -> Iterator[str]:

@@ -675,7 +675,7 @@ def say_reliability(
     for curve_number, signs, first_scores, are_one_score, expected, n_positives in ranges_of_curve.agg(
         "off", "first", "is_one_score", sums
     ).rows():
-        clause_of_curve[curve_number] = _say_runs(signs, first_scores, are_one_score)
+        clause_of_curve[curve_number] = _say_ranges_off(signs, first_scores, are_one_score)
         ratio = expected / n_positives if n_positives else math.inf
         if any(signs) and not 1 / _FAR_OFF < ratio < _FAR_OFF:
             side = "high" if ratio > 1 else "low"
@@ -714,7 +714,7 @@ def _say_scores_of_groups(clause_of_curve: Mapping[int, str], name_of_curve: Map
     return f"S{'; '.join(sentences)[1:]}"
 
 
-def _say_runs(
+def _say_ranges_off(
     range_signs: Sequence[int], first_scores: Sequence[float], are_one_score: Sequence[bool]
 ) -> str:
     """Return where scores are too low, and where too high; empty if they are not off in any range."""
