@@ -26,7 +26,7 @@ from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sample_kinds import OWN_MOMENTS
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS
-from polars_prcurve.core.metrics.target_definitions import RunTest
+from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS, RunTest
 from polars_prcurve.core.sweep.effective_weights import find_missing_weights
 from polars_prcurve.core.sweep.sampling_designs import Design
 from polars_prcurve.core.sweep.sorted_group_rows import has_class, lacks_size
@@ -39,13 +39,12 @@ _FEW_AT_TARGET = {
     "recall": {"tp": 3, "fn": 3, "fp": 5},
     "fpr": {"tp": 5, "fn": 3, "fp": 5},
     "precision": {"tp": 8, "fn": 8, "fp": 5},
-}
+} | dict.fromkeys(ALERT_WORDS, {"tp": 5, "fn": 3, "fp": 5})
 """Where fewer do, of a metric at a target of examples drawn one by one, by the word of the target: at a
 recall and an fpr it covered 92% or more from there on. At a precision it covered no less than with ten
 of each, in populations that the limits were not chosen on; where precision hardly changes along the
-curve, both covered less. Budgets keep ten: with fewer, more intervals had no doubt where a budget may
-end within a score that many examples share; they covered as little as 42% there, and with ten of each,
-too."""
+curve, both covered less. At a budget it did so too, where no score moves a metric by much; see
+`uncertainty.metrics_at_targets`."""
 _FEW_HITS = 5  # fewer positives reached a precision by luck in every tenth test set (docs/coverage.md)
 _FEW_FALSE = 4  # fewer left out the precision of a budget in every tenth test set (docs/coverage.md)
 _FEW_CLUSTERS = 30  # fewer do, too: the degrees of freedom of Student's distribution are an estimate

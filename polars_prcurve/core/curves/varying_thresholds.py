@@ -42,18 +42,21 @@ from polars_prcurve.core.prevalence.population_column_names import Population
 COARSENESS = f"{RESERVED}coarseness"
 """The step of a rate at the score of a row, or of the next, as a share of the interval of the rate: the
 greater one of recall and fpr. Where many examples have one score, a threshold cannot move a little."""
+GREATEST_STEPS = {rate: f"{RESERVED}greatest_step_of_{rate}" for rate in LIMIT_COLUMNS}
+"""The greatest steps of both rates at a row, or the next, and at those to which its target moves."""
 _LIMITS = [(rate, limit) for rate, limits in LIMIT_COLUMNS.items() for limit in limits]
 """The ends of both rates: the column that a target reads, and that which it reads once it is moved."""
 _ETA_ENDS = [("eta", limit) for limit in EtaError.LIMITS]  # those of eta
 _RISES = f"{RESERVED}recall_rises"  # whether a row may be the first that reaches a recall
 _END = f"{RESERVED}moved_end"  # the place of an end in the list of ends
+_AT_ENDS = "_at_ends"  # the ending of what is read from the rows of moved targets
 _BEYOND = f"{RESERVED}rate_beyond"  # both rates where no row meets a moved target
 
 
 def add_row_limits(
     sweep_rows: pl.LazyFrame, sizes: Mapping[str, str], bands: ModelBands, *, rising: bool
 ) -> pl.LazyFrame:
-    """Add LIMIT_COLUMNS, STEP_COLUMNS and COARSENESS to curves; `sizes` are those of SIZE_COLUMNS.
+    """Add LIMIT_COLUMNS and what steps of curves are; `sizes` are those of SIZE_COLUMNS.
 
     If `rising`, only rows on which recall rises are kept.
     """
@@ -87,7 +90,8 @@ def add_row_limits(
         pl.min_horizontal(step_column, width * 0.5).alias(step_column)
         for step_column, width in width_of_step.items()
     )
-    return sweep_rows.with_columns(coarseness.alias(COARSENESS), *short_steps)
+    whole_steps = (pl.col(STEP_COLUMNS[rate]).alias(name) for rate, name in GREATEST_STEPS.items())
+    return sweep_rows.with_columns(coarseness.alias(COARSENESS), *short_steps, *whole_steps)
 
 
 def add_eta_ends(populations: pl.LazyFrame, sweep_rows: pl.LazyFrame, bands: ModelBands) -> pl.LazyFrame:
@@ -105,9 +109,11 @@ def add_eta_ends(populations: pl.LazyFrame, sweep_rows: pl.LazyFrame, bands: Mod
 def add_moved_rates(
     points: pl.LazyFrame, search: RowSearch, targets: Sequence[Target], bands: ModelBands
 ) -> pl.LazyFrame:
-    """Add MOVED_RATES to the points of targets from rows that have rate limits."""
+    """Add MOVED_RATES to the points of targets from rows that have rate limits, and GREATEST_STEPS."""
     rate_ends, moved_targets = _list_ends(targets, bands), move_targets(targets, bands)
-    rate_rows = search.sweep_rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *(limit for _, limit in _LIMITS))
+    steps = [*GREATEST_STEPS.values()]
+    limits = (limit for _, limit in _LIMITS)
+    rate_rows = search.sweep_rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *limits, *steps)
     # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
     # that meets the target is taken, otherwise above them.
     values_beyond = (1.0 if target.takes_first else 0.0 for target in targets)
@@ -129,8 +135,11 @@ def add_moved_rates(
                 moved_column, beyond_value = limit, limits_beyond[limit]
             value_at_end = pl.col(moved_column).filter(pl.col(_END) == end_number).first()
             columns.append(value_at_end.fill_null(beyond_value).alias(column))
-    moved_points = moved_points.group_by(Population.NUMBER, TARGET_NUMBER).agg(columns)
-    points = points.join(moved_points, on=[Population.NUMBER, TARGET_NUMBER], how="left")
+    keys = [Population.NUMBER, TARGET_NUMBER]
+    moved_points = moved_points.group_by(keys).agg(*columns, pl.col(steps).max().name.suffix(_AT_ENDS))
+    points = points.join(moved_points, on=keys, how="left").with_columns(
+        pl.max_horizontal(step, step + _AT_ENDS).alias(step) for step in steps
+    )
     if not bands.has_eta_limits or len(rate_ends) > len(_LIMITS):
         return points
     # A target that does not depend on eta is met on the same row whatever it is.

@@ -17,9 +17,15 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.bands_by_threshold_choice import ChosenBands, FixedBands, ModelBands
-from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
+from polars_prcurve.core.confidence.doubts import (
+    DOUBT,
+    EQUAL_SCORES,
+    doubt_missing_ends,
+    find_first_doubt,
+)
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
+from polars_prcurve.core.curves.moved_thresholds import GREATEST_STEPS
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, build_target_of_metric
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -126,11 +132,15 @@ def _find_values(
     points = build_numbered_points(
         table, grid, [*targets.values()], [*point_metrics.values()], bands=bands
     )
+    doubt_of_metric = dict.fromkeys(point_metrics, DOUBT)
     if isinstance(bands, ModelBands) and any(target.rate is not None for target in targets.values()):
         points = _spend_budgets(points, point_metrics.values())
+        doubt_of_metric = {name: f"{name}_{DOUBT}" for name in point_metrics}
+        points = _doubt_steps(points, point_metrics.values())
     kinds = [""] if certainty is None else ["", "_standard_error", "_low", "_high", f"_{DOUBT}"]
     exprs_of_metric = {
-        name: _list_values(name, table, certainty=certainty, bands=bands) for name in point_metrics
+        name: _list_values(name, table, certainty=certainty, bands=bands, doubt=doubt)
+        for name, doubt in doubt_of_metric.items()
     }
     columns = (
         expr.alias(f"{RESERVED}{name}{kind}")
@@ -184,8 +194,28 @@ def _spend_budgets(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.L
     return points.with_columns(columns)
 
 
+def _doubt_steps(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.LazyFrame:
+    """Add `<metric>_doubt`, which at a budget of alerts is also of scores that many examples share.
+
+    A budget is met above such a score in one sample and below it in the next, and what lies between may
+    be more than rates have as error. So the examples of one score, near any row on which the budget may
+    be met, must not move a metric by more than a third of its interval.
+    """
+    is_budget = pl.col("criterion").is_in(ALERT_WORDS)
+    rates = {name: pl.col(name) for name in (*GREATEST_STEPS, "eta")}
+    below = rates | {rate: rates[rate] + pl.col(step) for rate, step in GREATEST_STEPS.items()}
+    columns = []
+    for metric in metrics:
+        step = (metric.from_columns(**below) - metric.from_columns(**rates)).abs()
+        width = pl.col(f"{metric.name}_high") - pl.col(f"{metric.name}_low")
+        is_coarse = is_budget & (step > width / 3)
+        doubt = pl.coalesce(DOUBT, pl.when(is_coarse).then(pl.lit(EQUAL_SCORES)))
+        columns.append(doubt.alias(f"{metric.name}_{DOUBT}"))
+    return points.with_columns(columns)
+
+
 def _list_values(
-    name: str, table: ResolvedTable, *, certainty: Intervals | None, bands: FixedBands | None
+    name: str, table: ResolvedTable, *, certainty: Intervals | None, bands: FixedBands | None, doubt: str
 ) -> list[pl.Expr]:
     """Return the value of a point metric and, with intervals, standard error, both ends and doubt."""
     # Precision may be defined without positives, and a metric of a curve is not.
@@ -196,7 +226,7 @@ def _list_values(
     if bands is None:
         return [value, no_number, no_number, no_number, _doubt_all(table)]
     ends = [f"{name}_low", f"{name}_high"]
-    return [value, no_number, *map(pl.col, ends), doubt_missing_ends(DOUBT, ends)]
+    return [value, no_number, *map(pl.col, ends), doubt_missing_ends(doubt, ends)]
 
 
 def _doubt_all(table: ResolvedTable) -> pl.Expr:
