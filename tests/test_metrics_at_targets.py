@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -192,3 +193,31 @@ def test_the_rest_of_a_budget_may_be_false() -> None:
     found = draw_sets(90, 450, 2.4).prc(by="set").summary(0.003, **asked)
     assert found["doubt"].null_count() == found.height
     assert found.select((precision < pl.col("low")).mean()).item() < 0.04
+
+
+@pytest.mark.parametrize(
+    ("n_tied", "first", "is_doubtful"),
+    [(1, 0, False), (5, 0, False), (10, 0, True), (20, 5, True), (10, -30, True)],
+)
+def test_a_score_that_many_share_near_the_end_of_a_budget_is_a_doubt(
+    n_tied: int, first: int, is_doubtful: bool
+) -> None:
+    """Rows where it may end in another sample are read, too."""
+    scores = {
+        label: [NormalDist(shift).inv_cdf((i + 0.5) / n) for i in range(n)]
+        for label, shift, n in ((True, 2.2, 350), (False, 0, 1_400))
+    }
+    rows = pl.concat(pl.DataFrame({"score": of, "label": label}) for label, of in scores.items())
+    rows = rows.sort("score", descending=True)
+    events = pl.when("label").then(0.4 / 350).otherwise(0.6 / 1_400).cum_sum()
+    start = rows.select((events <= 0.25).sum()).item() + first
+    shared = rows["score"][start + n_tied - 1]
+    rows = rows.with_columns(
+        pl.when(pl.int_range(pl.len()).is_between(start, start + n_tied - 1))
+        .then(shared)
+        .otherwise("score")
+        .alias("score")
+    )
+    asked = [metrics.recall_at_alerts(0.25, 1), metrics.precision_at_recall(0.55)]
+    found = rows.prc.summary(0.4, metrics=asked, confidence=0.95)
+    assert found["doubt"].to_list() == ["equal scores" if is_doubtful else None, None]

@@ -39,7 +39,7 @@ _FEW_AT_TARGET = {
     "recall": {"tp": 3, "fn": 3, "fp": 5},
     "fpr": {"tp": 5, "fn": 3, "fp": 5},
     "precision": {"tp": 8, "fn": 8, "fp": 5},
-} | dict.fromkeys(ALERT_WORDS, {"tp": 5, "fn": 3, "fp": 5})
+} | {word: {"tp": 5, "fn": 3, "fp": 5} for word in ALERT_WORDS}
 """Where fewer do, of a metric at a target of examples drawn one by one, by the word of the target: at a
 recall and an fpr it covered 92% or more from there on. At a precision it covered no less than with ten
 of each, in populations that the limits were not chosen on; where precision hardly changes along the

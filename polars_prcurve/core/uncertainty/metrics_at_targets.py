@@ -197,9 +197,9 @@ def _spend_budgets(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.L
 def _doubt_steps(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.LazyFrame:
     """Add `<metric>_doubt`, which at a budget of alerts is also of scores that many examples share.
 
-    A budget is met above such a score in one sample and below it in the next, and what lies between may
-    be more than rates have as error. So the examples of one score, near any row on which the budget may
-    be met, must not move a metric by more than a third of its interval.
+    A budget may end above such a score in one sample and below it in the next, and a metric may differ
+    by more than the errors of rates. So no score at the row found, at the rows to which both rates move
+    it, or just below these, may change a metric by more than a third of its interval.
     """
     is_budget = pl.col("criterion").is_in(ALERT_WORDS)
     rates = {name: pl.col(name) for name in (*GREATEST_STEPS, "eta")}
