@@ -11,7 +11,7 @@ given threshold value, interval and doubt are those of `operating_points`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -25,8 +25,8 @@ from polars_prcurve.core.confidence.doubts import (
 )
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
-from polars_prcurve.core.curves.moved_thresholds import GREATEST_STEPS
-from polars_prcurve.core.curves.targets import TARGET_NUMBER, build_target_of_metric
+from polars_prcurve.core.curves.targets import TARGET_NUMBER, Target, build_target_of_metric
+from polars_prcurve.core.curves.varying_thresholds import GREATEST_STEPS
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import resolved_tables as of_table
@@ -132,15 +132,11 @@ def _find_values(
     points = build_numbered_points(
         table, grid, [*targets.values()], [*point_metrics.values()], bands=bands
     )
-    doubt_of_metric = dict.fromkeys(point_metrics, DOUBT)
-    if isinstance(bands, ModelBands) and any(target.rate is not None for target in targets.values()):
-        points = _spend_budgets(points, point_metrics.values())
-        doubt_of_metric = {name: f"{name}_{DOUBT}" for name in point_metrics}
-        points = _doubt_steps(points, point_metrics.values())
+    if isinstance(bands, ModelBands):
+        points = _finish_intervals(points, [*point_metrics.values()], targets.values())
     kinds = [""] if certainty is None else ["", "_standard_error", "_low", "_high", f"_{DOUBT}"]
     exprs_of_metric = {
-        name: _list_values(name, table, certainty=certainty, bands=bands, doubt=doubt)
-        for name, doubt in doubt_of_metric.items()
+        name: _list_values(name, table, certainty=certainty, bands=bands) for name in point_metrics
     }
     columns = (
         expr.alias(f"{RESERVED}{name}{kind}")
@@ -160,6 +156,15 @@ def _find_values(
         for kind in kinds
     }
     return lists_of_populations.select(Population.NUMBER, **value_exprs)
+
+
+def _finish_intervals(
+    points: pl.LazyFrame, metrics: Sequence[PointMetric], targets: Iterable[Target]
+) -> pl.LazyFrame:
+    """Add `<metric>_doubt`, and mend the ends of metrics at budgets of alerts."""
+    if any(target.rate is not None for target in targets):
+        return _doubt_steps(_spend_budgets(points, metrics), metrics)
+    return points.with_columns(pl.col(DOUBT).alias(f"{metric.name}_{DOUBT}") for metric in metrics)
 
 
 def _spend_budgets(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.LazyFrame:
@@ -215,7 +220,7 @@ def _doubt_steps(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.Laz
 
 
 def _list_values(
-    name: str, table: ResolvedTable, *, certainty: Intervals | None, bands: FixedBands | None, doubt: str
+    name: str, table: ResolvedTable, *, certainty: Intervals | None, bands: FixedBands | None
 ) -> list[pl.Expr]:
     """Return the value of a point metric and, with intervals, standard error, both ends and doubt."""
     # Precision may be defined without positives, and a metric of a curve is not.
@@ -226,6 +231,7 @@ def _list_values(
     if bands is None:
         return [value, no_number, no_number, no_number, _doubt_all(table)]
     ends = [f"{name}_low", f"{name}_high"]
+    doubt = f"{name}_{DOUBT}" if isinstance(bands, ModelBands) else DOUBT
     return [value, no_number, *map(pl.col, ends), doubt_missing_ends(doubt, ends)]
 
 
