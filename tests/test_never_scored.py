@@ -479,13 +479,21 @@ def test_a_method_that_has_no_use_for_them_raises(method: str) -> None:
             getattr(prc(frame, **words), method)(**given)
 
 
-def test_only_a_null_score_lies_below() -> None:
-    df = pl.DataFrame({"score": [0.9, math.nan, None], "label": [1, 0, 1]})
-    with pytest.raises(
-        PrcError,
-        match=r"score column 'score' is NaN in 1 row.* pass pl\.col\(\.\.\.\)\.fill_nan\(None\)$",
-    ):
-        prc(df, missing="below").sweep()
+@pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32])
+def test_a_score_that_is_no_number_lies_below(dtype: Any) -> None:
+    score = pl.Series([0.9, math.nan, 0.5, None] * 6, dtype=dtype)
+    df = pl.DataFrame({"score": score, "other": score.reverse(), "label": [1, 0, 0, 1, 1, 0] * 4})
+    nulls = df.with_columns(pl.col("score", "other").fill_nan(None))
+    for words in ({}, {"score": ["score", "other"]}):
+        found, expected = (prc(frame, missing="below", **words) for frame in (df, nulls))
+        for method in ("sweep", "summary", "counts"):
+            assert_frame_equal(getattr(found, method)(), getattr(expected, method)())
+    found, expected = (prc(frame, missing="below", score=["score", "other"]) for frame in (df, nulls))
+    assert_frame_equal(found.compare(0.1), expected.compare(0.1))
+
+
+def test_only_a_missing_score_lies_below() -> None:
+    df = pl.DataFrame({"score": [0.9, 0.5, None], "label": [1, 0, 1]})
     for label in ([1, None, 1], [1, 2, 1]):
         with pytest.raises(PrcError, match="label column 'label'"):
             prc(df.with_columns(score=1.0, label=pl.Series(label)), missing="below").sweep()

@@ -334,17 +334,14 @@ def missing_checks(
     value: pl.Expr,
     *,
     refuses_nan: bool,
-    refuses_null: bool = True,
     may_rank_last: bool = False,
 ) -> list[Check]:
     """Return checks that no value is null, and, with `refuses_nan`, that none is NaN."""
-    test_of_trouble = {"null": value.is_null()} if refuses_null else {}
+    test_of_trouble = {"null": value.is_null()}
     test_of_trouble |= {"NaN": value.cast(pl.Float64).is_nan()} if refuses_nan else {}
     remedy = ' row(s); filter those rows out, or pass missing="drop" to a method of df.prc'
     if may_rank_last:
         remedy += ', or missing="below" if they were never scored'
-    if not refuses_null:
-        remedy = " row(s); for rows that were never scored, pass pl.col(...).fill_nan(None)"
     n_wrong_of_trouble = {trouble: count_rows(is_wrong) for trouble, is_wrong in test_of_trouble.items()}
     return [
         count_check(n_wrong, f"{subject} is {trouble} in ", remedy)

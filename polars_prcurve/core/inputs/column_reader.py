@@ -131,7 +131,7 @@ class ColumnReader:
         self.by_exprs: list[pl.Expr] = []
         self.missing_tests: list[pl.Expr] = []
         self.stopping_tests: list[pl.Expr] = []
-        """As `missing_tests`, but for null scores, which missing="below" takes."""
+        """As `missing_tests`, but without those of scores, which missing="below" ranks last."""
         self.example_keys: list[pl.Expr] = []
         """What rows of one example share, where an example is left out as a whole."""
 
@@ -244,18 +244,15 @@ class ColumnReader:
 
         `models` are those of a wide table whose models are compared: each has a check of its own.
         """
-        may_be_nan, is_null_wrong = column.dtype.is_float(), not (is_score and self.lets_null_scores)
         if self.drops_incomplete:
             lacks_value = value_checks.is_missing(column.value, column.dtype)
             self.missing_tests.append(lacks_value)
-            self.stopping_tests.append(
-                lacks_value & column.value.is_not_null() if is_score else lacks_value
-            )
+            if not is_score:
+                self.stopping_tests.append(lacks_value)
             return
         make_checks = partial(
             value_checks.missing_checks,
-            refuses_nan=may_be_nan,
-            refuses_null=is_null_wrong,
+            refuses_nan=column.dtype.is_float(),
             may_rank_last=is_score,
         )
         if not is_score:

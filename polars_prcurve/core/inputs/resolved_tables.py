@@ -249,10 +249,7 @@ class ScoreTable(ResolvedTable):
         score, score_tallies = pl.col(Row.SCORE), Tallies()
         if self.tallies.n_score_tests > 0:
             has_nan = self.score_dtype.is_float()
-            is_null_wrong = self.unscored is None or not self.unscored.in_rows
-            value_checks.missing_checks(
-                score_tallies.count, "", score, refuses_nan=has_nan, refuses_null=is_null_wrong
-            )
+            value_checks.missing_checks(score_tallies.count, "", score, refuses_nan=has_nan)
         other_test_exprs = {
             name: test for name, test in self.tallies.tests.items() if name not in score_tallies.tests
         }

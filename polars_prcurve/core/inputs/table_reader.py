@@ -309,7 +309,10 @@ def _read_score(
     """Return the scores; of models that were columns of a wide table, with checks of each column."""
     score_column = reader.read_column("score", column)
     value_checks.SCORE_DTYPES.require(score_column.what, score_column.dtype)
-    reader.handle_missing(score_column, wide_models, is_score=True)
+    if not reader.lets_null_scores:
+        reader.handle_missing(score_column, wide_models, is_score=True)
+    elif score_column.dtype.is_float():  # NaN is no score either
+        score_column = score_column._replace(value=score_column.value.fill_nan(None))
     reader.tallies.n_score_tests = len(reader.tallies.tests)
     if posteriors:
         posterior = score_column.value.cast(pl.Float64)

@@ -72,7 +72,6 @@ def empty_incomplete(
     is_incomplete = pl.any_horizontal(missing_tests)
     if example_keys is not None:
         is_incomplete = is_incomplete.any().over(example_keys)
-    # NaN stays NaN, which missing="below" does not take for a score that is not known.
     return frame.with_columns(
         pl.when(~is_incomplete | is_missing_here).then(select_column(column)).alias(column)
         for column, is_missing_here in zip(score_columns, missing_tests, strict=True)

@@ -89,7 +89,7 @@ class FramePrc(
         models with `id`, an example that one model lacks counts as below its scores.
     missing
         What to do about a null or NaN score, or a null label or weight: `"raise"` an error, `"drop"` the
-        row, or `"below"`: a null score, of a row that was never scored, lies below every score.
+        row, or `"below"`: a null or NaN score, of a row that was never scored, lies below every score.
 
     Mistakes in names, dtypes and arguments raise `PrcError` at the call, mistakes in values when the
     query runs: with a LazyFrame, a `polars.exceptions.InvalidOperationError` with the same sentence.
