@@ -29,7 +29,7 @@ from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, EtaWord
 from polars_prcurve.core.sweep.sampling_designs import DESIGNS
 from polars_prcurve.core.uncertainty.metrics_that_need_negatives import needs_negatives
 from polars_prcurve.doors.cli import options
-from polars_prcurve.doors.cli.commands import get_parser
+from polars_prcurve.doors.cli.terminal_table import ANSWERS_OF_METHOD
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import FramePrc, LazyFramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc
@@ -47,7 +47,8 @@ CHARTS = set(charts.__all__) - {"Chart"}
 METHODS = {name for name in dir(FramePrc) if not name.startswith("_")}
 METHODS -= {"plot", "report", "decide"}
 """The methods that return a table."""
-[COMMANDS] = [a for a in get_parser()._actions if isinstance(a, argparse._SubParsersAction)]
+PARSER = options.build_parser(ANSWERS_OF_METHOD)
+[COMMANDS] = [a for a in PARSER._actions if isinstance(a, argparse._SubParsersAction)]
 
 
 def page(name: str) -> str:
@@ -316,10 +317,10 @@ def test_the_page_of_the_command_line_explains_options_that_are_no_argument() ->
     """All others are called as the argument of the method, and `--help` lists them."""
     every, own = set(), set()
     for parser in COMMANDS.choices.values():
-        arguments = {*parser.get_default("command").parameters, *TABLE_WORDS}
-        options = {name for action in parser._actions for name in action.option_strings}
-        every |= options - {"-h", "--help"}
-        own |= {name for name in options if name.lstrip("-").replace("-", "_") not in arguments}
+        arguments = {*options.list_parameters(parser.get_default("method")), *TABLE_WORDS}
+        flags = {name for action in parser._actions for name in action.option_strings}
+        every |= flags - {"-h", "--help"}
+        own |= {name for name in flags if name.lstrip("-").replace("-", "_") not in arguments}
     table = page("docs/command-line.md").partition("## Options with a name of their own")[2]
     rows = re.findall(r"^\| (`-[^|]*) \|", table, flags=re.M)
     listed = {option for row in rows for option in re.findall(r"(?<=`)--?[a-z-]+", row)}
@@ -331,16 +332,16 @@ def test_the_page_of_the_command_line_says_what_only_python_has() -> None:
     table = page("docs/command-line.md").partition("## What only Python has")[2]
     rows = re.findall(r"^\| (`[^|]*`) \|", table, flags=re.M)
     listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    asked = {parser.get_default("command").method for parser in COMMANDS.choices.values()}
-    without = (METHODS | {"plot"}) - asked
+    asked = {parser.get_default("method") for parser in COMMANDS.choices.values()}
+    without = (METHODS | {"plot", "report"}) - asked
     remedy = "the table under 'What only Python has' in docs/command-line.md"
     assert_equal_sets(without, listed, "method without a command", remedy)
 
 
 def test_a_command_has_an_option_for_each_argument_of_its_method() -> None:
     for name, parser in COMMANDS.choices.items():
-        command, has = parser.get_default("command"), {action.dest for action in parser._actions}
-        lacking = set(command.parameters) - {"self", "path"} - has
+        has = {action.dest for action in parser._actions}
+        lacking = {*options.list_parameters(parser.get_default("method"))} - has
         assert not lacking, f"{name} has no option for {sorted(lacking)}: describe it in cli/options.py"
 
 

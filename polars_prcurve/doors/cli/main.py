@@ -1,6 +1,6 @@
 """The command line: `polars-prcurve`, and `python -m polars_prcurve`.
 
-words -> arguments   see `parser` and `options`; an option that is not given is not passed
+words -> arguments   see `options`; an option that is not given is not passed
       -> a method    of `.prc`, on the scanned files: it sets defaults and refuses bad input
       -> rows        to a file, to standard output, or as a table on a terminal
       -> errors      the sentences of the library
@@ -8,7 +8,6 @@ words -> arguments   see `parser` and `options`; an option that is not given is 
 
 from __future__ import annotations
 
-import argparse
 import errno
 import os
 import signal
@@ -23,11 +22,11 @@ import polars as pl
 from polars_prcurve.core.ground.atomic_file import delete_drafts
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.progress import print_beside
-from polars_prcurve.doors.cli.commands import get_parser
-from polars_prcurve.doors.cli.method_call import check_output_paths, list_inputs
-from polars_prcurve.doors.cli.parser import PROGRAM
+from polars_prcurve.doors.cli.commands import run_command
+from polars_prcurve.doors.cli.method_call import check_output_paths, list_tables, read_options
+from polars_prcurve.doors.cli.options import parse_words
 from polars_prcurve.doors.cli.table_files import name_bad_files
-from polars_prcurve.doors.cli.terminal_table import print_note, print_sentence
+from polars_prcurve.doors.cli.terminal_table import ANSWERS_OF_METHOD, PROGRAM, print_note
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,14 +47,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run_command(words: Sequence[str]) -> int:
     """Run one command; return its exit status."""
-    args, status = argparse.Namespace(), 0
+    has_passed = True
     try:
-        get_parser(words[0] if words else "").parse_args(words, args)
-        inputs = list_inputs(args)
-        check_output_paths(args, inputs)
-        with name_bad_files(inputs), warnings.catch_warnings():
+        args = parse_words(ANSWERS_OF_METHOD, words)
+        options = read_options(args)
+        tables = list_tables(args, options)
+        check_output_paths(options, tables)
+        with name_bad_files(tables), warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: print_note(f"warning: {message}")
-            status = args.run(args) or 0
+            has_passed = run_command(args, options)
         sys.stdout.flush()
     except BrokenPipeError:
         pass  # the reader, such as `head`, has read enough
@@ -64,12 +64,9 @@ def _run_command(words: Sequence[str]) -> int:
         text = str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
         if isinstance(error, OSError) and error.errno == errno.EBADF:
             text = "standard output is closed, or standard input of INPUT -; -o FILE writes to a file"
-        print_sentence(f"{PROGRAM}: error: {PrcError(text)}")  # short and visible
+        print_note(f"error: {PrcError(text)}")  # short and visible
         return 2
-    return status
-
-
-# Standard streams that are closed or full --------------------------------------------------------
+    return 0 if has_passed else 1
 
 
 def open_closed_streams() -> None:
@@ -88,9 +85,6 @@ def drop_unwritten_text(stream: TextIO) -> None:
         stream.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-# Signals that stop a command ---------------------------------------------------------------------
 
 
 def end_at_signals() -> Thread | None:

@@ -34,16 +34,13 @@ class FileFormat(NamedTuple):
     sink: Callable[..., Any]
     """Must be called with `engine="streaming"`: another default engine would hold the whole table."""
     has_header: bool = False  # whether it is a CSV, or one with tabs
-    is_text: bool = False  # whether numbers are written as text, which has no dtype
 
 
-_ROWS_TO_INFER = 10_000  # rows that decide dtypes: by the 100 of Polars, 0 may become 0.5 too late
-_SCAN_CSV = partial(pl.scan_csv, infer_schema_length=_ROWS_TO_INFER)
-_SINK_CSV = pl.LazyFrame.sink_csv
-_CSV = FileFormat(_SCAN_CSV, _SINK_CSV, has_header=True, is_text=True)
-_TSV = _CSV._replace(scan=partial(_SCAN_CSV, separator="\t"), sink=partial(_SINK_CSV, separator="\t"))
-_SCAN_NDJSON = partial(pl.scan_ndjson, infer_schema_length=_ROWS_TO_INFER)
-_NDJSON = FileFormat(_SCAN_NDJSON, pl.LazyFrame.sink_ndjson, is_text=True)
+_N_ROWS = 10_000  # rows that decide dtypes: by the 100 of Polars, 0 may become 0.5 too late
+_SCAN_CSV = partial(pl.scan_csv, infer_schema_length=_N_ROWS)
+_CSV = FileFormat(_SCAN_CSV, pl.LazyFrame.sink_csv, has_header=True)
+_TSV = _CSV._replace(scan=partial(_CSV.scan, separator="\t"), sink=partial(_CSV.sink, separator="\t"))
+_NDJSON = FileFormat(partial(pl.scan_ndjson, infer_schema_length=_N_ROWS), pl.LazyFrame.sink_ndjson)
 _IPC = FileFormat(pl.scan_ipc, pl.LazyFrame.sink_ipc)  # what pyarrow calls Feather, too
 _FORMATS = {  # by the ending of a file's name, in the order in which an error lists them
     ".parquet": FileFormat(pl.scan_parquet, pl.LazyFrame.sink_parquet),

@@ -18,7 +18,6 @@ from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.estimates import find_estimate
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.ground.progress import clear_line, is_watched, print_beside
-from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.terminal_text import (
     TextColumn,
     cut_text,
@@ -29,36 +28,50 @@ from polars_prcurve.core.ground.terminal_text import (
     measure_width,
 )
 from polars_prcurve.core.ground.value_checks import run_query
-from polars_prcurve.core.ground.visible_names import shorten_name, shorten_names, show_name
+from polars_prcurve.core.ground.visible_names import shorten_names, show_name
 from polars_prcurve.core.prevalence.estimated_eta import IS_REFUTED
-from polars_prcurve.doors.cli.parser import PROGRAM
-from polars_prcurve.view.words.number_words import NO_BREAK, format_level, map_etas, say_eta, say_sizes
+from polars_prcurve.view.words.number_words import (
+    NO_BREAK,
+    find_magnitude,
+    format_level,
+    map_etas,
+)
 
+ANSWERS_OF_METHOD = {  # of each command, in the order of help, the columns that stand first
+    "decide": "",  # which has a table of its own
+    "curve": "threshold value",
+    "summary": "value doubt",
+    "operating_points": "threshold precision value recall alerts true_alerts",
+    "decision_curve": "threshold_probability net_benefit treat_all",
+    "compare": "significant not_worse difference p_value",
+    "ranking": "rank value behind may_be_best doubt",
+    "crossings": "eta value fpr recall model dominates on_hull",
+    "sample_size": "n_pos_needed n_neg_needed threshold",
+    "sampling_plan": "stratum n_next n n_labelled positive_share",
+    "estimate_prevalence": "eta n shift_p_value converged",
+    "monitor": "value alarm since overall reference evidence",
+    "reweight": "stratum weight",
+    "counts": "score n_pos n_neg n",
+}
+PROGRAM = "polars-prcurve"  # the name of the command, which begins each line on standard error
 _MOST_SHOWN_ROWS = 50  # more would scroll away what stands above the table
 _MOST_SORTED_ROWS = 5_000  # results of at most this many rows are put in order before they are cut
-_MODEL_COLUMNS = ("model", "model_a", "model_b")  # columns that name models, which come after the groups
+_SUBJECT_COLUMNS = ("model", "model_a", "model_b", "eta", "metric", "criterion", "target")
+"""What distinguishes rows beside their groups."""
+_SCORE_COLUMNS = ("threshold", "score", "holds_from", "holds_to", "target")
+"""What has six digits, which distinguish most scores."""
 _DOUBT = "?"  # behind an interval in doubt; a sentence below the table has the reason
-_NAME_LETTERS = 32  # of a name, at most: two such names and an answer fit 80 columns
-_NAME_BESIDE, _NAME_ABOVE, _NAME_ALONE = 16, 8, 4
-"""The letters that names keep at least to make room for the first interval: while it stands beside its
-value, then below it, then without the answers before it."""
+_NAME_LETTERS, _LEAST_LETTERS = 32, 4  # of a name, at most, and at least where there is little room
 _MAX_DECIMALS = 6  # as many as Polars shows of a float
 NOTHING = "-"  # represents null
 
 
-# What is printed ---------------------------------------------------------------------------------
-
-
-def print_sentence(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a sentence on standard error: in one line, or as a terminal has room for."""
     clear_line()
+    text = f"{PROGRAM}: {text}"
     lines = fill_lines(text, get_terminal_size().columns) if is_watched() else [text]
     print_beside("\n".join(lines))
-
-
-def print_note(text: str) -> None:
-    """Print a sentence on what the result lacks, whoever reads standard error."""
-    print_sentence(f"{PROGRAM}: {text}")
 
 
 def print_text(text: str) -> None:
@@ -80,11 +93,12 @@ def collect_shown_rows(query: pl.LazyFrame) -> tuple[pl.DataFrame, int]:
     result = run_query(query.head(_MOST_SORTED_ROWS + 1))  # one row more shows whether any are left out
     if result.height > _MOST_SORTED_ROWS:
         return result.head(_MOST_SHOWN_ROWS), run_query(query.select(pl.len())).item()
-    subject_columns = [name for name in ("metric", "criterion", "target") if name in result.columns]
-    if "eta" in result.columns and (subject_columns or "rank" in result.columns):
-        row = f"{RESERVED}row"
-        firsts = [pl.col(row).min().over(subject_columns)] if subject_columns else []
-        result = result.with_row_index(row).sort("eta", *firsts, row, nulls_last=True).drop(row)
+    criteria = {*result["criterion"]} if "criterion" in result.columns else set()
+    if criteria == {"threshold"} and result["target"].n_unique() > 1:  # which thresholds repeat
+        result = result.drop("target")
+    keys = [name for name in ("eta", "metric", "criterion", "target") if name in result.columns]
+    if len(keys) > 1 or "rank" in result.columns:
+        result = result.sort(keys, nulls_last=True, maintain_order=True)
     return result.head(_MOST_SHOWN_ROWS), result.height
 
 
@@ -96,135 +110,72 @@ def print_rows(rows: pl.DataFrame, n_rows: int, layout: Layout) -> None:
     omissions = [f"{n} of {n_all} {unit}" for unit, (n, n_all) in counts.items() if n < n_all]
     if omissions:
         sys.stdout.flush()
-        print_sentence(f"{', '.join(omissions)}; -o FILE writes all, such as -o table.csv")
+        print_note(f"{', '.join(omissions)}; -o FILE writes all, such as -o table.csv")
 
 
 def format_table(result: pl.DataFrame, layout: Layout, width: int) -> tuple[list[str], set[str]]:
     """Return the lines of a table of at most this width, and the columns that they show."""
-    subjects = _describe_subjects(result, layout)
-    columns = _choose_columns([*subjects.columns, *_build_columns(result, layout, subjects)], width)
+    columns = _build_columns(result, layout)
+    first_answer = next((name for name in layout.answers if name in result.columns), "")
+    alike = [column for column in columns if _is_alike(column, layout.answers, first_answer)]
+    alike = alike if len(alike) < len(columns) else []
+    phrases = [f"{column.head} {column.cells[0]}" for column in alike if column.cells[0] != NOTHING]
+    columns = _choose_columns([column for column in columns if column not in alike], width)
     head_lines, *rows = ([cut_text(line, width) for line in lines] for lines in lay_out(columns))
     rule_width = max(measure_width(line) for lines in (head_lines, *rows) for line in lines)
-    lines = [*fill_lines("; ".join(subjects.phrases), width), ""] if subjects.phrases else []
-    lines += [*head_lines, "-" * rule_width]
-    for row, row_lines in enumerate(rows):
-        if row in subjects.heading_of_row:
-            lines += [*([""] if row else []), *fill_lines(subjects.heading_of_row[row], width)]
-        lines += row_lines
+    lines = [*fill_lines("; ".join(phrases), width), ""] if phrases else []
+    lines += [*head_lines, "-" * rule_width, *(line for row_lines in rows for line in row_lines)]
     if any(span.endswith(_DOUBT) for column in columns for span in column.spans):
         reasons = ", ".join(result[DOUBT].drop_nulls().unique(maintain_order=True))
         lines += ["", *fill_lines(f"{_DOUBT} This interval may be wrong: {reasons}.", width)]
-    return lines, subjects.replaced_names.union(*(column.shown_names for column in columns))
+    return lines, {name for column in (*alike, *columns) for name in column.shown_names}
 
 
-def _choose_columns(columns: Sequence[TextColumn], width: int) -> list[TextColumn]:
+def _is_alike(column: TextColumn, answers: Sequence[str], first_answer: str) -> bool:
+    """Return whether a column has one value, and no answer; of answers without any, the first is one."""
+    texts, [name, *_] = {*column.texts[1:]}, column.shown_names
+    return len(texts) == 1 and name not in ([first_answer] if texts == {NOTHING} else answers)
+
+
+def _choose_columns(columns: list[TextColumn], width: int) -> list[TextColumn]:
     """Return the columns that fit; the last ones go first, and never the first interval."""
     n_names = next((place for place, column in enumerate(columns) if not column.is_text), len(columns))
     n_before = next((place for place, column in enumerate(columns) if column.spans), n_names)
     names, answers, others = columns[:n_names], columns[n_names:n_before], columns[n_before:]
     stacked = [column._replace(is_stacked=True) for column in others]
-    needs = [
-        (_NAME_BESIDE, [*answers, *others[:1]]),
-        (_NAME_ABOVE, [*answers, *stacked[:1]]),
-        (_NAME_ALONE, stacked[:1]),
-        *([(_NAME_ALONE, [])] if names else []),
-    ]
+    # The letters that names keep at least, the answers that stay, and the columns with intervals.
+    needs = [(16, answers, others), (8, answers, stacked), (_LEAST_LETTERS, [], stacked)]
+    needs += [(_LEAST_LETTERS, [], [])] if names else []
     choices = [
-        [*(name.cut(letters) if name.width > letters else name for name in names), *needed]
-        for least_letters, needed in needs
+        [
+            [name.cut(letters) if name.width > letters else name for name in names] + before + rest[:1],
+            rest,
+        ]
+        for least_letters, before, rest in needs
         for letters in range(_NAME_LETTERS, least_letters - 1, -1)
     ]
-    fitting = (choice for choice in choices if measure_columns(choice) <= width)
-    chosen_columns = next(fitting, choices[-1])
-    for column in (stacked if chosen_columns[-1].is_stacked else others)[1:]:
+    fitting = (choice for choice in choices if measure_columns(choice[0]) <= width)
+    chosen_columns, rest = next(fitting, choices[-1])
+    for column in rest[1:]:
         if measure_columns([*chosen_columns, column]) > width:
             break
         chosen_columns.append(column)
     return chosen_columns
 
 
-# What rows are about -----------------------------------------------------------------------------
-
-
-class _Subjects(NamedTuple):
-    """What the rows of a table are about, in words."""
-
-    phrases: list[str]  # of all rows
-    heading_of_row: dict[int, str]  # above the first row that it is of
-    columns: list[TextColumn]
-    replaced_names: set[str]  # the columns that phrases and headings replace, or that are empty
-
-
-def _describe_eta(eta: float, low: float | None = None, high: float | None = None) -> str:
-    """Return a prevalence in words and as a number, with its interval if it has one."""
-    span_text = "" if low is None or high is None else f", {low:.2g} to {high:.2g}"
-    return f"{say_eta(eta).replace(NO_BREAK, ' ')} positive (eta {eta:.4g}{span_text})"
-
-
-_DESCRIPTIONS: dict[tuple[str, ...], Callable[..., str]] = {
-    ("metric",): str,
-    ("criterion", "target"): lambda criterion, target=None: (
-        criterion if target is None else f"{criterion} {target:.6g}"
-    ),
-    ("eta", "eta_low", "eta_high"): _describe_eta,
-    ("n_pos", "n_neg"): lambda *sizes: f"tested on {say_sizes(*map(format_count, sizes))}",
-    ("guarantee",): lambda level: f"with a guarantee of {level:g}",
-    ("model_a", "model_b"): lambda *models: " minus ".join(map(show_name, map(str, models))),
-}
-"""The words for columns that need no column on a terminal where all rows have the same values."""
-
-
-def _describe_subjects(result: pl.DataFrame, layout: Layout) -> _Subjects:
-    """Return what all rows are about, what those of each prevalence are, and what each row is."""
-    # Columns without a value are no use, except group columns and the first answer.
-    first_answer = next((name for name in layout.answers if name in result.columns), "")
-    empty_names = {column.name for column in result if column.null_count() == len(column) > 0}
-    replaced_names = {"eta_confidence"} & {*result.columns} | empty_names
-    subjects = _Subjects([], {}, [], replaced_names - {*layout.by, *_MODEL_COLUMNS, first_answer})
-    other_names = {*result.columns} - subjects.replaced_names - {*layout.by, *layout.answers}
-    etas = result["eta"] if "eta" in result.columns else [None] * result.height
-    for columns, describe in _DESCRIPTIONS.items():
-        names = [name for name in columns if name in other_names]
-        rows = result.select(names).rows()
-        is_counted = columns[0] != "n_pos" or (len(names) == 2 and result.schema["n_pos"].is_integer())
-        if columns[0] not in names or not is_counted or any(first is None for first, *_ in rows):
-            continue
-        texts = [describe(*row) for row in rows]
-        starts = [row for row in range(len(rows)) if row == 0 or rows[row] != rows[row - 1]]
-        if len({*rows}) == 1:
-            subjects.phrases.append(shorten_name(texts[0]))
-        elif columns[0] == "eta" and 2 * len(starts) <= len(rows):
-            subjects.heading_of_row.update({row: texts[row] for row in starts})
-        elif columns[0] in ("metric", "criterion") and {row[0] for row in rows} != {"threshold"}:
-            cells = shorten_names(texts, _NAME_LETTERS)
-            if not subjects.columns:  # the first leaves out a text that is repeated
-                pairs = list(zip(cells, etas, strict=True))
-                cells = ["" if n and pair == pairs[n - 1] else pair[0] for n, pair in enumerate(pairs)]
-            head = "metric" if columns[0] == "metric" else "target"
-            subjects.columns.append(TextColumn(head, cells, is_text=True, shown_names=names))
-        elif columns[0] != "criterion":  # thresholds have a column of their own
-            continue
-        subjects.replaced_names.update(names)
-    return subjects
-
-
-# Columns of text ---------------------------------------------------------------------------------
-
-
-def _build_columns(result: pl.DataFrame, layout: Layout, subjects: _Subjects) -> list[TextColumn]:
-    """Return the columns of groups and models, then those of values by falling importance."""
-    known_names = {*result.columns} - subjects.replaced_names
-    names = [name for name in dict.fromkeys((*layout.by, *_MODEL_COLUMNS)) if name in known_names]
-    columns = [
-        TextColumn(make_harmless(name), show_names(result[name].to_list()), True, [name])
-        for name in names
-    ]
-    shown_names = {*names, *subjects.replaced_names}
-    first_names = layout.answers if "eta" in layout.answers else ("eta", *layout.answers)
-    for name in (*first_names, *result.columns):
+def _build_columns(result: pl.DataFrame, layout: Layout) -> list[TextColumn]:
+    """Return the columns that distinguish rows, then those of values by falling importance."""
+    columns: list[TextColumn] = []
+    shown_names: set[str] = set()
+    subject_names = [name for name in (*layout.by, *_SUBJECT_COLUMNS) if name not in layout.answers]
+    for name in dict.fromkeys((*subject_names, *layout.answers, *result.columns)):
         if name in result.columns and name not in shown_names:
-            columns.append(_build_column(result, name, layout))
-            shown_names |= {*columns[-1].shown_names}
+            column = _build_column(result, name, layout)
+            if name in subject_names:
+                cells = column.cells if name in ("eta", "target") else show_names(result[name].to_list())
+                column = TextColumn(column.head, cells, is_text=True, shown_names=[name])
+            columns.append(column)
+            shown_names.update(column.shown_names)
     return columns
 
 
@@ -233,25 +184,22 @@ def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn
     estimate, values = find_estimate(result.columns, name), result[name].to_list()
     has_span = estimate.span is not None and (name != "eta" or name in layout.answers)
     end_names = [estimate.low, estimate.high] if has_span else []
-    ends = [result[end_name].to_list() for end_name in end_names]
-    show = _choose_format(result.schema[name], name, values, [end for column in ends for end in column])
+    ends = result.select(end_names).rows()
+    show = _choose_format(result.schema[name], name, values, [end for pair in ends for end in pair])
     cells = [NOTHING if value is None else show(value) for value in values]
-    spans = [
-        "" if low is None or high is None else f"({show(low)} to {show(high)})"
-        for low, high in zip(*ends, strict=True)
-    ]
+    spans = ["" if None in pair else f"({show(pair[0])} to {show(pair[1])})" for pair in ends]
+    shown_names = [name, *end_names]
     if name == "eta" and "shift_p_value" in result.columns:
         for row in result.select(pl.arg_where(IS_REFUTED)).to_series():
             cells[row], spans[row : row + 1] = "worthless", [""] * has_span
-    # Without a level they are what coarse scores leave open.
-    level_text = "limits" if layout.level is None else format_level(layout.level)
-    shown_names = [name, *end_names]
     if "low" in end_names and DOUBT in result.columns:
-        has_doubt = [bool(span and doubt) for span, doubt in zip(spans, result[DOUBT], strict=True)]
-        blank = " " if any(has_doubt) else ""
-        marks = [_DOUBT if is_doubtful else blank for is_doubtful in has_doubt]
+        doubts = result[DOUBT].to_list()
+        blank = " " if any(map(all, zip(spans, doubts, strict=True))) else ""
+        marks = [_DOUBT if doubt else blank for doubt in doubts]
         spans = [span and span + mark for span, mark in zip(spans, marks, strict=True)]
         shown_names.append(DOUBT)
+    # Without a level they are what coarse scores leave open.
+    level_text = "limits" if layout.level is None else format_level(layout.level)
     is_text = not result.schema[name].is_numeric()
     level = f"({level_text})" if has_span else ""
     return TextColumn(make_harmless(name), cells, is_text, shown_names, spans, level)
@@ -260,13 +208,13 @@ def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn
 def _choose_format(
     dtype: pl.DataType, name: str, values: list[Any], ends: list[Any]
 ) -> Callable[[Any], str]:
-    """Return what writes the values of a column alike; six digits distinguish most scores."""
+    """Return what writes the values of a column alike."""
     if dtype == pl.Boolean:
         return lambda value: "yes" if value else "no"
     if name in ("eta", "eta_low", "eta_high"):
         text_of_eta = map_etas([*values, *ends])
         return lambda eta: text_of_eta[eta].replace(NO_BREAK, " ")
-    if name in ("threshold", "score", "holds_from", "holds_to") or not dtype.is_numeric():
+    if name in _SCORE_COLUMNS or not dtype.is_numeric():
         return lambda value: make_harmless(
             f"{value + 0.0:.6g}" if isinstance(value, float) else str(value)
         )
@@ -274,45 +222,30 @@ def _choose_format(
         return lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}"
     if dtype.is_integer():
         return format_count
-    numbers, end_numbers = (
-        [number for number in column if number is not None] for column in (values, ends)
-    )
-    decimals = choose_decimals(numbers, end_numbers)
+    decimals = choose_decimals(values, ends)
     return lambda value: show_number(value, decimals)
 
 
 def show_names(values: Sequence[Any]) -> list[str]:
     """Return values of a group column, such as the names of models, so that all can be distinguished."""
-    names = [
-        NOTHING if value is None else f'"{value}"' if value == NOTHING else show_name(str(value))
-        for value in values
-    ]
+    text_of_value = {None: NOTHING, NOTHING: f'"{NOTHING}"'}
+    names = [text_of_value.get(value) or show_name(str(value)) for value in values]
     return shorten_names(names, _NAME_LETTERS)
 
 
-def choose_decimals(values: Sequence[float], ends: Sequence[float] = ()) -> int:
-    """Return how many decimals the numbers of a column have, all alike."""
+def choose_decimals(values: Sequence[float | None], ends: Sequence[float | None] = ()) -> int:
+    """Return how many decimals the numbers of a column have, all alike, at most as many as any has."""
     # The greatest has three digits, and the least two. No share near 1, and no end, is rounded to 1.
-    finite_values = [abs(number) for number in values if math.isfinite(number)]
-    magnitudes = [number for number in finite_values if number > 0]
-    if not magnitudes or all(number == round(number) for number in finite_values):
+    sizes = [abs(value) for value in values if value and math.isfinite(value)]
+    if not sizes:
         return 0
-    below_one = [-_exponent(1 - number) for number in [*finite_values, *ends] if 0.9 < number < 1]
-    decimals = max(2 - _exponent(max(magnitudes)), 1 - _exponent(min(magnitudes)), *below_one, 0)
-    shown_digits = (
-        f"{number:.{_MAX_DECIMALS}f}".rstrip("0").partition(".")[2] for number in [*finite_values, *ends]
-    )
-    return min(decimals, max(map(len, shown_digits)), _MAX_DECIMALS)
-
-
-def _exponent(value: float) -> int:
-    return math.floor(math.log10(value))
+    gaps = [1 - value for value in (*values, *ends) if value and 0.9 < value < 1]
+    finest = max(2 - find_magnitude(max(sizes)), 1 - find_magnitude(min([*sizes, *gaps])), 0)
+    finest = min(finest, _MAX_DECIMALS)
+    return max(len(f"{size:.{finest}f}".rstrip("0").partition(".")[2]) for size in [*sizes, *gaps])
 
 
 def show_number(value: float, decimals: int) -> str:
     """Return a number with these decimals; one that would be shown as 0 has an exponent."""
-    if not math.isfinite(value):
-        return str(value)
     text = f"{value + 0.0:,.{decimals}f}"
-    is_lost = value != 0 and float(text.replace(",", "")) == 0
-    return f"{value:.1e}" if is_lost else text
+    return f"{value:.1e}" if value and not text.strip("-0.") else text
