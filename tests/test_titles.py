@@ -672,6 +672,15 @@ def test_a_rate_that_is_back_is_not_said_to_be_below_the_reference():
         "Precision was temporarily below the reference of 40%, probably from week 11 on; "
         "the mean since then is 56%"
     )
+    lately = watch(*[40] * 10 + [20] * 20 + [42] * 8)
+    assert heading(lately.prc(**counts).plot.monitor("week", **options)) == (
+        "Precision fell, probably in week 11; its last 8 values are not below the reference"
+    )
+    both = pl.concat([watch(*back, name="back"), lately.with_columns(site=pl.lit("lately"))])
+    assert heading(both.prc(by="site", **counts).plot.monitor("week", **options)) == (
+        "Precision was temporarily below the reference for back, probably from week 11 on; "
+        "it fell for lately, probably in week 11, and is back"
+    )
     both = pl.concat([watch(*back, name="back"), watch(*low, name="low")])
     assert heading(both.prc(by="site", **counts).plot.monitor("week", **options)) == (
         "Precision was temporarily below the reference for back, probably from week 11 on; "

@@ -20,7 +20,7 @@ from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_lo
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
-from polars_prcurve.view.charts.parts.chart_titles import say_alarms
+from polars_prcurve.view.charts.parts.chart_titles import count_periods_back, say_alarms
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word
@@ -40,7 +40,6 @@ _SHARES = ("value", "overall", "overall_low", "overall_high", *SINCE_COLUMNS, "r
 _VALUES = (*_SHARES, "alarm", "since")
 _MOST_TICKS = 12  # periods, at most, whose name stands below them
 _TICK_GAP = 14  # pixels between two of these names
-_FEWEST_GOOD = 3  # latest periods without a fall from the reference that a note mentions after an alarm
 _MEANS = {"before": ("overall", "overall_low", "overall_high"), "since": SINCE_COLUMNS}
 """The columns of the mean of all periods so far, or before a change, and of those since then."""
 
@@ -296,14 +295,10 @@ def _describe_recovery(rows: pl.DataFrame, periods_text: str, *, is_rise: bool) 
     """Return a sentence on the latest periods of one series, if they contradict its alarm."""
     if rows["curve"].n_unique() != 1 or not rows["alarm"].any():
         return []
-    known_rows = rows.sort("period").drop_nulls("value")
-    excess = pl.col("value") - pl.col("reference")
-    is_worse = known_rows.select(excess > 0 if is_rise else excess < 0).to_series()
-    n_good = next((n for n, worse in enumerate(is_worse.reverse()) if worse), len(is_worse))
-    if n_good < _FEWEST_GOOD:
-        return []
+    n_back = count_periods_back(rows, is_rise=is_rise)
     side = "above" if is_rise else "below"
-    return [f"The last {n_good} {periods_text} are not {side} the reference; an alarm stays on"]
+    note = f"The last {n_back} {periods_text} are not {side} the reference; an alarm stays on"
+    return [note] if n_back else []
 
 
 def _draw_periods(canvas: Canvas) -> None:

@@ -922,11 +922,18 @@ def say_alarms(curves: ChartCurves, channels: Channels, rate_name: str, time_nam
         labels = label_channel.label_of_curve
         sentence = _say_changes(change_of_curve, labels, rate_name, change_word, time_name)
     else:
-        n_back = sum(change.is_past and not change.has_moved for change in change_of_curve.values())
+        n_back = sum(
+            change.n_back > 0 or (change.is_past and not change.has_moved)
+            for change in change_of_curve.values()
+        )
         back_text = f", and is back in {n_back} of them" if n_back else ""
         n_text = f"{len(change_of_curve)} of {n_series}"
         sentence = f"{rate_name} has {change_word} in {n_text} series{back_text}"
     return f"{sentence}{untested_text}"
+
+
+_PAST_OF_CHANGE = {"fallen": "fell", "risen": "rose"}
+_FEWEST_GOOD = 3  # latest periods, at least, that are mentioned as back after an alarm
 
 
 class _Change(NamedTuple):
@@ -938,6 +945,7 @@ class _Change(NamedTuple):
     reference: float
     has_moved: bool  # whether the mean is now worse than before
     is_past: bool  # whether it is not worse than the reference
+    n_back: int  # how many of the latest periods are not worse than the reference, if they are several
 
 
 def _find_change(rows: pl.DataFrame, change_word: str) -> _Change:
@@ -951,7 +959,17 @@ def _find_change(rows: pl.DataFrame, change_word: str) -> _Change:
 
     has_moved = bool(before) and is_worse_than(before[0])
     is_past = not is_worse_than(reference)
-    return _Change(start, before[0] if before else None, since, reference, has_moved, is_past)
+    n_back = count_periods_back(rows, is_rise=change_word == "risen")
+    return _Change(start, before[0] if before else None, since, reference, has_moved, is_past, n_back)
+
+
+def count_periods_back(rows: pl.DataFrame, *, is_rise: bool) -> int:
+    """Return how many of the latest periods are not worse than the reference; 0 if they are few."""
+    known_rows = rows.sort("period").drop_nulls("value")
+    excess = pl.col("value") - pl.col("reference")
+    is_worse = known_rows.select(excess > 0 if is_rise else excess < 0).to_series()
+    n_good = next((n for n, worse in enumerate(is_worse.reverse()) if worse), len(is_worse))
+    return n_good if n_good >= _FEWEST_GOOD else 0
 
 
 def _say_changes(
@@ -965,10 +983,12 @@ def _say_changes(
     side = "above" if change_word == "risen" else "below"
     names_of_clause: dict[tuple[str, str], list[str]] = {}
     for curve, change in change_of_curve.items():
-        verb = "was temporarily" if change.is_past else "is"
+        verb = "was temporarily" if change.is_past or change.n_back else "is"
         clause = f"{verb} {side} the reference for", _say_start(change, time_name)
         if change.has_moved:
-            clause = f"has {change_word} for", f"probably {_place_in_time(time_name, change.start)}"
+            verb = _PAST_OF_CHANGE[change_word] if change.n_back else f"has {change_word}"
+            start_text = f"probably {_place_in_time(time_name, change.start)}"
+            clause = f"{verb} for", f"{start_text}{', and is back' if change.n_back else ''}"
         names_of_clause.setdefault(clause, []).append(name_of_curve[curve])
     clauses = [
         f"{verb} {join_words(names)}, {start}" for (verb, start), names in names_of_clause.items()
@@ -991,6 +1011,12 @@ def _say_change(
     rows: pl.DataFrame, change: _Change, rate_name: str, change_word: str, time_name: str
 ) -> str:
     """Return by how much the rate of one series has changed, from before a start, or the reference."""
+    side = "above" if change_word == "risen" else "below"
+    if change.n_back and (change.has_moved or not change.is_past):
+        past_text = _PAST_OF_CHANGE[change_word] if change.has_moved else f"was {side} the reference"
+        start_text = f"probably {_place_in_time(time_name, change.start)}"
+        back_text = f"its last {change.n_back} values are not {side} the reference"
+        return f"{rate_name} {past_text}, {start_text}; {back_text}"
     if change.has_moved:
         before_text, since_text = number_words.say_shares([change.before or 0.0, change.since])
         if before_text != since_text:
@@ -998,7 +1024,6 @@ def _say_change(
             start_text = _place_in_time(time_name, change.start)
             return f"{rate_name} has {change_word} {values_text}, probably {start_text}"
     since_text, reference_text = number_words.say_shares([change.since, change.reference])
-    side = "above" if change_word == "risen" else "below"
     start_text = _say_start(change, time_name)
     place_text = f"{side} the reference of {reference_text}"
     if change.is_past:
