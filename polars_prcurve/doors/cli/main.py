@@ -28,6 +28,8 @@ from polars_prcurve.doors.cli.options import parse_words
 from polars_prcurve.doors.cli.table_files import name_bad_files
 from polars_prcurve.doors.cli.terminal_table import ANSWERS_OF_METHOD, PROGRAM, print_note
 
+_TEXT_ERRORS = (PrcError, UnicodeDecodeError)  # of the library, and of @FILE in another encoding
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0, 1 if --fail-unless fails, 2 after an error, or 130 if interrupted."""
@@ -59,7 +61,7 @@ def _run_command(words: Sequence[str]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         pass  # the reader, such as `head`, has read enough
-    except (PrcError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, *_TEXT_ERRORS) as error:
         # An error of Polars ends with the plan of its query.
         text = str(error) if isinstance(error, PrcError) else str(error).partition("\n")[0]
         if isinstance(error, OSError) and error.errno == errno.EBADF:
