@@ -922,10 +922,7 @@ def say_alarms(curves: ChartCurves, channels: Channels, rate_name: str, time_nam
         labels = label_channel.label_of_curve
         sentence = _say_changes(change_of_curve, labels, rate_name, change_word, time_name)
     else:
-        n_back = sum(
-            change.n_back > 0 or (change.is_past and not change.has_moved)
-            for change in change_of_curve.values()
-        )
+        n_back = sum(change.is_over for change in change_of_curve.values())
         back_text = f", and is back in {n_back} of them" if n_back else ""
         n_text = f"{len(change_of_curve)} of {n_series}"
         sentence = f"{rate_name} has {change_word} in {n_text} series{back_text}"
@@ -946,6 +943,11 @@ class _Change(NamedTuple):
     has_moved: bool  # whether the mean is now worse than before
     is_past: bool  # whether it is not worse than the reference
     n_back: int  # how many of the latest periods are not worse than the reference, if they are several
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the rate is back at the reference, by its latest periods or by its mean."""
+        return self.n_back > 0 or (self.is_past and not self.has_moved)
 
 
 def _find_change(rows: pl.DataFrame, change_word: str) -> _Change:
