@@ -11,11 +11,11 @@ import pytest
 
 from polars_prcurve import charts, eta_grid, prc
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, list_stretches
-from polars_prcurve.view.charts.parts.chart_titles import include_chance, say_by_metric, say_overlap
+from polars_prcurve.view.charts.parts.chart_titles import include_chance, say_by_metric
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word
 from polars_prcurve.view.charts.parts.rule_flags import raise_flags
-from polars_prcurve.view.words.number_words import say_share, say_shares
+from polars_prcurve.view.words.number_words import say_shares, say_thresholds
 from tests.support.chart_specs import all_records, heading, plain, records, subtitle
 
 pytestmark = pytest.mark.extras
@@ -123,7 +123,7 @@ def test_intervals_of_an_unknown_level_are_described_in_english():
     table = prc(draw_models({"a": 2.5, "b": 1.0, "c": 0.9}), score=names).compare(
         0.1, metrics="average_precision"
     )
-    assert "Lines: confidence intervals (level not given)" in subtitle(charts.difference(table))
+    assert "Lines: confidence intervals" in subtitle(charts.difference(table))
     assert "Lines: 95% intervals" in subtitle(charts.difference(table, confidence=0.95))
 
 
@@ -169,19 +169,16 @@ def test_points_of_several_targets_have_a_title_and_thresholds_apart():
     ):
         said = dict(zip(halves["model"], map(plain, say_shares(halves["precision"])), strict=True))
         assert heading(chart) == (
-            f"At 50% recall, precision is {said['new']} for new and {said['old']} for old"
+            f"new is better: at 50% recall, precision is {said['new']} for new and {said['old']} for old"
         )
     fprs = dict(zip(halves["model"], map(plain, say_shares(halves["fpr"])), strict=True))
     end = f"is {fprs['old']} for old and {fprs['new']} for new"
-    assert heading(test.plot.roc_curve(points=points)) == f"At 50% recall, the false positive rate {end}"
+    start = "new is better: at 50% recall, the"
+    assert heading(test.plot.roc_curve(points=points)) == f"{start} false positive rate {end}"
     chart = test.plot.scores(points=halves.drop("fpr"))
-    assert heading(chart) == f"At 50% recall, the share of negatives flagged {end}"
+    assert heading(chart) == f"{start} share of negatives flagged {end}"
     chart = test.plot.scores(points=points.drop("fpr"))
-    low, high = map(plain, say_shares([points["fpr"].min(), points["fpr"].max()]))
-    assert (
-        heading(chart)
-        == f"At the thresholds for 3 targets, {low} to {high} of the negatives are flagged"
-    )
+    assert heading(chart) == f"{start} share of negatives flagged {end}", "as all charts of these points"
     words = [row for row in all_records(chart) if " for " in row.get("text", "")]
     assert {plain(row["text"]).partition(" for ")[2] for row in words} == {
         "50% recall",
@@ -190,27 +187,6 @@ def test_points_of_several_targets_have_a_title_and_thresholds_apart():
     }
     assert len(words) == len(points)
     assert "Vertical lines: the thresholds of the points" in subtitle(chart)
-
-
-def test_a_title_on_scores_covers_all_targets_drawn():
-    test = prc(draw_models({"new": 2.5, "old": 1.6}), score=["new", "old"])
-    points = test.operating_points(0.01, recall=[0.5, 0.8], columns="all")
-    texts = [
-        " and ".join(
-            f"{plain(text)} for {model}"
-            for text, model in zip(say_shares(rows["fpr"]), rows["model"], strict=True)
-        )
-        for target in (0.5, 0.8)
-        for rows in [points.filter(target=target).sort("fpr", descending=True)]
-    ]
-    assert heading(test.plot.scores(points=points)) == (
-        f"At 50% recall, the share of negatives flagged is {texts[0]}; at 80% recall, it is {texts[1]}"
-    )
-    new = test.plot.scores(score="new", points=points.filter(model="new").drop("model"))
-    first, second = map(plain, map(say_share, points.filter(model="new")["fpr"]))
-    assert heading(new) == (
-        f"At 50% recall, {first} of the negatives are flagged; at 80% recall, {second}"
-    )
 
 
 def test_targets_have_their_words_in_titles_and_names():
@@ -389,7 +365,7 @@ def test_one_threshold_of_two_models_has_the_precision_of_both():
     assert half["threshold"].n_unique() == 1
     said = dict(zip(half["model"], map(plain, say_shares(half["precision"])), strict=True))
     assert heading(test.plot.threshold_curve(0.1)) == (
-        f"At threshold 2, precision is {said['a']} for a and {said['b']} for b"
+        f"No clear winner: at 50% recall or more, precision is {said['a']} for a and {said['b']} for b"
     )
 
 
@@ -434,7 +410,7 @@ def test_many_groups_at_chance_are_told_as_chance():
 def test_what_is_above_chance_for_one_line_is_told():
     test = prc(draw_models({"a": 0.0, "b": 1.0}), score=["a", "b"])
     for chart in (test.plot.pr_curve(0.1, confidence=0.95), test.plot.roc_curve(), test.plot.scores()):
-        assert heading(chart).startswith("At 50% recall, ")
+        assert heading(chart).startswith("b is better: at 50% recall, ")
     worse = prc(draw_models({"a": -1.0}), score="a")
     assert heading(worse.plot.roc_curve()).startswith("At 50% recall, "), "which is no chance either"
 
@@ -450,17 +426,40 @@ def test_a_decision_curve_of_chance_names_no_order():
     )
 
 
-def test_overlapping_intervals_are_in_the_title():
+def test_all_charts_of_thresholds_have_one_voice():
     alike = prc(draw_models({"a": 2.0, "b": 2.05}), score=["a", "b"])
-    open_title = heading(alike.plot.pr_curve(0.1, confidence=0.95))
-    assert open_title.startswith("No clear winner: at 50% recall, precision is "), open_title
-    assert "overlap" not in open_title, "which says the same"
-    apart = prc(draw_models({"a": 3.0, "b": 1.0}), score=["a", "b"])
-    assert "overlap" not in heading(apart.plot.pr_curve(0.1, confidence=0.95))
-    for spans, ending in (([(0.2, 0.4), (0.4, 0.5)], "; the intervals overlap"), ([(0.2, 0.3)] * 2, "")):
-        assert say_overlap("It is", spans) == f"It is{ending}"
-    assert say_overlap("It is", [(None, 0.4), (0.3, 0.5)]) == "It is"
-    assert say_overlap("", [(0.2, 0.4), (0.3, 0.5)]) == ""
+    apart = prc(draw_models({"a": 2.5, "b": 1.0}), score=["a", "b"])
+    three = prc(draw_models({"a": 2.0, "b": 2.05, "c": 0.5}), score=["a", "b", "c"])
+    opening_of_test = {
+        alike: "No clear winner",
+        apart: "a is better",
+        three: "No clear winner between . and .; c is worse",
+    }
+    for test, opening in opening_of_test.items():
+        for chart in (
+            *(test.plot.pr_curve(0.1, confidence=level) for level in (None, 0.95)),
+            *(test.plot.pr_curve(0.1, y="fdr"), test.plot.roc_curve(), test.plot.prg_curve(0.1)),
+            *(test.plot.threshold_curve(0.1), test.plot.gain_curve(0.1), test.plot.scores()),
+            test.plot.alerts(0.1, recall=0.5),
+            test.plot.roc_curve(points=test.operating_points(0.1, recall=0.5, columns="all")),
+        ):
+            assert re.match(f"{opening}: (at|with|[0-9]+%) ", heading(chart)), heading(chart)
+    points = alike.operating_points(0.1, precision=0.5, columns="all")
+    assert "winner" not in heading(alike.plot.pr_curve(0.1, points=points)), "which is another question"
+    assert "winner" not in heading(alike.plot.pr_curve([0.1, 0.01]))
+
+
+def test_thresholds_of_one_chart_have_equal_decimals():
+    test = prc(draw_models({"a": 2.0, "b": 1.9, "c": 1.0}).round(3), score=["a", "b", "c"])
+    for chart in (test.plot.scores(), test.plot.threshold_curve(0.1)):
+        texts = {row.get("text", "") for row in all_records(chart)}
+        scores = [text for text in texts if re.fullmatch(r"[\d.\u2212]+", text)]
+        assert len(scores) == 3
+        assert len({len(text.partition(".")[2]) for text in scores}) == 1
+    texts = say_thresholds([3.45, 3.071, 1.57691], [[3.4], [3.07], [1.576]])
+    assert texts == ["3.4500", "3.0710", "1.5769"], "rounded down"
+    assert say_thresholds([0.55, -2.0], [None, None]) == ["0.55", "\u22122.00"]
+    assert say_thresholds([1, 2], [None, None]) == ["1", "2"]
     assert include_chance([(0.2, 0.4), (0.1, 0.3)], 0.25)
     for spans, eta in (([(0.2, 0.4), (0.1, 0.3)], 0.15), ([(0.2, 0.4), (None, 0.3)], 0.25), ([], 0.25)):
         assert not include_chance(spans, eta)
@@ -596,7 +595,8 @@ def test_lines_that_read_alike_are_named_together_at_the_end_of_a_range():
         f"; from {rare_low} for c to {rare_high} for a and b at 10%"
     )
     assert heading(test.plot.pr_curve(0.3)) == (
-        f"At 50% recall, precision is {high} for a and b, {low} for c"
+        "No clear winner between a and b; c is worse: "
+        f"at 50% recall, precision is {high} for a and b, {low} for c"
     )
     assert heading(test.plot.alerts(0.3, recall=0.5)).endswith(
         f"{high} of alerts are true positives for a and b, {low} for c"
@@ -606,21 +606,19 @@ def test_lines_that_read_alike_are_named_together_at_the_end_of_a_range():
     assert heading(five.plot.alerts(0.3, recall=0.5)).endswith(f"from {low} of alerts to {high}")
 
 
-def test_gains_near_100_have_the_digits_that_set_them_apart():
+def test_gains_near_100_are_told_as_precision():
     test = prc(draw_models({"a": 4.0, "b": 3.4}, neg=400_000), score=["a", "b"])
     title = heading(test.plot.prg_curve(0.0001))
-    assert re.fullmatch(
-        r"At 50% recall, precision gain is 99\.9\d+% for a and 99\.9\d+% for b", title
-    ), title
-    assert len({*re.findall(r"[\d.]+%", title)}) == 3
+    assert re.search(r": at 50% recall, precision is \d+% for a and \d+% for b$", title), title
+    assert "99.9" not in title
 
 
 def test_a_title_by_prevalence_has_no_number_far_from_the_test_set():
     test = prc(draw_models({"a": 2.6, "b": 2.4}, pos=25, neg=20_000), score=["a", "b"])
     title = heading(test.plot.metric_by_eta(confidence=0.95))
     assert title == (
-        "By average precision, no clear winner between a and b; it is known only roughly at the test "
-        "set's prevalence, 1 in 801"
+        "By average precision, no clear winner between a and b; values are known only roughly at the "
+        "test set's prevalence, 1 in 801"
     )
     large = prc(draw_models({"a": 2.5, "b": 2.45}, pos=400, neg=20_000), score=["a", "b"])
     assert heading(large.plot.metric_by_eta(confidence=0.95)).endswith("at a prevalence of 1 in 51")
@@ -656,7 +654,7 @@ def test_a_range_of_many_groups_has_those_in_doubt_in_its_note():
         test.plot.pr_curve(0.05, color="site"),
     ):
         assert re.match(
-            "At 50% recall, precision( gain)? ranges from .* for site 0 to .* for site 6", heading(chart)
+            "At 50% recall, precision ranges from .* for site 0 to .* for site 6", heading(chart)
         )
         assert re.search(
             "At 50% recall, precision (for|of) .* rests on fewer than 5 false", subtitle(chart)

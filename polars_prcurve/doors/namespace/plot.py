@@ -173,8 +173,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
     ) -> Chart:
         """Collect `curve` at each prevalence, and draw precision by recall.
 
-        With `confidence`, at one prevalence and without `points`, `ranking` compares 2 to 8 models at a
-        recall of 50%, for the title.
+        For the title `ranking` compares 2 to 8 models at one prevalence, at the recall of `points` or of
+        50%, as it does for all charts of thresholds.
 
         Examples
         --------
@@ -193,8 +193,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             )
         )
         options: dict[str, Any] = {"y": y, "points": points, "log_y": log_y}
-        if y == "precision" and points is None and curve_points.n_unique("eta") == 1:
-            options |= self._rank_models(curve_points, eta, confidence, table_words, recall=0.5)
+        options |= self._rank_at_recall(curve_points, eta, points, table_words, confidence or 0.95)
         return draw(curve_points, confidence=confidence, **options)
 
     def roc_curve(
@@ -213,13 +212,16 @@ class PlotPrc(PublicMethods, path="prc.plot"):
 
         read_precision_lines(eta, precisions)
         read_flag("log_x=", log_x)
-        curve_points = self._methods.sweep(thresholds="corners", **table_words)
-        return draw(curve_points, eta, log_x=log_x, precisions=precisions, points=points)
+        curve_points = _collect(self._methods.sweep(thresholds="corners", **table_words))
+        options: dict[str, Any] = {"log_x": log_x, "precisions": precisions, "points": points}
+        options |= self._rank_at_recall(curve_points, eta, points, table_words)
+        return draw(curve_points, eta, **options)
 
     def prg_curve(self, eta: Eta = None, **words: Unpack[ChartOfCurve]) -> Chart:
         """Collect `curve` at each prevalence, and draw precision gain by recall gain."""
         draw, table_words = self._prepare("prg_curve", words)
-        return draw(self._methods.curve(eta, thresholds="corners", **table_words))
+        curve_points = _collect(self._methods.curve(eta, thresholds="corners", **table_words))
+        return draw(curve_points, **self._rank_at_recall(curve_points, eta, None, table_words))
 
     def gain_curve(self, eta: Eta = None, **words: Unpack[ChartOfCurve]) -> Chart:
         """Collect `curve` at each prevalence, and draw recall by the share of cases alerted."""
@@ -232,7 +234,11 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             tenth_points = _collect(
                 self._methods.operating_points(eta, columns="all", **options, **table_words)
             )
-        return draw(curve_points, points=tenth_points)
+        rows_of_models: dict[str, pl.DataFrame] = {}
+        if curve_points.n_unique("eta") == 1:
+            target: dict[str, float] = {"predicted_positive_rate": 0.1}
+            rows_of_models = self._rank_models(curve_points, eta, 0.95, table_words, "recall", **target)
+        return draw(curve_points, points=tenth_points, **rows_of_models)
 
     def decision_curve(
         self,
@@ -289,7 +295,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """Collect `sweep`, and draw the scores of both classes, with the thresholds of `points`."""
         _, points, words = _read_decision(None, points, words)
         draw, table_words = self._prepare("scores", words, points, ["recall"])
-        return draw(self._methods.sweep(**table_words), points=points)
+        curve_points = _collect(self._methods.sweep(**table_words))
+        rows_of_models = self._rank_at_recall(curve_points, None, points, table_words)
+        return draw(curve_points, points=points, **rows_of_models)
 
     def difference(
         self,
@@ -344,7 +352,9 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         """Collect `curve` at every distinct score, and draw metrics by threshold, charts in a column."""
         eta, points, words = _read_decision(eta, points, words)
         draw, table_words = self._prepare("threshold_curve", words, points, ["recall", "precision"])
-        return draw(self._methods.curve(eta, **table_words), points=points)
+        curve_points = _collect(self._methods.curve(eta, **table_words))
+        rows_of_models = self._rank_at_recall(curve_points, eta, points, table_words)
+        return draw(curve_points, points=points, **rows_of_models)
 
     def ranking(
         self,
@@ -562,10 +572,35 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             rows_of_models = self._rank_models(points, etas, confidence, table_words)
         return draw(points, **rows_of_models, confidence=confidence)
 
-    def _rank_models(
-        self, rows: pl.DataFrame, etas: Any, confidence: Any, table_words: Any, **target: float
+    def _rank_at_recall(
+        self,
+        rows: pl.DataFrame,
+        eta: Any,
+        points: pl.DataFrame | None,
+        table_words: Any,
+        confidence: Any = 0.95,
     ) -> dict[str, pl.DataFrame]:
-        """Return the ranking of 2 to 8 models by their precision at one target, if it is tested."""
+        """Return the ranking of models at the recall that a title is on, of points or else of 50%."""
+        columns, targets = ["criterion", "target"], [("recall", 0.5)]
+        if points is not None:
+            has_targets = {*columns} <= {*points.columns}
+            targets = points.select(columns).rows() if has_targets else []
+            targets = [row for row in targets if row[0] in ("recall", "precision", "threshold")][:1]
+        has_one_eta = "eta" not in rows.columns or rows.n_unique("eta") == 1
+        if not has_one_eta or [name for name, _ in targets] != ["recall"]:
+            return {}
+        return self._rank_models(rows, eta, confidence, table_words, "precision", **dict(targets))
+
+    def _rank_models(
+        self,
+        rows: pl.DataFrame,
+        etas: Any,
+        confidence: Any,
+        table_words: Any,
+        metric: str = "precision",
+        **target: float,
+    ) -> dict[str, pl.DataFrame]:
+        """Return the ranking of 2 to 8 models by a metric at one target, if it is tested."""
         # Intervals of single thresholds may lie apart where the models do not differ significantly.
         all_words, name = self._methods._merge_words(table_words), self._find_model_name(table_words)
         has_scores = all(all_words.get(word) is None for word in ("by", "rates", "cells"))
@@ -582,7 +617,7 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         is_one_target &= all(isinstance(value, float | int | str) for value in targets.values())
         if not is_one_target or not 2 <= rows[name].n_unique() <= _MAX_MODELS:
             return {}
-        options: dict[str, Any] = {"metric": "precision", "confidence": confidence, **target}
+        options: dict[str, Any] = {"metric": metric, "confidence": confidence, **target}
         ranking = self._methods.ranking(etas, columns="all", **options, **table_words)
         return {"ranking": _collect(ranking)}
 

@@ -20,13 +20,13 @@ from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_lines
 from polars_prcurve.view.charts.parts.chart_titles import (
-    are_open,
+    add_order,
     describe_test_at_target,
     include_chance,
     say_chance_of_alerts,
     say_each_of_100,
     say_known,
-    say_open,
+    say_order,
     say_reached,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import (
@@ -99,6 +99,7 @@ def alerts(
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_lines("alerts", table, "precision", is_per_row=True)
+    curves = add_order(curves, "alerts", ranking)
     channels = read_panels_of_one(curves, color, facet)
     if channels.facet is not None:
         value_of_curve = dict(curves.points.select("curve", "value").rows())
@@ -117,20 +118,14 @@ def alerts(
         note.append(f"{rare_note}; dotted: this number's uncertainty" if has_span else rare_note)
     if any(grid.n_icons == MOST_ICONS for grid in grid_of_curve.values()):
         note.append(f"At most {format_count(MOST_ICONS)} alerts are drawn")
-    # The numbers of all grids, for people who cannot see them.
-    panels = canvas.channels.facet
-    captions = (
-        [f"{label}: {panels.caption_of_label[label]}" for label in panels.labels] if panels else []
-    )
-    canvas.spoken = "; ".join(captions or [grid.caption for grid in grid_of_curve.values()])
-    canvas.spoken = canvas.spoken.replace("\n", ", ")
     say_grids = partial(say_each_of_100, grid_of_curve, canvas.channels)
     are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).fill_null(False).all())
     finding = say_grids(curves) if are_few else say_known(curves, say_grids)
     if not are_few and _may_be_chance(curves):
         finding = say_chance_of_alerts(finding, curves.curve_rows["eta"][0])
-    elif are_open("alerts", ranking):
-        finding, note = say_open(finding), [*note, describe_test_at_target(curves)]
+    else:
+        finding = say_order(finding, curves)
+        note += [describe_test_at_target(curves)] if curves.order.startswith("No clear") else []
     return canvas.finish(
         canvas.write(title, finding, name=_NAME, subtitle=_say_purpose(curves), note=note)
     )
@@ -199,6 +194,9 @@ def _draw_icons(
         channels = replace(channels, facet=replace(facet, caption_of_label=captions))
     spec = ChartSpec(x_axis, y_axis, "linear", names="none", height=height, width=_WIDTH / COMMON_WIDTH)
     canvas = Canvas(curves, channels, spec, given)
+    said_of_curve = {curve: text.replace("\n", ", ") for curve, text in caption_of_curve.items()}
+    named = {curve: facet.label_of_curve[curve] if facet else "" for curve in said_of_curve}
+    canvas.spoken = "; ".join(f"{named[n]}: {said}".lstrip(": ") for n, said in said_of_curve.items())
     for curve, grid in grid_of_curve.items():
         if facet is None:
             canvas.words.append(Word(text=caption_of_curve[curve], py=-9, baseline="bottom"))
@@ -207,7 +205,7 @@ def _draw_icons(
         icon_fields = {
             "size": round(area, 1),
             "width": stroke_width,
-            "said": caption_of_curve[curve].replace("\n", ", "),
+            "said": said_of_curve[curve],
         }
         icon_fields |= channels.curve_fields(curve)
         for number, icon_kind in enumerate(grid.kinds):

@@ -38,20 +38,20 @@ from polars_prcurve.view.charts.parts.chart_input import (
     read_lines,
 )
 from polars_prcurve.view.charts.parts.chart_titles import (
+    add_order,
     are_short,
     describe_test_at_target,
     go_on,
     include_chance,
     list_firsts,
     name_curves,
+    read_ranking,
     say_by_metric,
-    say_chance,
     say_chance_of_alerts,
     say_each,
     say_firsts,
     say_known,
-    say_open,
-    say_overlap,
+    say_order,
     say_trades,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import (
@@ -65,12 +65,11 @@ from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.view.charts.parts.panel_layers import keep_part
 from polars_prcurve.view.words.number_words import (
-    FEW_FALSE_POSITIVES,
     FEW_POSITIVES,
     join_value,
     say_estimate,
     say_eta,
-    say_etas,
+    say_share,
 )
 
 
@@ -132,7 +131,7 @@ def metric_by_eta(
     if color is None and facet is None and has_one_each:
         color = curves.group_column  # many groups are lines of one panel
     is_limited = "low" in table.columns and not {DOUBT, "criterion"} & set(table.columns)
-    firsts = _read_firsts("metric_by_eta", ranking, curves)
+    firsts = _list_firsts("metric_by_eta", ranking, curves)
     lines = _LineChart(curves, color, facet, confidence, size, firsts=firsts, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
     subtitle = f"{lines.name} by prevalence" if trades or firsts else ""
@@ -178,8 +177,9 @@ def p3_curve(
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_lines("p3_curve", table, "precision")
-    firsts = _read_firsts("p3_curve", ranking, curves)
-    lines = _LineChart(curves, color, facet, confidence, size, firsts=firsts)
+    firsts = _list_firsts("p3_curve", ranking, curves)
+    order = add_order(curves, "p3_curve", ranking).order
+    lines = _LineChart(curves, color, facet, confidence, size, firsts=firsts, order=order)
     return lines.draw(title, "Precision by prevalence")
 
 
@@ -215,12 +215,13 @@ class _LineChart:
         size: GivenSize,
         *,
         firsts: Sequence[tuple[float, str]],
+        order: str = "",
         is_limited: bool = False,
     ) -> None:
         # `firsts` are the rising prevalences that were tested, each with the model that is significantly
-        # first. With `is_limited` the ends are limits of coarse scores or of points, unless there is a
-        # level.
-        self.curves, self.rows = curves, curves.points
+        # first; `order` is that of all together. With `is_limited` the ends are limits of coarse scores
+        # or of points, unless there is a level.
+        self.curves, self.rows, self.order = curves, curves.points, order
         self.confidence, self.is_limited = confidence, is_limited
         self.metrics = curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
@@ -253,15 +254,14 @@ class _LineChart:
             self.doubt = self.doubt.with_columns(pl.col("doubt") | self.is_unsure)
         # Of many lines those at both ends of what the title compares have a colour.
         known_curves = curves.pick([*curves.keep_known(means)])
-        told_values = {curve: -eta for curve, eta in self._find_halves(known_curves).items()}
-        if told_values := told_values or self._find_values(known_curves)[1]:  # or by means, as chosen
+        if told_values := self._find_values(known_curves)[1]:  # or by means, as chosen
             self.channels = pick_out(self.channels, told_values)
         self.canvas = Canvas(curves, self.channels, self.spec, size)
 
     @property
     def is_open(self) -> bool:
         """Whether models were ranked by their precision, and none is significantly first."""
-        return bool(self.firsts) and self.rests_on_counts and not any(name for _, name in self.firsts)
+        return bool(self.firsts and self.order) and not any(name for _, name in self.firsts)
 
     @property
     def is_unsure(self) -> pl.Expr:
@@ -294,6 +294,7 @@ class _LineChart:
         ):
             joint = ", at " if target_text.startswith("Threshold") else "; "
             subtitle = f"{subtitle}{joint}{go_on(target_text)}" if subtitle else target_text
+            subtitle += self._say_ties()
         chart = CurveChart(
             canvas,
             lines=self.doubt,
@@ -311,6 +312,17 @@ class _LineChart:
         )
         return chart.draw(title)
 
+    def _say_ties(self) -> str:
+        """Return the recall of lines where it is not that of their target, such as of equal scores."""
+        [target, *others] = self.curves.curve_rows["target"].unique().to_list()
+        if others or target["criterion"] != "recall" or "recall" not in self.rows.columns:
+            return ""
+        recall_of_curve = dict(self.rows.group_by("curve").agg(pl.col("recall").first()).rows())
+        if {say_share(target["target"])} == {*map(say_share, recall_of_curve.values())}:
+            return ""
+        names = name_curves(self.curves, self.channels)
+        return say_each("; recall is", "", recall_of_curve, names)
+
     def _say_order(self, trades: Sequence[dict[str, Any]]) -> str:
         """Return the significant leaders, and draw them; else where lines cross, if known well."""
         color, curves = self.channels.color, self.curves
@@ -318,7 +330,7 @@ class _LineChart:
             return ""
         if not self.firsts:
             return "" if curves.has_few_positives else say_trades(self.name, trades)
-        _draw_firsts(self.canvas, self.firsts)
+        _draw_firsts(self.canvas, self.firsts, self.order if self.is_open else "")
         if self.is_open and not curves.has_few_positives:
             return ""  # the title goes on with the values
         return self._say_firsts(curves, color.label_of_curve)
@@ -334,7 +346,7 @@ class _LineChart:
         eta, value_of_curve = self._find_values(curves)
         if not value_of_curve and self._is_of_test(eta):
             place_text = f"the test set's prevalence, {say_eta(eta)}"
-            return f"{sentence}; it is known only roughly at {place_text}"
+            return f"{sentence}; values are known only roughly at {place_text}"
         return self._say_heights(f"{sentence}; it is", curves, eta, value_of_curve) or sentence
 
     def _is_of_test(self, eta: float) -> bool:
@@ -353,17 +365,14 @@ class _LineChart:
         return say_eta(row["eta"]), f"{value}{names_and_numbers.add_threshold(row)}"
 
     def _say_values(self, curves: ChartCurves) -> str:
-        """Return where precision is 50%, or the height of lines at a prevalence."""
+        """Return the height of lines at a prevalence, or why it is not known well."""
         eta, value_of_curve = self._find_values(curves)
         heights = self._say_heights(f"{self.name} is", curves, eta, value_of_curve)
-        halves, (near_eta, spans) = self._say_halves(curves), self._find_spans(curves, eta)
-        if include_chance(spans, near_eta):
-            sentence = say_chance_of_alerts(heights, eta) or say_chance(halves)
-        elif self.is_open:
-            sentence = say_open(halves or heights)
-        else:
-            sentence = halves or say_overlap(heights, spans)
-        return sentence or self._say_doubt(curves)
+        near_eta, spans = self._find_spans(curves, eta)
+        if heights and include_chance(spans, near_eta):
+            return say_chance_of_alerts(heights, eta)
+        order = self.order if self.is_open else ""
+        return say_order(heights or self._say_doubt(curves), replace(curves, order=order))
 
     def _say_doubt(self, curves: ChartCurves) -> str:
         """Return which lines are in doubt, if that is why no value is written."""
@@ -393,33 +402,6 @@ class _LineChart:
         known_rows = self.doubt.filter(pl.col("curve").is_in(numbers), ~pl.col("doubt").fill_null(False))
         is_known_elsewhere = known_rows.drop_nulls("value")["curve"].n_unique() == len(numbers)
         return f"{self.few}{place_text}{' at some prevalences' if is_known_elsewhere else ''}"
-
-    def _say_halves(self, curves: ChartCurves) -> str:
-        """Return the prevalence at which precision is 50%, at one threshold per line."""
-        half_of_curve, names = self._find_halves(curves), name_curves(curves, self.channels)
-        start, template = "Precision is at least 50% down to a prevalence of", "between {} and {}"
-        if not half_of_curve:
-            return ""
-        return say_each(start, "", half_of_curve, names, say_etas, range_template=template)
-
-    def _find_halves(self, curves: ChartCurves) -> dict[int, float]:
-        """Return the prevalence at which each line has a precision of 50%; empty if not known well."""
-        rows, facet, n_curves = curves.points, self.channels.facet, len(curves.curve_rows)
-        is_alone = facet is None or len(facet.labels) == n_curves
-        is_fixed = self.metrics == ["precision"] and "fpr" in rows.columns
-        if not (is_alone and is_fixed):
-            return {}
-        counts = [rows[name] for name in ("tp", "fp") if name in rows.columns]
-        are_few = points_to_draw.find_few_false_alerts(rows)["doubt"].any()
-        if are_few or any((count < FEW_FALSE_POSITIVES).any() for count in counts):
-            return {}
-        # Precision is 1/2 where eta recall = (1 - eta) fpr.
-        recall, fpr = pl.col("recall"), pl.col("fpr")
-        half_rows = rows.group_by("curve", maintain_order=True).agg(
-            (fpr / (fpr + recall)).first().alias("half"), fpr.n_unique().alias("n")
-        )
-        half_rows = half_rows.filter(pl.col("n") == 1, pl.col("half").is_between(1e-9, 0.5))
-        return {} if len(half_rows) < n_curves else dict(half_rows.drop("n").rows())
 
     def _find_spans(
         self, curves: ChartCurves, eta: float
@@ -513,27 +495,17 @@ class _LineChart:
         return points_to_draw.describe_few_positives(lines)
 
 
-def _read_firsts(
+def _list_firsts(
     chart: str, ranking: pl.DataFrame | None, curves: ChartCurves
 ) -> list[tuple[float, str]]:
     """Return the prevalences of a ranking with the significant leader; none if nothing was tested."""
-    # Models of few positives beside others of more are left out, as in titles.
-    if ranking is None:
-        return []
-    columns = ["eta", "model", "rank", "may_be_best"]
-    rows = check_table(f"ranking= of {chart}", ranking, "ranking", columns)
-    if rows.columns.index("eta") > 0 or not rows["may_be_best"].count():  # groups are ranked apart
-        return []
-    if curves.few_curves and len(curves.group_fields) == 1:
-        few_rows = curves.curve_rows.filter(pl.col("curve").is_in(curves.few_curves))
-        few_models = few_rows[curves.group_fields[0]].unique().implode()
-        rows = rows.filter(~pl.col("model").is_in(few_models).fill_null(False))
     name_one = partial(names_and_numbers.name_with_column, "group", "model")
-    return list_firsts(rows, pl.col("may_be_best"), "model", name_one)
+    return list_firsts(read_ranking(chart, ranking, curves), pl.col("may_be_best"), "model", name_one)
 
 
-def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:
+def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]], order: str) -> None:
     """Draw a strip above the lines: who is significantly first where, and grey where that is open."""
+    # Where it is open everywhere, `order` has who is worse.
     x, (etas, names) = canvas.spec.x, zip(*firsts, strict=True)
     is_pair = canvas.channels.color is not None and len(canvas.channels.color.labels) == 2
     for name, stretch in list_stretches(x, etas, names, lambda name: not name):
@@ -543,8 +515,14 @@ def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]]) -> None:
         canvas.records.append({"part": "first", **fields} | ({"color": name} if has_color else {}))
         room = (x.place(high) - x.place(low)) * canvas.size.width - 8
         rank_text = "better" if is_pair else "best"
-        texts = (f"{name} is {rank_text}", name, rank_text) if name else ("no clear winner", "open")
-        text = next((text for text in texts if measure_text(text, read_sizes().note) < room), "")
+        texts = (
+            (f"{name} is {rank_text}", name, rank_text)
+            if name
+            else (go_on(order), "no clear winner", "open")
+        )
+        text = next(
+            (text for text in texts if text and measure_text(text, read_sizes().note) < room), ""
+        )
         look = quiet_look() | ({"color": "white"} if has_color else {})
         look |= {"x": math.sqrt(low * high), "py": -_STRIP_Y, "align": "center", "weight": "bold"}
         canvas.words += [Word(text=text, **look)] if text else []

@@ -26,10 +26,11 @@ from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
+    add_order,
     find_known_half,
     lie_at_foot,
     note_few_false_alerts,
-    say_thresholds,
+    say_threshold_of_half,
 )
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
@@ -38,6 +39,7 @@ from polars_prcurve.view.charts.parts.names_and_numbers import LOWER
 from polars_prcurve.view.charts.parts.panel_layers import make_key
 from polars_prcurve.view.charts.parts.points_to_draw import ALERT_RATE
 from polars_prcurve.view.charts.parts.rule_flags import (
+    add_texts,
     count_flag_rows,
     draw_rules,
     raise_flags,
@@ -59,6 +61,7 @@ def threshold_curve(
     table: pl.DataFrame,
     *,
     points: pl.DataFrame | None = None,
+    ranking: pl.DataFrame | None = None,
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
@@ -89,7 +92,7 @@ def threshold_curve(
         As in `pr_curve`, but more than 8 groups share one column of charts: the highest, the middle and
         the lowest by mean precision, or where the title has it by precision at half of the positives,
         have colours, and the others are grey.
-    title, width, height
+    ranking, title, width, height
         As in `pr_curve`.
 
     Returns
@@ -104,13 +107,14 @@ def threshold_curve(
     ['Precision', 'Recall', 'Alerts per 1,000']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
-    curves = _read_scores(table)
+    curves = add_order(_read_scores(table), "threshold_curve", ranking)
     point_columns = ["threshold", "recall", "precision"]
     marks = marked_points.read_points("threshold_curve", points, curves, point_columns)
     channels = _read_channels(curves, color, facet)
     if points is None:
-        marks = marked_points.mark_all_halves(curves, channels, _MOST_RULES)
+        marks = marked_points.mark_halves(curves, channels, _MOST_RULES)
     marks = marked_points.add_lower(marks, curves)
+    marks = replace(marks, records=add_texts(marks.records))
     marks, number_note = marks.mute()  # numbers of all would lie on each other in three low panels
     labels = [None] if channels.facet is None else channels.facet.labels
     x_title = "Threshold: alert if the score is at least this"
@@ -126,7 +130,7 @@ def threshold_curve(
         say_row=partial(_say_row, ""),
         subtitle="Metrics by threshold",
         title="Metrics by threshold",
-        say=partial(say_thresholds, channels),
+        say=partial(say_threshold_of_half, channels),
         note=[*number_note, *_write_note(curves, channels, x, table["threshold"])],
         marks=marks,
     )

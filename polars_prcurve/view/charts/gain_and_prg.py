@@ -12,48 +12,53 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import Title
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.message_text import add_noun, format_count
+from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.view.charts.parts import points_to_draw
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
+    add_order,
     are_short,
     find_half,
-    find_known_half,
     name_curves,
     note_few_false_alerts,
     say_each,
-    say_few_false_alerts,
-    say_reached,
+    say_half,
     say_values,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
-from polars_prcurve.view.charts.parts.marked_points import MarkedPoints, mark_half, read_points
-from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold
+from polars_prcurve.view.charts.parts.marked_points import MarkedPoints, mark_halves, read_points
+from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, round_digits
 from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,
     join_value,
     say_estimate,
+    say_precisions,
     say_share,
     say_shares,
+    say_target,
 )
 
 _TENTH = 0.1  # the share of cases at which recall is written: a budget that all can picture
 # Lines of a panel, at most, that have a number each: those of more would lie on lines.
 _MOST_LABELS = 4
 _MOST_POINTS = 24  # panels, at most, that have one
-# Where no more are positive, lines lie in the corner of linear axes, and axes are logarithmic.
-_CORNER_BELOW = 0.01
+# Where fewer are positive, lines lie in the corner of linear axes, and axes are logarithmic.
+_CORNER_BELOW = 0.1
 _STARTS_AT = 0.1  # the recall near which logarithmic axes begin
-_LOST_BELOW = 1e-9  # where no more are positive, all gains read as 100%
-_MEANINGS = (  # sentences on what each gain is
-    "Precision gain: how much less often negatives are flagged than positives; 0% is no better than "
-    "flagging every case",
-    "Recall gain: 100% if no positive is missed, 0% where recall equals the prevalence",
-)
+# Shares with a tick, the first ones first; some are as far from 100% as others from 0.
+_SHARES = [0.5] + [
+    share
+    for digits in ((1,), (2, 5), (3, 7))
+    for power in range(1, 10)
+    for digit in digits
+    for share in (digit * 0.1**power, 1 - digit * 0.1**power)
+]
+_TICK_GAP = 0.11  # of an axis, between two ticks
 _HALF = 0.5  # the recall at which a title compares lines: up to such a prevalence it is on the axis
 _FIELDS = ("recall_gain", "precision_gain")  # the fields of both gains, of x and of y
 # What is left of both gains to 100%, which logarithmic axes show.
@@ -65,6 +70,7 @@ def gain_curve(
     table: pl.DataFrame,
     *,
     points: pl.DataFrame | None = None,
+    ranking: pl.DataFrame | None = None,
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
@@ -85,6 +91,8 @@ def gain_curve(
         What `operating_points(predicted_positive_rate=0.1, confidence=..., columns="all")` returns for
         the same groups and eta: lines of fewer than 20 positives have the recall of a tenth, and its
         interval, from there. Without it they have no number.
+    ranking
+        As in `pr_curve`, of `metric="recall"` at `predicted_positive_rate=0.1`.
     color, facet, title, width, height
         As in `pr_curve`.
 
@@ -95,7 +103,7 @@ def gain_curve(
     'Share of cases flagged, highest scores first'
     """
     size = read_words(title, (width, height), color=color, facet=facet)
-    curves = read_sweep("gain_curve", table)
+    curves = add_order(read_sweep("gain_curve", table), "gain_curve", ranking)
     etas = curves.curve_rows.select("curve", "eta")
     table_points, curve_points = (
         kind_rows.join(etas, on="curve", maintain_order="left").with_columns(
@@ -231,6 +239,7 @@ def _say_alerted(point: dict[str, Any]) -> tuple[str, str]:
 def prg_curve(
     table: pl.DataFrame,
     *,
+    ranking: pl.DataFrame | None = None,
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
@@ -241,15 +250,16 @@ def prg_curve(
 
     Lines are straight from point to point, as in a ROC curve. A curve starts at recall gain 0, where
     recall is eta, which may be between two thresholds. Points to the left of that are outside, as are
-    points below precision gain 0, which are worse than chance. The note gives their number. Where 1 in
-    100 or fewer are positive, lines lie in a corner. Then both axes are logarithmic in the distance to
-    100%, and that of recall gain begins near a recall of 10% of the most common positives.
+    points below precision gain 0, which are worse than chance. The note gives their number. Of one
+    prevalence the ticks are precision and recall, at the places of their gains. Where fewer than 1 in
+    10 are positive, lines lie in a corner. Then both axes are logarithmic in the distance to 100%, and
+    that of recall gain begins near a recall of 10% of the most common positives.
 
     Parameters
     ----------
     table
         What `curve` returns, with any metrics: gains follow from recall, fpr and eta.
-    color, facet, title, width, height
+    ranking, color, facet, title, width, height
         As in `pr_curve`.
 
     Examples
@@ -257,19 +267,23 @@ def prg_curve(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = prg_curve(df.prc.curve(eta=0.1, metrics=("precision_gain", "recall_gain")))
     >>> chart.to_dict()["title"]["text"]
-    ['With 2 positives, precision gain is known only roughly']
+    ['With 2 positives, a measured recall of 50%', 'could really be anything from 2.7% to 91%']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
-    curves = read_sweep("prg_curve", table)
+    curves = add_order(_add_precision(read_sweep("prg_curve", table)), "prg_curve", ranking)
     etas = curves.curve_rows["eta"]
-    is_log = bool(((etas > 0) & (etas <= _CORNER_BELOW)).any())
+    is_log = bool(((etas > 0) & (etas < _CORNER_BELOW)).any())
     channels = choose_channels(curves, color, facet, _read_gains(find_half(curves)))
     low, top_eta = 0.0, cast("float", etas.max())
     if is_log and top_eta < 1:  # log axes have the last 90% of recall, of the most common positives
         low = max(0.0, 1 - top_eta * (1 / _STARTS_AT - 1) / (1 - top_eta))
-    points, n_left, n_worse = _build_gains(curves, low, is_log=is_log)
-    x, y = _build_axes(points, 1 - low, is_log=is_log, has_hints=channels.facet is None)
+    marks = _mark_half_gains(curves, channels)
+    worst_rest = max([1.0, *(1.2 - 1.2 * mark["precision_gain"] for mark in marks.records)])
+    points, n_left, n_worse = _build_gains(curves, low, worst_rest, is_log=is_log)
+    odds = top_eta / (1 - top_eta) if etas.n_unique() == 1 and 0 < top_eta < 1 else None
+    x, y = _build_axes(points, (1 - low, worst_rest), odds, is_log=is_log)
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88), size)
+    canvas.draw_level([1.0 if is_log else 0.0] * len(etas) if worst_rest > 1 else [], "at random")
     scale_text = "axes are logarithmic in the distance to 100%"
     scale_text = scale_text if is_log else "points may be joined by straight lines and areas averaged"
     chart = CurveChart(
@@ -278,22 +292,41 @@ def prg_curve(
         rows=points.filter(pl.col("made").not_()),
         height=pl.col("precision_gain"),
         reads="backward" if is_log else "forward",
-        say_row=partial(_say_row, is_log=is_log),
-        subtitle="Precision and recall as gains over flagging every case",
+        say_row=partial(_say_row, odds, is_log=is_log),
+        subtitle="Precision by recall, spaced by gain over flagging every case",
         title="Precision gain and recall gain",
-        say=partial(_say_half_gains, channels),
-        few="precision gain is known only roughly",
+        say=partial(say_half, channels),
         note=[
-            *_MEANINGS,
+            "" if odds else "Gains: 0% is flagging every case, 100% no missed positive or no false one",
             start_sentence(scale_text),
             *_describe_start(etas, low),
             _describe_outside(n_left, n_worse, low),
             note_few_false_alerts(curves, channels),
         ],
-        marks=_mark_half_gains(curves, channels),
-        label_marks=lambda gains, _: [""] * len(gains),  # which are in the title
+        marks=marks,
+        label_marks=partial(_say_marks, odds),
     )
     return chart.draw(title)
+
+
+def _add_precision(curves: ChartCurves) -> ChartCurves:
+    """Return the curves with the precision of each point, which a table may lack."""
+    etas = curves.curve_rows.select("curve", "eta")
+    points = curves.points.join(etas, on="curve", maintain_order="left")
+    values = precision(*map(pl.col, ("recall", "fpr", "eta")))
+    return replace(curves, points=points.with_columns(precision=values).drop("eta"))
+
+
+def _read_share(rest: float, odds: float | None) -> float:
+    """Return the precision, or recall, whose gain lacks `rest` to 100%; without odds that gain."""
+    return 1 - rest if odds is None else odds / (odds + rest)
+
+
+def _say_marks(odds: float | None, gains: list[float], _: object) -> list[str]:
+    """Return the precision of points; of several prevalences it is in the title."""
+    if odds is None:
+        return [""] * len(gains)
+    return say_precisions([_read_share(1 - gain, odds) for gain in gains])
 
 
 def _read_gains(points: pl.DataFrame) -> dict[int, float]:
@@ -301,61 +334,56 @@ def _read_gains(points: pl.DataFrame) -> dict[int, float]:
     return dict(points.select("curve", 1 - pl.col("fpr") / pl.col("recall")).rows())
 
 
-def _say_half_gains(channels: Channels, curves: ChartCurves) -> str:
-    """Return the precision gain of each group at half recall, if that is on the axis and known well."""
-    half_points, curve_rows, groups = find_known_half(curves), curves.curve_rows, curves.group_fields
-    both_channels = (channels.color, channels.facet)
-    own_channels = [channel for channel in both_channels if channel and channel.fields != ["eta"]]
-    if len(own_channels) > 1 or not (curve_rows["eta"] <= _HALF).all():
-        return ""
-    if half_points.is_empty():
-        return say_few_false_alerts(curves, channels)
-    names = own_channels[0].label_of_curve if own_channels else {}
-    names = {curve: name for curve, name in names.items() if name in own_channels[0].shown_labels}
-    # A group has the same gain at every prevalence.
-    firsts = (
-        curve_rows.unique(groups, keep="first", maintain_order=True) if groups else curve_rows.head(1)
-    )
-    gains = _read_gains(half_points.filter(pl.col("curve").is_in(firsts["curve"].to_list())))
-    return say_each(f"At {say_reached(half_points['recall'])}, precision gain is", "", gains, names)
-
-
 def _mark_half_gains(curves: ChartCurves, channels: Channels) -> MarkedPoints:
     """Return the points of half recall with both of their gains, where these are on the axes."""
-    marks = mark_half(curves, channels)
+    marks = mark_halves(curves, channels, _MOST_LABELS)
     etas = dict(curves.curve_rows.select("curve", "eta").rows())
     records = []
     for record in marks.records:
         eta, recall, fpr = etas[record["curve"]], record["recall"], record["fpr"]
-        if 0 < eta <= _HALF and fpr <= recall:
+        if 0 < eta <= _HALF:
             recall_gain = 1 - eta / (1 - eta) * (1 - recall) / recall
             records.append(record | {"recall_gain": recall_gain, "precision_gain": 1 - fpr / recall})
     return replace(marks, records=records)
 
 
-def _say_row(point: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
-    """Return what the pointer reads: at each recall gain the next threshold to the right."""
-    least_gain, threshold_text = max(1 - point["at"] if is_log else point["at"], 0), add_threshold(point)
-    gain_text, recall_text = say_share(point["precision_gain"]), say_share(point["recall"])
-    return f"at least {say_share(least_gain)}", f"{gain_text}, recall {recall_text}{threshold_text}"
+def _say_row(odds: float | None, point: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
+    """Return what the pointer reads: at each recall, or its gain, the next threshold to the right."""
+    rest = min(point["at"] if is_log else 1 - point["at"], 1)
+    texts = [say_share(_read_share(point[field], odds)) for field in _RESTS[::-1]]
+    texts[1] = f"recall {say_share(point['recall'])}"
+    return f"at least {say_share(_read_share(rest, odds))}", f"{', '.join(texts)}{add_threshold(point)}"
 
 
 def _build_axes(
-    points: pl.DataFrame, widest_rest: float, *, is_log: bool, has_hints: bool
+    points: pl.DataFrame, widest_rests: tuple[float, float], odds: float | None, *, is_log: bool
 ) -> tuple[ChartAxis, ChartAxis]:
     """Return the axes of recall gain and precision gain; logarithmic ones end at half the least rest."""
-    axis_titles = ["Recall gain", "Precision gain"]
-    if has_hints:  # which would be wider than panels
-        axis_titles[0] += " (100%: no positive is missed)"
-        axis_titles[1] += " (100%: no false positives)"
-    axes = [ChartAxis(*names, 0.0, 1.0) for names in zip(_FIELDS, axis_titles, strict=True)]
-    if is_log:
-        look: dict[str, Any] = {"words": "rest", "is_log": True, "is_reversed": True}
-        for number, (field, high) in enumerate(zip(_RESTS, (widest_rest, 1.0), strict=True)):
+    axes = []
+    for number, (name, high) in enumerate(zip(("Recall", "Precision"), widest_rests, strict=True)):
+        title, field = f"{name} gain" if odds is None else name, _RESTS[number]
+        axis = ChartAxis(_FIELDS[number], title, 1 - high, 1.0)
+        if is_log:
             least = points.filter(pl.col(field) > 0, ~pl.col("made"))[field].min()
             low = 0.5 * least if isinstance(least, float) and least < high else 0.1 * high
-            axes[number] = ChartAxis(field, axis_titles[number], low, high, rate=_FIELDS[number], **look)
+            look: dict[str, Any] = {"words": "rest", "is_log": True, "is_reversed": True}
+            axis = ChartAxis(field, title, low, high, rate=_FIELDS[number], **look)
+        axes.append(axis if odds is None else _add_ticks(axis, odds))
     return axes[0], axes[1]
+
+
+def _add_ticks(axis: ChartAxis, odds: float) -> ChartAxis:
+    """Return the axis with ticks of precision, or recall, at the places of their gains."""
+    share_of_tick: dict[float, float] = {}
+    for share in [odds / (1 + odds), *_SHARES]:  # chance has the first one
+        tick = round_digits(axis.measure(1 - odds * (1 - share) / share))
+        places = [axis.place(other) for other in share_of_tick]
+        has_room = all(abs(axis.place(tick) - place) >= _TICK_GAP for place in places)
+        if axis.low <= tick <= axis.high and has_room:
+            share_of_tick[tick] = share
+    ticks = sorted(share_of_tick)
+    names = tuple(say_target(float(f"{share_of_tick[tick]:.9g}")) for tick in ticks)
+    return replace(axis, ticks=tuple(ticks), tick_names=names)
 
 
 def _describe_outside(n_left_points: int, n_worse_points: int, low_gain: float) -> str:
@@ -374,8 +402,7 @@ def _describe_start(etas: pl.Series, low_gain: float) -> list[str]:
         return []
     start_recalls = etas.to_frame().select(start=_find_start(pl.col("eta"), low_gain))["start"].sort()
     or_less = "" if start_recalls[0] == start_recalls[-1] else " or less"
-    hint_sentences = ["A PR curve separates such lines"] if (etas < _LOST_BELOW).all() else []
-    return [f"The axis begins at a recall of {say_share(start_recalls[-1])}{or_less}", *hint_sentences]
+    return [f"The axis begins at a recall of {say_share(start_recalls[-1])}{or_less}"]
 
 
 def _find_start(eta: pl.Expr, low_gain: float) -> pl.Expr:
@@ -383,8 +410,10 @@ def _find_start(eta: pl.Expr, low_gain: float) -> pl.Expr:
     return eta / (eta + (1 - low_gain) * (1 - eta)) if low_gain > 0 else eta
 
 
-def _build_gains(curves: ChartCurves, low_gain: float, *, is_log: bool) -> tuple[pl.DataFrame, int, int]:
-    """Return the points of each curve from a recall gain of `low_gain` on."""
+def _build_gains(
+    curves: ChartCurves, low_gain: float, worst_rest: float, *, is_log: bool
+) -> tuple[pl.DataFrame, int, int]:
+    """Return the points of each curve from a recall gain of `low_gain` on, down to a foot."""
     # With them come the number of points to the left, and of those worse than chance. Precision gain is
     # 1 - fpr / recall at every eta. For logarithmic axes there are points between, since lines bend
     # there.
@@ -420,9 +449,9 @@ def _build_gains(curves: ChartCurves, low_gain: float, *, is_log: bool) -> tuple
         for gain_field, rest_field in zip(_FIELDS, _RESTS, strict=True)
     ]
     x_field, y_field = (fields[is_log] for fields in zip(_FIELDS, _RESTS, strict=True))
-    y_foot = pl.lit(1.0 if is_log else 0.0)
+    y_foot = pl.lit(worst_rest if is_log else 1 - worst_rest)
     cut_points = points_to_draw.cut_below(
-        rest_points.with_columns(gain_exprs), x_field, y_field, pl.col("precision_gain"), y_foot
+        rest_points.with_columns(gain_exprs), x_field, y_field, worst_rest - fpr / recall, y_foot
     )
     cut_points = cut_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    return cut_points, n_left, inside_points.filter(fpr > recall).height
+    return cut_points, n_left, inside_points.filter(fpr > worst_rest * recall).height

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -257,20 +258,15 @@ def _draw_table(
     metric = names_and_numbers.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
     etas_text = names_and_numbers.describe_etas(etas)
     subtitle = f"Differences in {go_on(metric)}, in percentage points, {etas_text}"
-    finding = _say_settled(
-        lines, metric, _count_rows(given), is_better=is_better, is_varied=bool(varied)
-    )
+    finding = _say_settled(lines, metric, is_better=is_better, is_varied=bool(varied))
     canvas.spoken = "; ".join(f"{line.name}: {line.say()}" for line in lines[:_MOST_ROWS])
     return canvas.finish(
         canvas.write(title, finding, name="Differences of models", subtitle=subtitle, note=note)
     )
 
 
-def _say_settled(
-    lines: Sequence[IntervalRow], metric: str, n_shown: int, *, is_better: bool, is_varied: bool
-) -> str:
+def _say_settled(lines: Sequence[IntervalRow], metric: str, *, is_better: bool, is_varied: bool) -> str:
     """Return which differences a test settles, by name if they are few."""
-    open_lines = [line for line in lines if not line.is_settled]
     settled_names = [line.name for line in lines if line.is_settled]
     n_settled = len(settled_names)
     if not lines:
@@ -281,12 +277,12 @@ def _say_settled(
         several = f"in any of {len(lines)} {'comparisons' if is_varied else 'pairs'}"
         finding = f"No clear winner {several if len(lines) > 1 else f'between {lines[0].name}'}"
         return say_by_metric(metric, finding)
-    finding = f"{n_settled} of {len(lines)} differences in {go_on(metric)} are significant"
-    if len(open_lines) == 1:
-        return f"{finding}; that of {open_lines[0].name} is not"
-    if n_settled >= n_shown < len(lines):
-        return f"{finding}; the {n_shown} largest are shown"
-    return finding
+    if is_varied or not is_better:
+        return f"{n_settled} of {len(lines)} differences in {go_on(metric)} are significant"
+    settled_pairs = zip(*(line.names for line in lines if line.is_settled), strict=True)
+    [(best, n_worse)], [(worst, n_better)] = (Counter(side).most_common(1) for side in settled_pairs)
+    clauses = f"{best} is significantly better than {n_worse} others; {worst} is worse than {n_better}"
+    return say_by_metric(metric, clauses)
 
 
 class IntervalRow(NamedTuple):
@@ -297,6 +293,7 @@ class IntervalRow(NamedTuple):
     low: float | None
     high: float | None
     is_settled: bool
+    names: tuple[str, str]  # the better one first, if more is better
 
     def say(self) -> str:
         return _say_points(self.value, self.low, self.high)
@@ -320,7 +317,7 @@ def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bo
         for name, column in varied.items()
     )
     name = " \u00b7 ".join([f" {joint} ".join(names), *groups])
-    return IntervalRow(name, value, low, high, is_settled)
+    return IntervalRow(name, value, low, high, is_settled, names)
 
 
 def _count_rows(given: GivenSize) -> int:

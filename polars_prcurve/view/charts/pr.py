@@ -16,6 +16,7 @@ from polars_prcurve.view.charts.parts import chart_axes, chart_titles, marked_po
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.chart_titles import add_order
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
@@ -23,9 +24,7 @@ from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, de
 from polars_prcurve.view.words.number_words import (
     join_value,
     say_estimate,
-    say_precisions,
     say_share,
-    say_shares,
 )
 
 # Titles of the axis, by `y`.
@@ -34,7 +33,6 @@ _NAME_OF_Y = {  # what is drawn, by `y`
     "precision": "Precision by recall",
     "fdr": "False discovery rate (1 - precision) by recall",
 }
-_FINDING_OF_Y = {"precision": "precision is", "fdr": "the false discovery rate is"}
 
 
 @hint_at_arguments
@@ -76,8 +74,8 @@ def pr_curve(
         are counted in the note.
     ranking
         What `ranking(metric="precision", recall=0.5, confidence=..., columns="all")` returns for the
-        same models and prevalence: the title on 50% recall then begins with "No clear winner" if that
-        is so, as in `alerts`.
+        same models and prevalence: the title then begins with who is best at that recall, or "No clear
+        winner".
     log_y
         A log axis for precision. By default where all prevalences are below 0.01, one is below 0.001, or
         a line at one below 0.01 would lie at the foot of a linear axis.
@@ -105,7 +103,7 @@ def pr_curve(
     size = read_words(title, (width, height), color=color, facet=facet)
     columns = table.columns if isinstance(table, pl.DataFrame) else []
     band = find_estimate(columns, read_choice("y=", y, _AXIS_TITLE_OF_Y)).span or ()
-    curves = read_sweep("pr_curve", table, [y], further_columns=band)
+    curves = add_order(read_sweep("pr_curve", table, [y], further_columns=band), "pr_curve", ranking)
     axis = _choose_axis(curves, y, log_y)
     field_of = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
     heights = [axis.measure(pl.col(name)).alias(field) for name, field in field_of.items()]
@@ -117,7 +115,6 @@ def pr_curve(
     axis = _free_panels(axis, channels, curves)
     bands = ((field_of[band[0]], field_of[band[1]]),) if band else ()
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands), size)
-    is_open = chart_titles.are_open("pr_curve", ranking)
     etas, is_right = curves.curve_rows["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
     chart = CurveChart(
@@ -129,8 +126,7 @@ def pr_curve(
         say_row=partial(_say_row, (y, *band)),
         subtitle=_NAME_OF_Y[y],
         title=_NAME_OF_Y[y],
-        say=partial(_find_title, channels, area_of_curve, y, is_open=is_open),
-        is_open=is_open,
+        say=partial(_find_title, channels, area_of_curve, y),
         note=[
             *_write_note(canvas, describe_level(band, confidence)),
             chart_titles.note_few_false_alerts(curves, channels),
@@ -177,31 +173,12 @@ def _say_row(columns: Sequence[str], point: dict[str, Any]) -> tuple[str, str]:
     return f"at least {say_share(point['at'])}", f"{text}{add_threshold(point)}"
 
 
-def _find_title(
-    channels: Channels, area_of_curve: dict[int, float], y: str, curves: ChartCurves, *, is_open: bool
-) -> str:
+def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, curves: ChartCurves) -> str:
     """Return the share at half recall, or the areas of panels; empty where it is not known well."""
-    facet_channel = channels.facet
-    etas = curves.curve_rows["eta"]
-    has_own_etas = etas.n_unique() > 1 and len(etas) == curves.count_distinct(curves.group_fields)
-    has_groups_in_panels = facet_channel is not None and facet_channel.fields != ["eta"]
-    if has_groups_in_panels and y == "precision" and not has_own_etas:
+    has_groups_in_panels = channels.facet is not None and channels.facet.fields != ["eta"]
+    if has_groups_in_panels and y == "precision" and curves.curve_rows["eta"].n_unique() == 1:
         return chart_titles.say_areas("Average precision", area_of_curve, curves, channels)
-    half_points = chart_titles.find_known_half(curves)
-    share_of_curve = dict(half_points.select("curve", y).rows())
-    if not share_of_curve or not etas.is_between(0, 1).all():
-        return chart_titles.say_few_false_alerts(curves, channels)
-    say_together = say_precisions if y == "precision" else say_shares
-    sentence_start = f"At {chart_titles.say_reached(half_points['recall'])}, {_FINDING_OF_Y[y]}"
-    sentence = chart_titles.say_values(
-        sentence_start, share_of_curve, curves, channels, say_numbers=say_together
-    )
-    has_spans = y == "precision" and "precision_low" in half_points.columns and etas.n_unique() == 1
-    if not has_spans or is_open or chart_titles.may_be_chance(curves):
-        return sentence
-    return chart_titles.say_overlap(
-        sentence, half_points.select("precision_low", "precision_high").rows()
-    )
+    return chart_titles.say_half(channels, curves, y)
 
 
 def _write_note(canvas: Canvas, level_clause: str) -> list[str]:

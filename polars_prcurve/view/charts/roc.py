@@ -19,6 +19,7 @@ from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
+    add_order,
     find_known_half,
     name_curves,
     say_areas,
@@ -46,6 +47,7 @@ def roc_curve(
     log_x: bool = False,
     precisions: Sequence[float] = (0.1, 0.5, 0.9),
     points: pl.DataFrame | None = None,
+    ranking: pl.DataFrame | None = None,
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
@@ -77,7 +79,7 @@ def roc_curve(
     color, facet
         A `by` column. By default the first `by` column is colour and the others are panels. With more
         than 6 groups all are panels.
-    title, width, height
+    ranking, title, width, height
         As in `pr_curve`.
 
     Examples
@@ -89,6 +91,7 @@ def roc_curve(
     size = read_words(title, (width, height), color=color, facet=facet)
     precision_lines = read_precision_lines(eta, precisions)
     curves = read_sweep("roc_curve", table, is_by_eta=False, made_by="sweep or curve")
+    curves = add_order(curves, "roc_curve", ranking)
     x_axis = _build_fpr_axis(curves.points, log_x)
     left_edge = x_axis.low  # where fpr 0 is drawn
     full_points = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.points))

@@ -19,11 +19,12 @@ from polars_prcurve.view.charts.parts.chart_assembly import Chart, arrange_panel
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
+    add_order,
     find_half,
-    may_be_chance,
-    say_chance,
+    open_title,
     say_each,
     say_known,
+    say_order,
     say_reached,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
@@ -32,18 +33,18 @@ from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.names_and_numbers import round_digits
 from polars_prcurve.view.charts.parts.panel_layers import keep_part
 from polars_prcurve.view.charts.parts.rule_flags import (
+    add_texts,
     count_flag_rows,
     draw_rules,
     raise_flags,
     write_rules,
 )
 from polars_prcurve.view.words.names_in_sentences import start_sentence
-from polars_prcurve.view.words.number_words import say_share, say_shares
+from polars_prcurve.view.words.number_words import say_share
 
 _PIXELS_OF_BIN = 9  # across: as narrow as a reader can point at
 _CLASSES = {"negatives": "fpr", "positives": "recall"}
 """The rate that each class adds up to, in the order of drawing."""
-_MOST_TARGETS = 3  # targets, at most, of which a title has the share of each
 
 
 @hint_at_arguments
@@ -51,6 +52,7 @@ def scores(
     table: pl.DataFrame,
     *,
     points: pl.DataFrame | None = None,
+    ranking: pl.DataFrame | None = None,
     color: str | None = None,
     facet: str | None = None,
     title: Title = None,
@@ -71,7 +73,7 @@ def scores(
     points
         Rows whose thresholds are drawn, as in `pr_curve`. By default the highest threshold that finds
         half of the positives.
-    color, facet, title, width, height
+    ranking, color, facet, title, width, height
         As in `alerts`: each group is a panel.
 
     Examples
@@ -83,6 +85,7 @@ def scores(
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_sweep("scores", table, is_by_eta=False, made_by="sweep")
+    curves = add_order(curves, "scores", ranking)
     score = pl.col("threshold").cast(pl.Float64, strict=False)
     if len(curves.points) and curves.points["threshold"].null_count():
         raise PrcError("draw roc_curve: scores draws scores, and some thresholds of the table are null")
@@ -114,7 +117,7 @@ def scores(
         "Vertical lines: the thresholds of the points" if points is not None and rules else "",
         *marked.describe(),
     ]
-    told_rules = rules if points is None else _add_rates(rules, finite_rows)
+    told_rules = rules if points is None else _add_rates(marked.pick_told(), finite_rows)
     finding = say_known(curves, partial(_say_flagged, told_rules, channels, is_asked=points is not None))
     subtitle = "Scores of positives and negatives"
     return canvas.finish(
@@ -188,7 +191,7 @@ def _draw_rules(canvas: Canvas, rules: list[dict[str, Any]]) -> None:
     """Draw an upright rule at each threshold, and write it over its head."""
     x, width, facet = canvas.spec.x, canvas.size.width, canvas.channels.facet
     rules_of_panel: dict[str | None, list[dict[str, Any]]] = {}
-    for rule in rules:
+    for rule in add_texts(rules):
         panel = facet.label_of_curve[rule["curve"]] if facet else None
         rules_of_panel.setdefault(panel, []).append(rule)
     for panel, panel_rules in rules_of_panel.items():
@@ -214,46 +217,26 @@ def _add_rates(rules: list[dict[str, Any]], finite_rows: pl.DataFrame) -> list[d
 def _say_flagged(
     rules: list[dict[str, Any]], channels: Channels, curves: ChartCurves, *, is_asked: bool
 ) -> str:
-    """Return the share of negatives that the thresholds of each target flag, if each curve has one."""
+    """Return the share of negatives that the thresholds of one target flag, if each curve has one."""
     curve_numbers = curves.curve_rows["curve"].to_list()
-    rules_of_goal: dict[str, list[dict[str, Any]]] = {}
-    for rule in rules:
-        if rule["curve"] in curve_numbers:
-            rules_of_goal.setdefault(rule.get("goal", ""), []).append(rule)
-    fprs_of_goal = {
-        goal: {rule["curve"]: rule["fpr"] for rule in goal_rules if rule["fpr"] is not None}
-        for goal, goal_rules in rules_of_goal.items()
-    }
-    if not fprs_of_goal or any(
-        not len(rules_of_goal[goal]) == len(fprs) == len(curve_numbers)
-        for goal, fprs in fprs_of_goal.items()
-    ):
+    rules = [rule for rule in rules if rule["curve"] in curve_numbers]
+    fprs = {rule["curve"]: rule["fpr"] for rule in rules if rule["fpr"] is not None}
+    if not 0 < len(rules) == len(fprs) == len(curve_numbers):
         return ""
-    if len(fprs_of_goal) > (_MOST_TARGETS if len(curve_numbers) == 1 else 2):
-        all_fprs = [fpr for fpr_of_curve in fprs_of_goal.values() for fpr in fpr_of_curve.values()]
-        low, high = say_shares([min(all_fprs), max(all_fprs)])
-        n_targets = len(fprs_of_goal)
-        return f"At the thresholds for {n_targets} targets, {low} to {high} of the negatives are flagged"
-    names, clauses = channels.facet.label_of_curve if channels.facet else {}, list[str]()
-    for goal, fprs in fprs_of_goal.items():
-        place_text = _place_rules(rules_of_goal[goal])
-        if len(fprs) > 1:
-            subject = "it is" if clauses else "the share of negatives flagged is"
-            clauses.append(say_each(f"{place_text}, {subject}", "", fprs, names))
-        else:
-            object_text = "" if clauses else " of the negatives are flagged"
-            clauses.append(f"{place_text}, {say_share(*fprs.values())}{object_text}")
-    sentence = "; ".join([start_sentence(clauses[0]), *clauses[1:]])
-    return sentence if is_asked or not may_be_chance(curves) else say_chance(sentence)
+    place_text = start_sentence(_place_rules(rules))
+    sentence = f"{place_text}, {say_share(*[*fprs.values()][:1])} of the negatives are flagged"
+    if len(fprs) > 1:
+        names = channels.facet.label_of_curve if channels.facet else {}
+        sentence = say_each(f"{place_text}, the share of negatives flagged is", "", fprs, names)
+    return say_order(sentence, curves) if is_asked else open_title(sentence, curves)
 
 
 def _place_rules(rules: list[dict[str, Any]]) -> str:
     """Return what the thresholds of one target are, within a sentence: `at 50% recall`."""
-    recalls, goal = [rule["recall"] for rule in rules], rules[0].get("goal", "")
-    criterion, target = rules[0].get("criterion", ""), rules[0].get("target")
-    if criterion == "recall" or (not goal and len({*map(say_share, recalls)}) == 1):
-        return f"at {say_reached(recalls, 0.5 if target is None else target)}"
+    criterion, target = rules[0].get("criterion", "recall"), rules[0].get("target")
+    if criterion == "recall":
+        return f"at {say_reached([rule['recall'] for rule in rules], 0.5 if target is None else target)}"
+    goal, noun = rules[0]["goal"], "threshold" if len(rules) == 1 else "thresholds"
     if criterion == "threshold":
         return f"at {goal}"
-    noun = "threshold" if len(rules) == 1 else "thresholds"
     return f"at the {noun} for {goal}" if goal else f"at the {noun}"

@@ -99,6 +99,18 @@ def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> 
     return f"{MINUS if rounded_threshold < 0 else ''}{text}"
 
 
+def say_thresholds(thresholds: Sequence[Any], others: Sequence[Iterable[Any] | None]) -> list[str]:
+    """Return thresholds as `say_threshold` does, with the decimals of the longest, if few."""
+    texts = [say_threshold(*pair) for pair in zip(thresholds, others, strict=True)]
+    n_decimals = max((len(text.partition(".")[2]) for text in texts), default=0)
+    is_finite = all(isinstance(score, float) and math.isfinite(score) for score in thresholds)
+    if not (is_finite and 0 < n_decimals <= _MOST_TYPED):
+        return texts
+    step = Decimal(1).scaleb(-n_decimals)
+    numbers = [Decimal(repr(score)).quantize(step, ROUND_FLOOR) for score in thresholds]
+    return [f"{number:f}".replace("-", MINUS) for number in numbers]
+
+
 def say_share(share: float) -> str:
     """Return a share in percent, as `3.7%`, and below a tenth of a percent as `1 in 2,600`."""
     return say_shares([share])[0]

@@ -44,6 +44,7 @@ class ChartCurves:
     # The table's name of each field: `group_0`, ...; `eta`, `carried_0`, ... or `target`, `metric`.
     column_of_field: dict[str, str]
     left_out: str  # a sentence that names the groups without a curve; empty if all have one
+    order: str = ""  # who is best by a test, the opening of titles; empty without a test
     has_zero: bool = False  # whether the table has prevalence 0, which no log axis shows
 
     @property

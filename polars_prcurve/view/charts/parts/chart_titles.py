@@ -6,7 +6,9 @@ The highest number stands first; without a test behind it a title names no model
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +22,7 @@ from polars_prcurve.view.charts.parts import points_to_draw
 from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, check_table
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, format_range
+from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, format_range, name_with_column
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.names_in_sentences import name_metric_of_target
 from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
@@ -46,7 +48,7 @@ def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], few: str =
         return say(curves)
     few_curves = curves.few_curves
     if not few_curves:  # as of all
-        return say_too_few(curves.curve_rows["n_pos"], few)
+        return say_order(say_too_few(curves.curve_rows["n_pos"], few), curves)
     sentence = say(curves.pick([n for n in curves.curve_rows["curve"] if n not in few_curves]))
     columns = [curves.column_of_field[field] for field in curves.group_fields]
     group_columns = [name for name in columns if name != "model"] or columns
@@ -183,11 +185,10 @@ def say_each(
     say_numbers: number_words.SayShares = number_words.say_shares,
     *,
     text_of_curve: Mapping[int, str] | None = None,
-    range_template: str = "{} to {}",
 ) -> str:
     """Return `start 39% for A and 37% for B end`, the highest first, in texts of their own if given."""
 
-    # Of many lines, and of those with long names or without names, the range is written, by a template.
+    # Of many lines, and of those with long names or without names, the range is written.
     def write_values(curve_numbers: Sequence[int]) -> list[str]:
         if text_of_curve is not None:
             return [text_of_curve[curve] for curve in curve_numbers]
@@ -199,9 +200,8 @@ def say_each(
         return (
             f"{sentence_start} {_join_named(curve_lists, texts, name_of_curve)} {sentence_end}".rstrip()
         )
-    if sentence_start.endswith(" is"):
-        sentence_start, range_template = f"{sentence_start[:-3]} ranges", "from {} to {}"
-    clause = range_template.format(*_name_ends(curve_lists, texts, name_of_curve))
+    sentence_start = re.sub(" is$", " ranges from", sentence_start)
+    clause = " to ".join(_name_ends(curve_lists, texts, name_of_curve))
     return f"{sentence_start} {clause} {sentence_end}".rstrip()
 
 
@@ -310,18 +310,53 @@ def say_firsts(firsts: Sequence[tuple[float, str]], model_names: Sequence[str]) 
     return _say_runs_of_leaders(leader_names, etas, verb, open_sentence)
 
 
-def are_open(chart: str, ranking: pl.DataFrame | None) -> bool:
-    """Return whether a ranking tests who is best, and leaves several models that may be."""
+def read_ranking(chart: str, ranking: pl.DataFrame | None, curves: ChartCurves) -> pl.DataFrame:
+    """Return the models that a ranking tests; no rows without a test, and of groups ranked apart."""
+    # Models of few positives beside others of more are left out, as in titles.
+    columns = {"eta": pl.Float64, "model": pl.Null, "rank": pl.Int64, "may_be_best": pl.Boolean}
     if ranking is None:
-        return False
-    rows = check_table(f"ranking= of {chart}", ranking, "ranking", ["model", "may_be_best"])
-    may_be_best = rows["may_be_best"]
-    return may_be_best.count() > 0 and may_be_best.fill_null(True).sum() > 1
+        return pl.DataFrame(schema=columns)
+    rows = check_table(f"ranking= of {chart}", ranking, "ranking", [*columns])
+    if rows.columns.index("eta") > 0 or not rows["may_be_best"].count():
+        return rows.clear()
+    if curves.few_curves and len(curves.group_fields) == 1:
+        few_rows = curves.curve_rows.filter(pl.col("curve").is_in(curves.few_curves))
+        few_models = few_rows[curves.group_fields[0]].unique().implode()
+        rows = rows.filter(~pl.col("model").is_in(few_models).fill_null(False))
+    return rows
 
 
-def say_open(sentence: str) -> str:
-    """Return a sentence on values of models, after that none of these is significantly the best."""
-    return f"No clear winner: {go_on(sentence)}" if sentence else ""
+def add_order(curves: ChartCurves, chart: str, ranking: pl.DataFrame | None) -> ChartCurves:
+    """Return the curves with who is best by the test of a ranking, as all titles on them begin."""
+    groups = read_ranking(chart, ranking, curves).group_by("model", maintain_order=True)
+    models = groups.agg(pl.col("may_be_best").fill_null(True).any()).rows()
+    best, worse = (
+        [name_with_column("group", "model", name) for name, is_best in models if is_best == wanted]
+        for wanted in (True, False)
+    )
+    is_short = len(models) <= _MOST_NAMES and sum(map(len, best + worse)) <= _MOST_LETTERS
+    order = "No clear winner" if best else ""
+    if len(best) == 1 < len(models):
+        order = f"{best[0]} is {'better' if len(models) == 2 else 'best'}"
+    elif worse:
+        order = f"No clear winner among {len(best)} of {len(models)} models"
+        if is_short:
+            verb = "is" if len(worse) == 1 else "are"
+            order = f"No clear winner between {join_words(best)}; {join_words(worse)} {verb} worse"
+    return replace(curves, order=order if len(models) > 1 else "")
+
+
+def open_title(sentence: str, curves: ChartCurves) -> str:
+    """Return a sentence on values, after that it may be chance, or who is best by a test."""
+    if may_be_chance(curves):
+        return say_chance(sentence)
+    is_at_place = sentence.startswith(("At ", "With "))  # where models are tested, and not by areas
+    return say_order(sentence, curves) if is_at_place else sentence
+
+
+def say_order(sentence: str, curves: ChartCurves) -> str:
+    """Return a sentence on values of models, after who is best; unchanged without a test."""
+    return f"{curves.order}: {go_on(sentence)}" if sentence and curves.order else sentence
 
 
 def describe_test_at_target(curves: ChartCurves) -> str:
@@ -377,15 +412,6 @@ def include_chance(spans: Sequence[tuple[float | None, float | None]], eta: floa
     if eta is None or not known_spans or len(known_spans) < len(spans):
         return False
     return all(low <= eta <= high for low, high in known_spans)
-
-
-def say_overlap(sentence: str, spans: Sequence[tuple[float | None, float | None]]) -> str:
-    """Return a sentence on values, with that their intervals overlap; unchanged if they do not."""
-    known_spans = [(low, high) for low, high in spans if low is not None and high is not None]
-    if not sentence or len({*known_spans}) < 2 or len(known_spans) < len(spans):
-        return sentence  # lines that are one have no overlap
-    lows, highs = zip(*known_spans, strict=True)
-    return f"{sentence}; the intervals overlap" if max(lows) <= min(highs) else sentence
 
 
 def say_by_metric(metric_name: str, sentence: str) -> str:
@@ -506,7 +532,9 @@ def say_net_benefit(
     n_lines, points = len(curves.curve_rows), curves.points
     has_intervals = "net_benefit_low" in points.columns
     if n_lines == 1 and has_intervals:
-        return _say_useful_risks(curves) or _say_benefits(channels, mark_records, unit_text, curves)
+        return _say_useful_risks(channels, curves) or _say_benefits(
+            channels, mark_records, unit_text, curves
+        )
     if mark_records:
         risk = mark_records[0]["threshold_probability"]
         risk_points = points.filter((pl.col("threshold_probability") / risk - 1).abs() < 1e-6)
@@ -518,7 +546,7 @@ def say_net_benefit(
             )
         return _say_benefits(channels, mark_records, unit_text, curves)
     has_line_each = n_lines > 1 and curves.count_distinct(curves.group_fields) == n_lines
-    return _say_useful_risks(curves) if has_line_each else ""
+    return _say_useful_risks(channels, curves) if has_line_each else ""
 
 
 def _say_benefits(
@@ -551,8 +579,8 @@ def _name_lines(curves: ChartCurves) -> str:
     return "model" if columns == {"model"} else "line" if "model" in columns else "group"
 
 
-def _say_useful_risks(curves: ChartCurves) -> str:
-    """Return at which risks net benefit is above both alternatives in all lines, or in most at once."""
+def _say_useful_risks(channels: Channels, curves: ChartCurves) -> str:
+    """Return at which risks net benefit is above both alternatives in all lines, or in which at some."""
     n_lines, points, noun = len(curves.curve_rows), curves.points, _name_lines(curves)
     is_sure = "net_benefit_low" in points.columns
     risk_rows = points.with_columns(useful=_is_useful(points, n_lines))
@@ -563,10 +591,18 @@ def _say_useful_risks(curves: ChartCurves) -> str:
     if most == 0:
         owner = f" for any {noun}" if n_lines > 1 else ""
         return f"At no risk is net benefit {above}{owner}" if is_sure else ""
-    stretch_text = _say_longest_stretch(risk_rows.filter(pl.col("n_useful") == most))
     if most < n_lines:
-        stretch_text = f"{stretch_text and ', '}{stretch_text}"
-        return f"Net benefit is {above} for at most {most} of {n_lines} {noun}s at once{stretch_text}"
+        useful_curves = {*points.filter(_is_useful(points, n_lines))["curve"]}
+        names = name_curves(curves, channels)
+        name_lists: dict[bool, list[str]] = {True: [], False: []}
+        for curve in curves.curve_rows["curve"]:
+            name_lists[curve in useful_curves].append(names.get(curve, ""))
+        owners = f"{len(useful_curves)} of {n_lines} {noun}s"
+        for start, told in ((f"all {noun}s but ", name_lists[False]), ("", name_lists[True])):
+            if told and all(told) and sum(map(len, told)) <= 1.5 * _MOST_LETTERS:
+                owners = f"{start}{join_words(told)}"
+        return f"Net benefit is {above} at some risks for {owners}"
+    stretch_text = _say_longest_stretch(risk_rows.filter(pl.col("n_useful") == most))
     if not stretch_text:
         return ""
     lines_text = {1: "", 2: f" for both {noun}s"}.get(n_lines, f" for all {n_lines} {noun}s")
@@ -810,11 +846,10 @@ def say_values(
     facet_channel, etas = channels.facet, curves.curve_rows["eta"]
     is_by_eta = facet_channel is None or facet_channel.fields == ["eta"]
     name_of_curve, n_groups = name_curves(curves, channels), curves.count_distinct(curves.group_fields)
-    has_own_etas = etas.n_unique() > 1 and len(etas) == n_groups  # each group at its own prevalence
-    if (etas.n_unique() == 1 and (is_by_eta or name_of_curve)) or (has_own_etas and name_of_curve):
+    if etas.n_unique() == 1 and (is_by_eta or name_of_curve):
         return say_each(sentence_start, "", value_of_curve, name_of_curve, say_numbers)
     if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
-        return ""
+        return ""  # each group at its own prevalence: such values cannot be compared
     return say_by_eta(sentence_start, value_of_curve, curves, channels, say_numbers=say_numbers)
 
 
@@ -827,42 +862,30 @@ def say_point(threshold_text: str | None, precision: float, recall: float) -> st
     return f"{start} is {precision_text} and recall {recall_text}"
 
 
-def say_thresholds(channels: Channels, curves: ChartCurves) -> str:
-    """Return at which thresholds lines find half of the positives; empty where not known well."""
-    # Of one group at several prevalences, which has one threshold, precision is written, too.
-    etas = curves.curve_rows["eta"]
-    half_of_curve = find_known_half(curves).rows_by_key("curve", named=True, unique=True)
-    text_of_curve = {
-        curve: number_words.say_threshold(point["threshold"], [point[LOWER]])
-        for curve, point in half_of_curve.items()
-    }
-    if not text_of_curve or not etas.is_between(0, 1).all():
+def say_half(channels: Channels, curves: ChartCurves, y: str = "precision") -> str:
+    """Return precision, or fdr, where lines find half of the positives; empty if not known well."""
+    half_points, etas = find_known_half(curves), curves.curve_rows["eta"]
+    if half_points.is_empty() or not etas.is_between(0, 1).all():
         return say_few_false_alerts(curves, channels)
-    if len(text_of_curve) == 1:
-        [point] = half_of_curve.values()
-        return say_point(min(text_of_curve.values()), point["precision"], point["recall"])
-    if etas.n_unique() == len(etas) and len(set(text_of_curve.values())) == 1:
-        recall_text = say_reached(point["recall"] for point in half_of_curve.values())
-        threshold_text = min(text_of_curve.values())
-        sentence_start = f"At threshold {threshold_text} ({recall_text}), precision is"
-        precision_of_curve = {curve: point["precision"] for curve, point in half_of_curve.items()}
-        say_together = number_words.say_precisions
-        return say_by_eta(sentence_start, precision_of_curve, curves, channels, say_numbers=say_together)
-    name_of_curve = name_curves(curves, channels)
-    if not name_of_curve or (
-        etas.n_unique() > 1 and len(etas) > curves.count_distinct(curves.group_fields)
-    ):
-        return ""
-    recall_text = say_reached(point["recall"] for point in half_of_curve.values())
-    is_one = len(set(text_of_curve.values())) == 1
-    if is_one or curves.count_distinct(curves.group_fields) > _MOST_NAMES:  # of many thresholds no range
-        place_text = f"threshold {min(text_of_curve.values())}" if is_one else recall_text
-        precision_of_curve = {curve: point["precision"] for curve, point in half_of_curve.items()}
-        start = f"At {place_text}, precision is"
-        return say_each(start, "", precision_of_curve, name_of_curve, number_words.say_precisions)
-    score_of_curve = {curve: float(point["threshold"]) for curve, point in half_of_curve.items()}
-    sentence_start = f"Recall is {recall_text.replace(' recall', '')} at a threshold of"
-    return say_each(sentence_start, "", score_of_curve, name_of_curve, text_of_curve=text_of_curve)
+    is_right = y == "precision"
+    subject = "precision is" if is_right else "the false discovery rate is"
+    return say_values(
+        f"At {say_reached(half_points['recall'])}, {subject}",
+        dict(half_points.select("curve", y).rows()),
+        curves,
+        channels,
+        say_numbers=number_words.say_precisions if is_right else number_words.say_shares,
+    )
+
+
+def say_threshold_of_half(channels: Channels, curves: ChartCurves) -> str:
+    """Return the same as `say_half`, but of a single line with its threshold."""
+    half_points = find_known_half(curves)
+    if len(half_points) != 1:
+        return say_half(channels, curves)
+    [point] = half_points.to_dicts()
+    threshold_text = number_words.say_threshold(point["threshold"], [point[LOWER]])
+    return say_point(threshold_text, point["precision"], point["recall"])
 
 
 def say_areas(

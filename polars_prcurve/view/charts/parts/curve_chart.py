@@ -12,7 +12,7 @@ from polars_prcurve.core.ground.argument_checks import Title
 from polars_prcurve.view.charts.parts import points_to_draw
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, ChartText
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
-from polars_prcurve.view.charts.parts.chart_titles import may_be_chance, say_chance, say_known, say_open
+from polars_prcurve.view.charts.parts.chart_titles import open_title, say_known, say_order
 from polars_prcurve.view.charts.parts.drawn_lines import Canvas
 from polars_prcurve.view.charts.parts.marked_points import NO_MARKS, MarkedPoints, mark_points
 from polars_prcurve.view.words.number_words import SayShares
@@ -41,7 +41,6 @@ class CurveChart:
     title: str = ""  # what stands there without a finding, without the prevalences
     finding: str = ""  # what a test settles, or points with a name
     say: Callable[[ChartCurves], str] = lambda _: ""  # another finding, of curves that are known well
-    is_open: bool = False  # whether a test leaves open which line is best
     few: str = ""  # of lines that all have few positives, unless it is on a recall of 50%
     note: Sequence[str] = ()  # sentences on what this chart alone has
     pointed: pl.DataFrame | None = None  # the rows that the pointer reads, if these are not all
@@ -59,7 +58,7 @@ class CurveChart:
         canvas, curves, channels = self.canvas, self.canvas.curves, self.canvas.channels
         finding = self.finding
         if self.marks.is_asked:
-            finding = finding or self.marks.find_title(curves, channels)
+            finding = finding or say_order(self.marks.find_title(curves, channels), curves)
         if len({record["goal"] for record in self.marks.records}) < 2:
             finding = finding or say_known(curves, self._say_qualified, self.few)
         has_areas = channels.facet is not None and bool(channels.facet.head_of_label)
@@ -78,11 +77,9 @@ class CurveChart:
         return canvas.write(user_title, finding, name=self.title, subtitle=self.subtitle, note=note)
 
     def _say_qualified(self, curves: ChartCurves) -> str:
-        """Return what curves show, after what a test leaves open: that it may be chance, or an order."""
+        """Return what curves show, after what a test of curves by threshold has found."""
         sentence = self.say(curves)
-        if self.reads != "nearest" and may_be_chance(curves):
-            return say_chance(sentence)
-        return say_open(sentence) if self.is_open else sentence
+        return sentence if self.reads == "nearest" else open_title(sentence, curves)
 
     @property
     def is_published(self) -> bool:

@@ -19,7 +19,6 @@ from polars_prcurve.view.charts.parts.chart_input import (
 )
 from polars_prcurve.view.charts.parts.chart_titles import (
     find_half,
-    find_known_half,
     name_curves,
     say_each,
     say_point,
@@ -240,23 +239,14 @@ def choose_points(
     channels: Channels,
     required_columns: Sequence[str],
 ) -> MarkedPoints:
-    """Return the rows of `points=`, or those of `mark_half` without it."""
+    """Return the rows of `points=`, or those of `mark_halves` without it."""
     if points is None:
-        return mark_half(curves, channels)
+        return mark_halves(curves, channels, _MOST_HALVES)
     return read_points(chart_name, points, curves, required_columns)
 
 
-def mark_half(curves: ChartCurves, channels: Channels) -> MarkedPoints:
-    """Return the highest threshold that finds half of the positives, of few curves known well."""
-    half_points, facet_channel = find_known_half(curves), channels.facet
-    # Panels may be prevalences, but no groups: those would be many.
-    is_shown = len(half_points) <= _MOST_HALVES * (len(facet_channel.labels) if facet_channel else 1)
-    is_shown = is_shown and (facet_channel is None or facet_channel.fields == ["eta"])
-    return _build_halves(half_points if is_shown else half_points.clear())
-
-
-def mark_all_halves(curves: ChartCurves, channels: Channels, most_in_panel: int) -> MarkedPoints:
-    """Return that threshold of all lines with a colour, if these are not too many, for their rules."""
+def mark_halves(curves: ChartCurves, channels: Channels, most_in_panel: int) -> MarkedPoints:
+    """Return the highest threshold that finds half of the positives, of a few lines with a colour."""
     # What is not known well has no number at its point.
     color, n_panels = channels.color, len(channels.facet.labels) if channels.facet else 1
     shown_curves = (

@@ -56,7 +56,7 @@ def format_level(confidence: float) -> str:
 def say_level(confidence: float | None) -> str:
     """Return which intervals are drawn: those of a level, or of a table whose level is not known."""
     if confidence is None:
-        return "confidence intervals (level not given)"
+        return "confidence intervals"
     return f"{format_level(confidence)} intervals"
 
 

@@ -16,12 +16,20 @@ from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.colors_and_panels import tell_panel
 from polars_prcurve.view.charts.parts.label_placement import Align, Word
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, round_digits
-from polars_prcurve.view.words.number_words import say_threshold
+from polars_prcurve.view.words.number_words import say_thresholds
 
 _FOOT = 9  # pixels from the lines to the lowest row of texts
 _GAP = 8  # pixels between two texts in a row
 _CLASH = 1_000  # the cost of a text on a rule, in pixels of overhang
 _OVERHANG = 30  # pixels by which a text may reach beyond its panel: panels have a gap of 34
+
+
+def add_texts(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of all rules of a chart with their thresholds in words, in equal decimals."""
+    rows = [*rows]
+    lower_scores = [[row[LOWER]] if LOWER in row else None for row in rows]
+    texts = say_thresholds([row["threshold"] for row in rows], lower_scores)
+    return [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
 
 
 def write_rules(
@@ -36,9 +44,8 @@ def write_rules(
     has_goals = len({row["goal"] for row in rows if row.get("goal")}) > 1
     word_of_text: dict[str, Word] = {}
     for row, fields in zip(rows, words_of_row, strict=True):
-        text = say_threshold(row["threshold"], [row[LOWER]] if LOWER in row else None)
         is_target = has_goals and row["criterion"] != "threshold"
-        text = f"{text} for {row['goal']}" if is_target else f"{start}{text}"
+        text = f"{row['text']} for {row['goal']}" if is_target else f"{start}{row['text']}"
         word = Word(text, round_digits(x.measure(float(row["threshold"]))), **fields)
         twin = word_of_text.get(text, word)
         word_of_text[text] = (
