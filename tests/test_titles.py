@@ -360,7 +360,6 @@ def test_rules_of_thresholds_stand_at_their_scores_with_their_words():
         flagged = (own["score"] >= float(row["said"])).sum()
         assert flagged == (own["score"] >= threshold).sum(), "what is said flags the same cases"
         assert row["said"] in [r.get("text") for r in all_records(chart)], "over the rule"
-        assert row["said"] in heading(chart)
     layers = [one["layer"] for one in chart.to_dict()["vconcat"]]
     for each in layers:
         marks = [one for one in each if "threshold" in json.dumps(one.get("transform", []))]
@@ -604,7 +603,10 @@ def test_names_of_a_ranking_take_rows_beside_their_places():
 def test_points_of_one_target_have_the_title():
     test = prc(make_models({"sharp": 1.6, "dull": 0.8}), **MODELS)
     for target, said in (
-        ({"recall": 0.7}, r"At 70% recall, precision is \d+% for sharp and \d+% for dull"),
+        (
+            {"recall": 0.7},
+            r"sharp is better: at 70% recall, precision is \d+% for sharp and \d+% for dull",
+        ),
         ({"threshold": 0.2}, r"At threshold 0.2, precision is \d+% for sharp and \d+% for dull"),
         ({"precision": 0.5}, r"At 50% precision, recall is [\d.]+% for sharp and [\d.]+% for dull"),
     ):
@@ -779,7 +781,9 @@ def test_titles_name_the_recall_that_points_have_and_not_the_target_that_ties_ex
         said = heading(chart)
         assert not re.findall(r"[^ ]+% recall", said) or expected in said, said
     said = heading(models.plot.roc_curve())
-    assert said.startswith(f"At {expected}, the false positive rate is")
+    assert re.match(
+        f"(No clear winner: at|. is better: at|At) {expected}, the false positive rate", said
+    )
     assert f". {expected}, at a prevalence" in subtitle(models.plot.alerts(0.1, recall=0.5))
 
 
@@ -846,7 +850,8 @@ def test_recall_in_the_title_is_that_of_the_marks():
         for chart in (one.pr_curve(0.1), one.pr_curve(0.1, y="fdr")):
             [mark] = records(chart, "mark")
             assert heading(chart).startswith(f"At {say_share(mark['recall'])} recall, ")
-    assert heading(prc(coarse, **MODELS).plot.pr_curve(0.1)).startswith("At 50% recall or more, ")
+    title = heading(prc(coarse, **MODELS).plot.pr_curve(0.1))
+    assert title.startswith("sharp is better: at 50% recall or more, ")
 
 
 def test_a_title_names_no_line_that_is_grey():

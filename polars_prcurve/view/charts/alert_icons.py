@@ -195,8 +195,11 @@ def _draw_icons(
     spec = ChartSpec(x_axis, y_axis, "linear", names="none", height=height, width=_WIDTH / COMMON_WIDTH)
     canvas = Canvas(curves, channels, spec, given)
     said_of_curve = {curve: text.replace("\n", ", ") for curve, text in caption_of_curve.items()}
-    named = {curve: facet.label_of_curve[curve] if facet else "" for curve in said_of_curve}
-    canvas.spoken = "; ".join(f"{named[n]}: {said}".lstrip(": ") for n, said in said_of_curve.items())
+    labels = facet.label_of_curve if facet else dict.fromkeys(said_of_curve, "")
+    curve_of_label = {labels[curve]: curve for curve in said_of_curve}
+    sorted_labels = [label for label in (facet.labels if facet else [""]) if label in curve_of_label]
+    spoken = (f"{label}: {said_of_curve[curve_of_label[label]]}" for label in sorted_labels)
+    canvas.spoken = "; ".join(spoken).removeprefix(": ")
     for curve, grid in grid_of_curve.items():
         if facet is None:
             canvas.words.append(Word(text=caption_of_curve[curve], py=-9, baseline="bottom"))

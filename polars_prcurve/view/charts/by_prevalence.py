@@ -372,7 +372,7 @@ class _LineChart:
         if heights and include_chance(spans, near_eta):
             return say_chance_of_alerts(heights, eta)
         order = self.order if self.is_open else ""
-        return say_order(heights or self._say_doubt(curves), replace(curves, order=order))
+        return say_order(heights or self._say_doubt(curves), replace(curves, order=order)) or order
 
     def _say_doubt(self, curves: ChartCurves) -> str:
         """Return which lines are in doubt, if that is why no value is written."""
@@ -430,7 +430,7 @@ class _LineChart:
         """Return the first prevalence to compare lines at where all are known well, and their values."""
         # That is the test set's one, or of several a round one that is no higher than all of them.
         own_etas = sorted({eta for eta in self.own_etas if eta is not None})
-        high_eta = own_etas[-1] if own_etas else self.spec.x.high  # which is in the table
+        high_eta = min([*own_etas[-1:], self.spec.x.high])  # which is in the table
         round_etas = [] if len(own_etas) == 1 else [eta for eta in _COMMON_ETAS if eta < high_eta]
         found_values = ((eta, self._read_values(curves, eta)) for eta in [*round_etas, high_eta])
         return next((found for found in found_values if found[1]), (high_eta, {}))

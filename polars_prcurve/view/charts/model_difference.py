@@ -293,7 +293,7 @@ class IntervalRow(NamedTuple):
     low: float | None
     high: float | None
     is_settled: bool
-    names: tuple[str, str]  # the better one first, if more is better
+    names: tuple[str, str] = ("", "")  # the better one first, if more is better
 
     def say(self) -> str:
         return _say_points(self.value, self.low, self.high)

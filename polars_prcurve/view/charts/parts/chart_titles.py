@@ -48,7 +48,8 @@ def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], few: str =
         return say(curves)
     few_curves = curves.few_curves
     if not few_curves:  # as of all
-        return say_order(say_too_few(curves.curve_rows["n_pos"], few), curves)
+        sentence = say_too_few(curves.curve_rows["n_pos"], few)
+        return say_order(sentence, curves) if curves.order.startswith("No clear") else sentence
     sentence = say(curves.pick([n for n in curves.curve_rows["curve"] if n not in few_curves]))
     columns = [curves.column_of_field[field] for field in curves.group_fields]
     group_columns = [name for name in columns if name != "model"] or columns
