@@ -2011,9 +2011,7 @@ def test_decision_curves_of_groups_say_where_acting_is_better_in_all(n_groups):
     useless = frame.with_columns(score=pl.when(site="s1").then(0.01).otherwise("score"))
     said = "Net benefit is above treat-all and treat-none at some risks for "
     found = heading(plot(useless).decision_curve(by="site"))
-    assert found.startswith(said)
-    assert "s1" not in found.split()
-    assert all(name in found for name in {*frame["site"]} - {"s1"})
+    assert re.match(f"{said}(all groups but s1|s0) ", found)
     none = frame.with_columns(score=pl.lit(0.01))
     assert heading(plot(none).decision_curve(by="site", confidence=0.95)) == (
         "At no risk is net benefit significantly above treat-all and treat-none for any group"
@@ -2137,7 +2135,7 @@ def test_heads_of_panels_keep_the_share_of_positives():
     frame = draw_groups([f"a name that is quite long {k}" for k in range(10)], neg=300)
     rows: dict[str, list[str]] = {}
     for row in all_records(charts.pr_curve(frame.prc.curve(by="model"))):
-        if row.get("part", "").startswith("word") and not re.fullmatch(r"[\d.]+", row["text"]):
+        if row.get("part", "").startswith("word") and not re.fullmatch(r"[\d.]+%?", row["text"]):
             rows.setdefault(row["facet"], []).insert(0, row["text"])
     assert len(rows) == 10
     written = {label: plain(" ".join(texts)) for label, texts in rows.items()}
@@ -2578,10 +2576,8 @@ def test_panels_of_groups_tell_the_areas_of_those_that_are_known():
     known = frame.filter(pl.col("model") != "m0")
     assert heading(plot(known).roc_curve(by="model")) == said.partition(", ")[2]
     own = heading(plot(known.filter(pl.int_range(pl.len()) != 3)).pr_curve(by="model"))
-    assert re.fullmatch(
-        r"At 50% recall or more, precision ranges from [\d.]+% for m\d .* to [\d.]+% for m\d .*",
-        own,
-    ), "the area is decided by the prevalence, which is told"
+    said = "Precision by recall, each group at its own prevalence, 20%"
+    assert own == said, "values at other prevalences cannot be compared"
 
 
 PAPERS = pl.DataFrame(

@@ -30,6 +30,7 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_reached,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import (
+    Channel,
     Channels,
     read_panels_of_one,
     sort_panels,
@@ -195,11 +196,7 @@ def _draw_icons(
     spec = ChartSpec(x_axis, y_axis, "linear", names="none", height=height, width=_WIDTH / COMMON_WIDTH)
     canvas = Canvas(curves, channels, spec, given)
     said_of_curve = {curve: text.replace("\n", ", ") for curve, text in caption_of_curve.items()}
-    labels = facet.label_of_curve if facet else dict.fromkeys(said_of_curve, "")
-    curve_of_label = {labels[curve]: curve for curve in said_of_curve}
-    sorted_labels = [label for label in (facet.labels if facet else [""]) if label in curve_of_label]
-    spoken = (f"{label}: {said_of_curve[curve_of_label[label]]}" for label in sorted_labels)
-    canvas.spoken = "; ".join(spoken).removeprefix(": ")
+    canvas.spoken = _join_captions(facet, said_of_curve)
     for curve, grid in grid_of_curve.items():
         if facet is None:
             canvas.words.append(Word(text=caption_of_curve[curve], py=-9, baseline="bottom"))
@@ -217,6 +214,14 @@ def _draw_icons(
             canvas.records.append({"part": "icon", **place, **icon_fields})
     canvas.layers += _build_layers(*canvas.place, channels)
     return canvas, grid_of_curve
+
+
+def _join_captions(facet: Channel | None, said_of_curve: dict[int, str]) -> str:
+    """Return the numbers of all grids, in the order of panels, for people who cannot see them."""
+    if facet is None:
+        return "; ".join(said_of_curve.values())
+    said_of_label = {facet.label_of_curve[curve]: said for curve, said in said_of_curve.items()}
+    return "; ".join(f"{name}: {said_of_label[name]}" for name in facet.labels if name in said_of_label)
 
 
 def _say_recalls_and_few(curves: ChartCurves) -> dict[int, str]:

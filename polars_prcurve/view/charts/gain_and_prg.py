@@ -375,7 +375,7 @@ def _build_axes(
 def _add_ticks(axis: ChartAxis, odds: float) -> ChartAxis:
     """Return the axis with ticks of precision, or recall, at the places of their gains."""
     share_of_tick: dict[float, float] = {}
-    for share in [odds / (1 + odds), *_SHARES]:  # chance has the first one
+    for share in [odds / (1 + odds), 1.0, *_SHARES]:  # chance has the first one
         tick = round_digits(axis.measure(1 - odds * (1 - share) / share))
         places = [axis.place(other) for other in share_of_tick]
         has_room = all(abs(axis.place(tick) - place) >= _TICK_GAP for place in places)

@@ -332,8 +332,8 @@ def add_order(curves: ChartCurves, chart: str, ranking: pl.DataFrame | None) -> 
     groups = read_ranking(chart, ranking, curves).group_by("model", maintain_order=True)
     models = groups.agg(pl.col("may_be_best").fill_null(True).any()).rows()
     best, worse = (
-        [name_with_column("group", "model", name) for name, is_best in models if is_best == wanted]
-        for wanted in (True, False)
+        [name_with_column("group", "model", name) for name, is_best in models if is_best == side]
+        for side in (True, False)
     )
     is_short = len(models) <= _MOST_NAMES and sum(map(len, best + worse)) <= _MOST_LETTERS
     order = "No clear winner" if best else ""
@@ -599,9 +599,9 @@ def _say_useful_risks(channels: Channels, curves: ChartCurves) -> str:
         for curve in curves.curve_rows["curve"]:
             name_lists[curve in useful_curves].append(names.get(curve, ""))
         owners = f"{len(useful_curves)} of {n_lines} {noun}s"
-        for start, told in ((f"all {noun}s but ", name_lists[False]), ("", name_lists[True])):
-            if told and all(told) and sum(map(len, told)) <= 1.5 * _MOST_LETTERS:
-                owners = f"{start}{join_words(told)}"
+        for start, labels in ((f"all {noun}s but ", name_lists[False]), ("", name_lists[True])):
+            if labels and all(labels) and sum(map(len, labels)) <= 1.5 * _MOST_LETTERS:
+                owners = f"{start}{join_words(labels)}"
         return f"Net benefit is {above} at some risks for {owners}"
     stretch_text = _say_longest_stretch(risk_rows.filter(pl.col("n_useful") == most))
     if not stretch_text:
