@@ -284,7 +284,7 @@ def test_a_metric_of_your_own_is_a_function_of_arrays() -> None:
         (([0.5, math.nan], [0.1, 1], 0.5), r"recall must lie in \[0, 1\]; got nan"),
         (
             ([0.5, 0.4], [0.1, 0.2], 0.5),
-            r"falls while fpr rises, at 1 point; labels and scores become points by roc_points",
+            "falls where fpr rises, at 1 point; labels and scores become points by roc_points",
         ),
         ((0.5, 0.1, 0.5), r"recall takes one array, a number per point; got shape \(\)"),
         (([0.5], [0.1, 1], 0.5), "one number per point; got 1 and 2"),

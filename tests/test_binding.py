@@ -160,7 +160,7 @@ def test_binding_finds_mistakes_and_collects_nothing(frame: Any) -> None:
         ({"model": pl.all()}, "model= must be one column"),
         ({"counts": ("id",)}, "counts= takes two columns"),
         ({"cells": ("id", "id")}, "cells= takes four columns"),
-        ({"missing": "skip"}, "missing= is"),
+        ({"missing": "skip"}, "missing= takes"),
     ]
     for bound, sentence in wrong:
         with pytest.raises(PrcError, match=sentence):

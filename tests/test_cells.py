@@ -321,9 +321,9 @@ def test_tables_of_two_by_two_are_compared_as_their_counts_are(asked: dict[str, 
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"recall": 0.5}, "^keep one row for each model.*those that meet recall= may be far apart"),
+        ({"recall": 0.5}, r"^keep one row per model.* that meet recall= may be far apart"),
         ({"metrics": "roc_auc"}, "'roc_auc' has one value for a whole curve"),
-        ({"paired": True, "id": "tp"}, "pass paired=False with model=: cells= do not"),
+        ({"paired": True, "id": "tp"}, "pass paired=False with model=: cells= cannot show"),
         ({"cells": None, "rates": ("tpr", "fpr")}, "intervals of differences need counts, and rates="),
     ],
 )
@@ -409,16 +409,19 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a word": (lambda p: p.sweep(cells=("g", "fp", "fn", "tn")), "is String; expected whole numbers"),
     "weight": (
         lambda p: p.sweep(cells=CELLS, weight="tp"),
-        "pass one of weight= and cells=: both define the examples",
+        "pass only one of weight= and cells=: both define the examples",
     ),
     "rates": (
         lambda p: p.sweep(cells=CELLS, rates=RATES),
-        "pass one of rates= and cells=: both define the examples",
+        "pass only one of rates= and cells=: both define the examples",
     ),
-    "sizes": (lambda p: p.sweep(cells=CELLS, sizes=(1, 2)), "pass one of sizes= and cells="),
+    "sizes": (lambda p: p.sweep(cells=CELLS, sizes=(1, 2)), "pass only one of sizes= and cells="),
     "sizes alone": (lambda p: p.sweep(sizes=(1, 2)), "pass rates= as well"),
     "one size": (lambda p: p.sweep(rates=RATES, sizes=(1,)), "sizes= takes two"),
-    "size below 0": (lambda p: p.sweep(rates=RATES, sizes=(1, -2)), "whole number, at least 0; got -2"),
+    "size below 0": (
+        lambda p: p.sweep(rates=RATES, sizes=(1, -2)),
+        "whole number of at least 0; got -2",
+    ),
     "score": (lambda p: p.sweep(cells=CELLS, score="treshold"), "did you mean 'threshold'"),
     "no score": (
         lambda p: p.operating_points(0.1, cells=CELLS, threshold=0.5, columns="all"),
@@ -442,7 +445,7 @@ AT_ONCE: dict[str, tuple[Callable[[Any], Any], str]] = {
     "smooth": (lambda p: p.curve(0.1, **OWN, smooth="binormal"), "leave out smooth="),
     "sure ranking": (
         lambda p: p.ranking(0.1, model="g", columns="all", **OWN, confidence=0.9),
-        r"compare\(paired=False.*coarse=True.*confidence= needs examples, but cells= holds points",
+        r"compare\(paired=False.*coarse=True.*confidence= needs examples, and cells= holds points",
     ),
     "no sizes": (lambda p: p.curve(0.1, rates=RATES, confidence=0.9), "pass sizes=\\("),
 }

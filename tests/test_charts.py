@@ -1450,7 +1450,7 @@ TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value"
         (lambda: charts.roc_curve(TABLE.lazy()), r"roc_curve takes a DataFrame and got a LazyFrame"),
         (lambda: charts.pr_curve({"a": 1}), r"returns to .*; got dict"),
         (lambda: charts.pr_curve(TABLE, y="fdr"), r'pass metrics=\("fdr",\) to curve'),
-        (lambda: charts.pr_curve(TABLE, y="recall"), 'is "precision" or "fdr"; got \'recall\''),
+        (lambda: charts.pr_curve(TABLE, y="recall"), 'takes "precision" or "fdr"; got \'recall\''),
         (lambda: charts.pr_curve(TABLE.drop("eta", "tp")), "lacks eta, tp"),
         (lambda: charts.pr_curve(draw_scores().prc.curve(eta=0.1, long=True)), "leave out long=True"),
         (lambda: charts.pr_curve(TABLE, color="modle"), "did you mean 'model'"),
@@ -1460,7 +1460,7 @@ TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value"
             "the table has no group column",
         ),
         (lambda: charts.pr_curve(TABLE, color="model", facet="model"), "both name 'model'"),
-        (lambda: charts.pr_curve(TABLE.drop("model")), "do not fit in one curve"),
+        (lambda: charts.pr_curve(TABLE.drop("model")), "some rows belong to different curves"),
         (lambda: charts.metric_by_eta(TABLE), "neither metric and value, nor criterion"),
         (lambda: charts.metric_by_eta(SUMMARY.lazy()), "collect the table first"),
         (lambda: charts.metric_by_eta(SUMMARY.drop("model")), "several values at one prevalence"),
@@ -1468,7 +1468,7 @@ TRADES = pl.DataFrame({"model_a": ["a"], "model_b": ["b"], "eta": [0.1], "value"
         (lambda: charts.metric_by_eta(SUMMARY, crossings=TRADES), "filter crossings= to one metric"),
         (
             lambda: charts.metric_by_eta(SUMMARY[:1].drop("model"), crossings=TRADES),
-            "the groups here are",
+            "here they are",
         ),
         (lambda: charts.metric_by_eta(SUMMARY, facet="site"), "choose from: model, metric"),
         (lambda: charts.roc_curve(TABLE, eta=1), "eta= takes a share between 0 and 1, .* got 1"),
@@ -1667,7 +1667,7 @@ def test_points_of_other_curves_are_refused_or_told():
     frame = draw_groups("ab")
     table = frame.prc.curve(0.1, by="model")
     alone = frame.filter(model="a").prc.operating_points(0.1, recall=0.5, columns="all")
-    with pytest.raises(PrcError, match="needs the column 'model' there, which identifies curves"):
+    with pytest.raises(PrcError, match="needs the column 'model' in points= to find the curve"):
         charts.pr_curve(table, points=alone)
     with pytest.raises(
         PrcError, match=r"pass the DataFrame that operating_points.* to points= of pr_curve"

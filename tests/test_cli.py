@@ -762,7 +762,7 @@ def test_weights_of_a_field_go_into_the_next_command(
         os.remove(name)
     pl.DataFrame({"site": ["00", "01"], "k": [1, 2], "n": [9, 9], "share": [1, 3]}).write_csv("k.csv")
     for line, words in {
-        f"{how} --name score": "name= is 'score', which the table already has",
+        f"{how} --name score": "choose another name=: 'score' is already a column",
         "reweight old.parquet --parts site --eta 0.1": "pass --eta as a file with --parts",
         "reweight old.parquet --parts site --eta k.csv": "a weight cannot carry the error of eta",
         "reweight old.parquet --eta field.csv": "eta= takes field(frame, parts=...)",
@@ -846,7 +846,9 @@ def test_a_group_column_is_not_lost_to_the_name_of_models(
 ) -> None:
     WIDE.write_csv("wide.csv")
     message = refusal("summary wide.csv --score a,b --by model", capsys)
-    assert message == "leave the column 'model' out of by=: the models of score= are a group"
+    assert (
+        message == "leave the column 'model' out of by=: score= already adds a group column of that name"
+    )
 
 
 def test_a_report_of_a_wide_table(tmp_path: Path) -> None:
@@ -938,7 +940,7 @@ def test_values_have_the_dtype_of_their_column(here: Path, capsys: pytest.Captur
         Decimal("0.7"),
         points["tp"].item(),
     )
-    assert "of dtype Decimal(precision=10, scale=1); got 'x'" in refusal(
+    assert "of its column, Decimal(precision=10, scale=1); got 'x'" in refusal(
         "operating-points typed.parquet --score price --label true --threshold x", capsys
     )
     assert "scale=1); got 'nan'" in refusal(
@@ -983,7 +985,7 @@ REFUSED = {
     "curve scores.csv --eta missing.csv": "there is no file 'missing.csv'",
     "curve scores.csv --eta scores.csv": "numeric column 'eta'",
     "curve scores.csv --eta 0.1 0.1": "more than once",
-    "curve scores.csv --eta ,": "pass None as eta= for the prevalence of each group; got no prevalence",
+    "curve scores.csv --eta ,": "or None for the prevalence of each group; got none",
     "curve scores.csv --recal 1": "--recal",
     "curve scores.csv --score scroe": "did you mean 'score'?",
     "curve scores.csv --by modle": "there is no column 'modle' for by=",
@@ -1002,7 +1004,7 @@ REFUSED = {
     "curve scores.csv --confidence 95": "confidence=",
     "curve scores.csv --thresholds 0": "thresholds=",
     "curve scores.csv --thresholds x": "thresholds=",
-    "curve scores.csv --counts label patient --weight weight": "pass one of weight= and counts=",
+    "curve scores.csv --counts label patient --weight weight": "pass only one of weight= and counts=",
     "curve scores.csv --rates score label": "pass eta= as numbers",
     "ranking scores.csv --model model --rates score label --eta .1 --metric f1 --recall .5": (
         'pass metric="precision_at_recall(0.5)" and coarse=True instead of recall='
@@ -1011,45 +1013,45 @@ REFUSED = {
     "curve scores.csv -o nowhere/out.csv": "folder",
     "curve scores.csv -o out.xlsx": ".parquet",
     "summary scores.csv --metrics precision": "'precision' needs a threshold",
-    "summary scores.csv --confidence 0.9,method=boot": "method= is",
-    "summary scores.csv --confidence 0.9,method=bootstrap,resamples=1": "resamples= is a whole number",
+    "summary scores.csv --confidence 0.9,method=boot": "method= takes",
+    "summary scores.csv --confidence 0.9,method=bootstrap,resamples=1": "resamples= takes a whole ",
     "summary scores.csv --confidence 0.9,seed=1": "or leave out resamples= and seed=",
     "summary scores.csv --confidence 95,seed=1": "level= takes a level between 0 and 1",
     "summary scores.csv --confidence 0.9,sed=1": "argument 'sed'; did you mean 'seed'?",
-    "summary scores.csv --confidence 0.9,seed=x": "seed= is a whole number, at least 0",
-    "summary scores.csv --confidence 0.9,seed": "seed= is a whole number, at least 0",
+    "summary scores.csv --confidence 0.9,seed=x": "seed= takes a whole number of at least 0",
+    "summary scores.csv --confidence 0.9,seed": "seed= takes a whole number of at least 0",
     "summary scores.csv --confidence high": "argument 'high'; choose from: level, method",
     "summary scores.csv --confidence 0.9,rate=jeffreys": "summary() takes rate=\"wilson\" only",
     "operating-points scores.csv": "threshold=, recall=, fpr=, precision=, alerts= or maximize=",
     "operating-points scores.csv --recall 2": "recall= takes numbers in [0, 1]",
     "operating-points scores.csv --recall x": "'x'",
-    "operating-points scores.csv --threshold x": "of dtype Float64; got 'x'",
+    "operating-points scores.csv --threshold x": "of its column, Float64; got 'x'",
     "operating-points scores.csv --alerts 500": "pass per=",
     "operating-points scores.csv --alerts 5/0": "500/2000000",
     "operating-points scores.csv --alerts 5/2": "500/2000000",
     "operating-points scores.csv --alerts 1/2/3": "500/2000000",
-    "operating-points scores.csv --alerts 5/100 5/200": "among the same number of cases",
+    "operating-points scores.csv --alerts 5/100 5/200": "must use the same one",
     "compare scores.csv --eta 0.1": "or model= with id=, the column that identifies an example; for",
     "compare scores.csv --score score --eta 0.1": "pass a list of columns as score=",
     "ranking scores.csv --model patient": "eta=None compares models at the prevalence of each",
-    "crossings scores.csv --eta-range 0 1": "eta_range= is two prevalences",
+    "crossings scores.csv --eta-range 0 1": "eta_range= takes two prevalences",
     "crossings scores.csv --eta-range 0.1": "eta_range=",
     "sample-size scores.csv": "recall=",
     "sample-size scores.csv --recall .5 --delta 0": "delta=",
     "estimate-prevalence scores.csv": "eta_train=",
     "estimate-prevalence scores.csv --score patient --eta-train 0.1": "pass reference=",
-    "estimate-prevalence scores.csv --reference scores.csv --eta-train 0.1": "estimated by one of them",
+    "estimate-prevalence scores.csv --reference scores.csv --eta-train 0.1": "pass either eta_train=",
     "estimate-prevalence scores.csv --reference none.csv": "there is no file 'none.csv'",
     "estimate-prevalence scores.csv --reference scores.csv counts=label,non": "'non'",
     "estimate-prevalence scores.csv --reference counts=label,patient": "reference= takes a DataFrame",
     "estimate-prevalence scores.csv --reference a=b scores.csv": (
-        "one file, and then what its columns hold"
+        "one file, then column arguments"
     ),
     "estimate-prevalence scores.csv --reference scores.csv scores.csv": (
-        "one file, and then what its columns hold"
+        "one file, then column arguments"
     ),
     "compare scores.csv --no-paired --missing drop --eta field.csv --parts patient": "compare() has no "
-    "formula for a field of several parts",
+    "formula for field()",
     "decision-curve scores.csv --eta .1": "eta_train=",
     "counts scores.csv --unlabelled --score none": "'none'",
 }  # fmt: skip
@@ -1660,7 +1662,7 @@ MISSPELT = {
     "ranking scores.csv --modle a": "did you mean '--model'?",
     "estimate-prevalence scores.csv --refrence x": "did you mean '--reference'?",
     "summary scores.csv --score score,wieght": "for score=; did you mean 'weight'?",
-    "compare scores.csv --adjust hlm": "adjust= is \"holm\"; got 'hlm'",
+    "compare scores.csv --adjust hlm": "adjust= takes \"holm\"; got 'hlm'",
     "sumary scores.csv": "did you mean 'summary'?",
     "sample-size scores.csv --alerts 5/100": (
         "find the threshold by the command operating-points, and pass it as --threshold"
@@ -1669,7 +1671,7 @@ MISSPELT = {
     "curve scores.csv --lable is_fraud": "curve has no option '--lable'; did you mean '--label' or",
     "summary scores.csv --confidnce=0.9": "no option '--confidnce'; did you mean '--confidence'?",
     "decide scores.csv --tilte x": "did you mean '--title'?",
-    "curve scores.csv --missing drp": 'missing= is "raise", "drop" or "below"; got \'drp\'',
+    "curve scores.csv --missing drp": 'missing= takes "raise", "drop" or "below"; got \'drp\'',
     "curve scores.csv other.csv": "takes one INPUT, a file or a pattern in quotes; got 'other.csv' ",
     "curve scores.csv --model modle": "there is no column 'modle' for model=",
     "curve scores.csv --by label --model modle": "there is no column 'modle' for model=",
@@ -1861,7 +1863,7 @@ def test_bytes_that_are_no_text_get_one_short_line(
     for content in (Path("scores.parquet").read_bytes(), "score,label\n1,1\n".encode("utf-16"), b"\0"):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         message = refusal("summary -", capsys)
-        assert message == "standard input holds bytes that are not text, so it is not a CSV"
+        assert message == "convert standard input to a CSV in UTF-8: it holds bytes that are not text"
 
 
 @pytest.mark.parametrize("extension", [".csv", ".tsv"])
@@ -2101,8 +2103,8 @@ FILES_OF_OPTIONS = {
 }
 BAD_TABLES = {
     "empty": (b" \n", "name the columns in the first line of 'empty.csv', which is empty"),
-    "zeros": (bytes(300), "'zeros.csv' holds bytes that are not text"),
-    "windows": ("a,b\n1,2\n".encode("utf-16"), "'windows.csv' holds bytes that are not text"),
+    "zeros": (bytes(300), "convert 'zeros.csv' to a CSV in UTF-8"),
+    "windows": ("a,b\n1,2\n".encode("utf-16"), "convert 'windows.csv' to a CSV in UTF-8"),
     "folder": (None, "name the files in the folder 'folder.csv'"),
     "absent": (None, "there is no file 'absent.csv'"),
 }

@@ -527,7 +527,7 @@ def test_what_goes_with_clusters() -> None:
             "leave out cluster=: a field weights its examples itself",
         ),
         ({"counts": ("w", "w")}, "leave out cluster=: counts= replaces labels and weights"),
-        ({"smooth": "binormal"}, "a fitted model has no interval here"),
+        ({"smooth": "binormal"}, "a fitted model has no interval"),
     ]
     for options, sentence in refused:
         given_all: Any = {"eta": 0.1, "cluster": "patient", "confidence": 0.9} | options

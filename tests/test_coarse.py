@@ -194,7 +194,9 @@ def test_other_metrics_raise(metric: CurveMetric) -> None:
 
 @pytest.mark.parametrize("more", [{"confidence": 0.9}, {"smooth": "binormal"}], ids=str)
 def test_what_coarse_excludes(more: dict[str, Any]) -> None:
-    with pytest.raises(PrcError, match=f"orders of equal scores; leave out {next(iter(more))}="):
+    with pytest.raises(
+        PrcError, match=f"leave out {next(iter(more))}=: coarse=True already fills low and high"
+    ):
         DF.prc.summary(0.1, coarse=True, columns="all", **more)
     assert "high" not in DF.prc.summary(0.1, coarse=False, columns="all").columns
 

@@ -840,7 +840,10 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
             {"score": ["a", "b"], "counts": ("label", "g")},
             "leave out counts=: score= names a column for each model",
         ),
-        ({"paired": True, "counts": ("label", "g")}, "counts= do not identify shared examples"),
+        (
+            {"paired": True, "counts": ("label", "g")},
+            "counts= cannot show which examples the models share",
+        ),
         ({"worst": 1}, "worst= takes True or False"),
         ({"worst": True, **BOOTSTRAP}, "leave out worst= or method="),
         ({"threshold": 0.5, **BOOTSTRAP}, "precision at a target has no bootstrap"),
@@ -848,7 +851,7 @@ def test_groups_without_a_value_are_neither_best_nor_worst() -> None:
         ({"recall": 0.5, "metrics": "roc_auc"}, "'roc_auc' has one value for a whole curve"),
         ({"metrics": "precision"}, "'precision' needs a threshold"),
         ({"per": 100}, "per= is the number of cases among which alerts are counted"),
-        ({"worst": True, "metrics": "random_average_precision"}, "has no direction"),
+        ({"worst": True, "metrics": "random_average_precision"}, "pass a metric with a direction"),
     ],
 )
 def test_targets_of_groups_are_refused_where_nothing_is_known(how: dict[str, Any], words: str) -> None:
@@ -882,7 +885,7 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
             "score= takes a column name or an expression; got",
         ),
         ({"score": ["a", 0.01]}, "score= takes column names; got 0.01"),
-        ({"eta": ["a", "b"]}, r"models of a wide table are score=\['a', 'b'\]"),
+        ({"eta": ["a", "b"]}, r"pass models as score=\['a', 'b'\]"),
         ({}, "pass a list of columns as score=, or model= with id="),
         ({"model": "g"}, "pass a list of columns as score=, or model= with id="),
         ({"id": "g"}, "that names the models: there is no column 'model'"),
@@ -892,7 +895,7 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
         ),
         (
             {"model": "g", "id": "label", "paired": False, "score": "a"},
-            "leave out id=, which identifies the rows of one example, with paired=False",
+            "leave out id= with paired=False: id= matches examples",
         ),
         ({"paired": False, "score": "a"}, "names the models: there is no column 'model'"),
         ({"model": "g", "paired": 0, "score": "a"}, "paired= takes True or False"),
@@ -926,7 +929,7 @@ DF = pairs(20).with_columns(a_32=pl.col("a").cast(pl.Float32))
             "rename the column 'p_value' of by=",
         ),
         ({"score": ["a", "b"], "eta": 2}, r"must be a share in \[0, 1\]"),
-        ({"score": ["a", "b"], "eta": []}, "got no prevalence"),
+        ({"score": ["a", "b"], "eta": []}, "of each group; got none"),
     ],
 )
 def test_arguments(door: Any, how: dict[str, Any], words: str) -> None:
@@ -1120,7 +1123,7 @@ def test_holm_leaves_out_pairs_without_a_p_value() -> None:
 
 def test_what_adjust_refuses() -> None:
     df = five_models(60)
-    with pytest.raises(PrcError, match='adjust= is "holm"'):
+    with pytest.raises(PrcError, match='adjust= takes "holm"'):
         df.prc.compare(0.1, score=["a", "b"], adjust="bonferroni", columns="all")  # type: ignore[arg-type]
     with pytest.raises(PrcError, match='adjust= is for method="analytic"'):
         df.prc.compare(0.1, score=["a", "b"], adjust="holm", columns="all", **BOOTSTRAP)
@@ -1208,7 +1211,10 @@ def test_not_worse_is_null_without_an_interval() -> None:
         ({"margin": "two"}, "margin= takes a number"),
         ({"margin": 2}, "0.02 for 2 points; average_precision goes from 0 to 1; got 2"),
         ({"margin": 1, "metrics": "roc_auc"}, "roc_auc goes from 0 to 1"),
-        ({"margin": 0.1, "threshold": 1, "metrics": "predicted_positive_rate"}, "has no direction"),
+        (
+            {"margin": 0.1, "threshold": 1, "metrics": "predicted_positive_rate"},
+            "pass a metric with a direction",
+        ),
     ],
 )
 def test_margins_that_are_none(asked: dict[str, Any], words: str) -> None:

@@ -417,10 +417,10 @@ def test_a_metric_of_your_own_is_scanned() -> None:
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"metric": "roc_auc"}, "roc_auc does not depend on prevalence"),
-        ({"metric": "recall", "fpr": 0.1}, "recall does not depend on prevalence"),
-        ({"metric": "random_average_precision"}, "has no direction"),
-        ({"metric": "predicted_positive_rate", "fpr": 0.1}, "has no direction"),
+        ({"metric": "roc_auc"}, "on prevalence; roc_auc does not"),
+        ({"metric": "recall", "fpr": 0.1}, "on prevalence; recall does not"),
+        ({"metric": "random_average_precision"}, "pass a metric with a direction"),
+        ({"metric": "predicted_positive_rate", "fpr": 0.1}, "pass a metric with a direction"),
         ({"metric": "average_precison"}, "did you mean 'average_precision'"),
         ({"fpr": 0.1}, "leave out fpr=: average_precision describes a whole curve"),
         (
@@ -430,7 +430,7 @@ def test_a_metric_of_your_own_is_scanned() -> None:
         ({"metric": "f1", "fpr": [0.1, 0.2]}, r"call once for each target: at most one .*; got 2"),
         ({"eta_range": (0.5, 0.1)}, "0 < low < high < 1"),
         ({"eta_range": (0.0, 0.1)}, "0 < low < high < 1"),
-        ({"eta_range": (0.1, 1.0)}, "at 1 all models meet"),
+        ({"eta_range": (0.1, 1.0)}, "at 1 models are equal"),
         ({"eta_range": 0.1}, "got 0.1"),
         ({"eta_range": (0.1, 0.2, 0.3)}, "two prevalences"),
         ({"eta_range": (0.1, float("nan"))}, "two prevalences"),
@@ -451,10 +451,10 @@ def test_arguments(leaders: bool, how: dict[str, Any], words: str) -> None:
 )
 def test_crossings_of_roc_curves_know_no_metric_and_no_prevalence(more: dict[str, Any]) -> None:
     for door in (THREE.prc, THREE.lazy().prc):
-        words = rf'of="roc" compares the curves themselves; leave out {next(iter(more))}='
+        words = rf'leave out {next(iter(more))}=: of="roc" compares the curves themselves'
         with pytest.raises(PrcError, match=words):
             door.crossings(of="roc", **RATES, **more)
-    with pytest.raises(PrcError, match='of= is "pr" or "roc"'):
+    with pytest.raises(PrcError, match='of= takes "pr" or "roc"'):
         THREE.prc.crossings(of="prg", **RATES)
 
 

@@ -400,7 +400,7 @@ def test_scores_of_the_field_tell_the_prevalence_of_one_model() -> None:
     test = SETTLED.rename({"new": "score"}).drop("old")
     decision = test.prc.decide(prc(month, label=None), recall=0.5)
     assert {"eta_low", "eta_high"} <= set(decision.table.columns)
-    with pytest.raises(PrcError, match="with the scores of each model"):
+    with pytest.raises(PrcError, match="separately for each model"):
         decide(SETTLED, prc(SETTLED.drop("label"), label=None), recall=0.5)
 
 
@@ -1038,7 +1038,7 @@ CELLS = pl.DataFrame({"tp": [9, 9], "fp": [1, 2], "fn": [1, 1], "tn": [9, 8], "m
 REFUSED: dict[str, tuple[Any, str]] = {
     "two values": (
         lambda: decide(SETTLED, recall=[0.5, 0.8]),
-        "call decide() once for each value of recall=",
+        "decide() takes one value of recall=",
     ),
     "threshold of several": (
         lambda: decide(SETTLED, threshold=1.0),
@@ -1046,7 +1046,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     ),
     "two thresholds": (
         lambda: SETTLED.prc(score="new").decide(0.1, threshold=[1.0, 2.0]),
-        "call decide() once for each value of threshold=",
+        "decide() takes one value of threshold=",
     ),
     "threshold and guarantee": (
         lambda: SETTLED.prc(score="new").decide(0.1, threshold=1.0, recall=0.5, guarantee=0.9),
@@ -1076,7 +1076,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no such column": (lambda: SETTLED.prc.decide(0.1, score=["new", "odl"]), "odl"),
     "points of several": (
         lambda: CELLS.prc(cells=("tp", "fp", "fn", "tn")).decide(0.1, recall=0.5),
-        'call compare(paired=False, metrics="precision") for models of one point each',
+        'call compare(paired=False, metrics="precision") for one point per model',
     ),
     "areas of points": (
         lambda: CELLS.drop("model").prc(cells=("tp", "fp", "fn", "tn")).decide(0.1),
@@ -1095,9 +1095,11 @@ def test_what_is_refused(case: str) -> None:
 def test_a_refuted_prevalence_is_refused() -> None:
     test = draw_models({"score": 2.5}, 600, 5_400, seed=1)
     month = draw_models({"score": 2.5}, 225, 14_775, seed=3).select(pl.col("score") + 0.3)
-    with pytest.raises(PrcError, match=r"the estimate is worthless.*nothing can be decided there"):
+    with pytest.raises(
+        PrcError, match=r"nothing can be decided at a worthless one: .*the estimate is worthless"
+    ):
         test.prc.decide(prc(month, label=None), threshold=2.0)
-    with pytest.raises(PrcError, match="is bound with label=None first"):
+    with pytest.raises(PrcError, match=r"pass prc.frame, label=None"):
         test.prc.decide(month, threshold=2.0)
 
 

@@ -352,7 +352,7 @@ def test_the_documentation_shows_the_table_of_statuses() -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "several values": ({"threshold": 2.0, "recall": [0.5, 0.8]}, "call decide() once for each value"),
+    "several values": ({"threshold": 2.0, "recall": [0.5, 0.8]}, "decide() takes one value of"),
     "alerts without per": ({"threshold": 2.0, "alerts": 5}, "pass per=, the number of cases"),
     "a recall of 2": ({"threshold": 2.0, "recall": 2}, "recall= takes numbers in [0, 1]"),
     "maximize": ({"threshold": 2.0, "maximize": "f1"}, "leave out threshold=: maximize="),

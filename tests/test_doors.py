@@ -200,7 +200,7 @@ def test_an_expression_is_of_one_score(method: str) -> None:
     required = {"metric": ("f1", "label"), "summary": ("roc_auc", "label"), "shift_prior": (0.5, 0.1)}
     options = {"threshold": {"recall": 0.5}}.get(method, {})
     for scores in (pl.col("a", "b"), pl.col("a", "b") + 1, pl.all(), pl.col("^a.*$")):
-        with pytest.raises(PrcError, match=r"takes one column.*write one expression for each column"):
+        with pytest.raises(PrcError, match=r"write one expression for each column.* takes one"):
             getattr(scores.prc, method)(*required.get(method, ("label",)), **options)
 
 

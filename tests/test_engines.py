@@ -289,9 +289,9 @@ def test_what_is_refused_here_only() -> None:
         counts(df, label=pl.col("kind") == "fraud")
     with pytest.raises(PrcError, match=r"^expected a table of pandas, .* got list$"):
         counts([0.1, 0.2])
-    with pytest.raises(PrcError, match=r'^missing= is "raise" or "drop"; got \'below\''):
+    with pytest.raises(PrcError, match=r'^missing= takes "raise" or "drop"; got \'below\''):
         counts(df, missing="below")
-    with pytest.raises(PrcError, match=r'^thresholds= is "corners"; got 20'):
+    with pytest.raises(PrcError, match=r'^thresholds= takes "corners"; got 20'):
         counts(df, thresholds=20)
     with pytest.raises(PrcError, match=r"^pass thresholds= for a whole table, or positives="):
         counts(df, thresholds="corners", positives=df)
@@ -301,7 +301,7 @@ def test_what_is_refused_here_only() -> None:
         counts(df, score="flag", positives=df.select("score"))
     with pytest.raises(PrcError, match=r"thresholds=.corners.*positives= is for shards in pandas"):
         counts(duckdb_relation(df), positives=df)
-    with pytest.raises(PrcError, match=r"^call counts.. on each partition.* takes running sums"):
+    with pytest.raises(PrcError, match=r"^call counts.. on each partition.* needs running sums"):
         counts(dask_table(df), thresholds="corners")
 
 

@@ -369,15 +369,15 @@ def test_counts_without_labels() -> None:
 
 GOOD: dict[str, Any] = {"reference": REFERENCE}
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
-    "neither": ({}, r"^pass eta_train=, .*, or reference="),
-    "both": ({**GOOD, "eta_train": 0.5}, r"^pass eta_train=, .*, or reference="),
+    "neither": ({}, r"^pass either eta_train=, .*, or reference="),
+    "both": ({**GOOD, "eta_train": 0.5}, r"^pass either eta_train=, .*, or reference="),
     "pos_label of posteriors": (
         {"eta_train": 0.5, "pos_label": 1},
         "leave out pos_label=, or pass reference=, whose labels it describes",
     ),
     "several scores": (
         {**GOOD, "score": ["score", "x"]},
-        "call once for each column: reference= is for one column as score=",
+        "once for each score column: reference= takes one",
     ),
     "weights of the reference": (
         {"reference": REFERENCE.prc(weight="x")},
@@ -394,7 +394,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "confidence in percent": ({**GOOD, "confidence": 95}, "a level between 0 and 1"),
     "score of another dtype": (
         {**GOOD, "reference": REFERENCE.with_columns(pl.col("score").cast(pl.Float32))},
-        "Float64 where labels are missing, and Float32 in the reference= table",
+        "Float64 where labels are missing, Float32 in the reference= table",
     ),
     "group of another dtype": (
         {**GOOD, "reference": REFERENCE.with_columns(market=1), "by": "market"},

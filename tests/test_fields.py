@@ -396,9 +396,9 @@ def test_thresholds_of_parts_are_refused_and_shifted_scores_take_their_place() -
     """A field has one threshold; scores less the threshold of their part have it at 0."""
     own = ETAS.select("c").with_columns(threshold=pl.int_range(pl.len()) * 0.5)
     for frame in (own, own.lazy()):
-        with pytest.raises(PrcError, match=r"by= instead of field.*a column 'c', of parts"):
+        with pytest.raises(PrcError, match=r"by= instead of field.*a column of parts, 'c'"):
             DF.prc.operating_points(field(ETAS, parts="c"), threshold=frame, columns="all")
-    with pytest.raises(PrcError, match="the start= frame has a column 'c'"):
+    with pytest.raises(PrcError, match="the start= frame has a column of parts, 'c'"):
         DF.prc.operating_points(
             field(ETAS, parts="c"), precision=0.2, guarantee=0.9, start=own, columns="all"
         )
@@ -632,11 +632,15 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
         "a share to a part without rows, c = uk",
     ),
     (ETAS.with_columns(eta=10.0), {}, r"an eta outside \[0, 1\]"),
-    (ETAS, {"by": "c"}, "by= and parts= both hold the column 'c'"),
-    (ETAS, {"weight": "score"}, "leave out weight=: a field weights its examples itself"),
+    (ETAS, {"by": "c"}, "by= and parts= both hold 'c'"),
+    (ETAS, {"weight": "score"}, r"leave out weight=: eta=field.* sets the weights itself"),
     (ETAS, {"rates": ("score", "label")}, "leave out rates="),
-    (ETAS, {"confidence": intervals(0.9, method="rectangle")}, 'leave out method="rectangle": a field'),
-    (ETAS, {"confidence": intervals(0.9, simultaneous=True)}, "leave out simultaneous=True: a field"),
+    (
+        ETAS,
+        {"confidence": intervals(0.9, method="rectangle")},
+        'leave out method="rectangle": eta=field',
+    ),
+    (ETAS, {"confidence": intervals(0.9, simultaneous=True)}, "leave out simultaneous=True: eta=field"),
     (UNCERTAIN, {"confidence": 0.9}, "holds an eta_confidence that is not confidence=0.9"),
     (ETAS, {"parts": []}, "pass at least one column as parts=; got none"),
     (ETAS, {"parts": "k"}, "parts= names the column 'k', which the frame of field"),
@@ -681,7 +685,7 @@ def test_one_class_is_not_enough_between_0_and_1() -> None:
 
 
 def test_what_is_not_promised_in_a_field() -> None:
-    with pytest.raises(PrcError, match="takes the eta of each part of a field as exact"):
+    with pytest.raises(PrcError, match="treats each part's eta as exact"):
         DF.prc.operating_points(field(UNCERTAIN, parts="c"), columns="all", **POINTS)
     with pytest.raises(
         PrcError, match=r"^call .collect\(\) first.*: guarantee= with field\(\) needs a DataFrame"

@@ -81,7 +81,7 @@ def test_a_pipe_is_not_read_by_its_name(tmp_path: Path, capsys: pytest.CaptureFi
     """A file is opened more than once, and a pipe without a writer holds up whoever opens it."""
     os.mkfifo(tmp_path / "pipe.csv")
     assert main(["summary", str(tmp_path / "pipe.csv"), "--eta", "1%"]) == 2
-    assert "which is a pipe, to standard input" in capsys.readouterr().err
+    assert "which is a pipe, and redirect it to standard input" in capsys.readouterr().err
 
 
 @each_writer

@@ -190,7 +190,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"threshold": T, "by": None}, r"^pass by='m', or leave 'm' out"),
     (
         {"threshold": T.lazy()},
-        r"^cast .* to the score's dtype Int64, or call .collect.*; they are Float64",
+        r"^cast the thresholds of the LazyFrame from Float64 to the score's Int64, or call .collect",
     ),
     ({"alerts": 5}, "pass per=, the number of cases"),
     ({"alerts": 5, "per": 4}, "alerts= takes numbers from 0 to per=4; got 5"),

@@ -464,14 +464,14 @@ def test_a_kind_of_target_that_has_no_test_says_so(monkeypatch: pytest.MonkeyPat
         ({"precision": 0.5, "start": 3}, "pass guarantee= as well"),
         (
             {"recall": 0.5, "guarantee": 0.95, "start": 3},
-            r"^leave out start=.*other targets have no start",
+            r"^leave out start=: only .* have a start",
         ),
         ({"precision": 0.5, "guarantee": 0.95, "start": math.nan}, "start="),
         ({"lift": -1}, "lift= takes numbers of at least 0; got -1"),
         ({"npv": 1.1}, r"npv= takes numbers in \[0, 1\]"),
         (
             {"npv": 0.5, "guarantee": 0.95, "eta": 0.1, "counts": ("w", "fpr")},
-            r"^cast counts= to integers.*guarantee= needs one",
+            r"^cast counts= to integers.*guarantee= cannot use floats alone",
         ),
     ],
 )
@@ -491,7 +491,7 @@ def test_an_expression_promises_no_weights() -> None:
 def test_budgets_need_a_data_frame() -> None:
     with pytest.raises(PrcError, match=r"^call .collect\(\) first.*needs a DataFrame"):
         SWEEP.lazy().prc.operating_points(alerts=1, per=9, guarantee=0.95, columns="all")
-    with pytest.raises(PrcError, match=r"use .prc.operating_points of a DataFrame"):
+    with pytest.raises(PrcError, match=r"use \.prc\.operating_points on a DataFrame"):
         pl.col("score").prc.threshold("label", alerts=1, per=9, guarantee=0.95)
 
 

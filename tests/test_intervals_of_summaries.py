@@ -647,7 +647,7 @@ DF = pl.DataFrame({"score": [3.0, 2.0, 1.0, 0.0], "label": [1, 0, 1, 0], "c": [1
             {"confidence": intervals(0.9, simultaneous=True)},
             r"leave out simultaneous=: summary\(\) has no simultaneous intervals",
         ),
-        ({"rates": ("label", "label"), "eta": 0.1}, "rates= holds no counts"),
+        ({"rates": ("label", "label"), "eta": 0.1}, "rates= holds none"),
         ({"counts": ("score", "score")}, "cast counts= to integers"),
         ({"by": pl.col("c").alias("low")}, "rename the column 'low' of by="),
     ],
@@ -662,17 +662,20 @@ def test_arguments(door: Any, how: dict[str, Any], words: str) -> None:
     [
         (
             {"method": "jackknife"},
-            'method= is "analytic", "rectangle" or "bootstrap"; got \'jackknife\'',
+            'method= takes "analytic", "rectangle" or "bootstrap"; got \'jackknife\'',
         ),
-        ({"method": "bootstrap", "resamples": 1}, "resamples= is a whole number, at least 2; got 1"),
+        (
+            {"method": "bootstrap", "resamples": 1},
+            "resamples= takes a whole number of at least 2; got 1",
+        ),
         ({"method": "bootstrap", "resamples": True}, "got True"),
         ({"method": "bootstrap", "resamples": 10.0}, "got 10.0"),
-        ({"method": "bootstrap", "seed": -1}, "seed= is a whole number, at least 0; got -1"),
+        ({"method": "bootstrap", "seed": -1}, "seed= takes a whole number of at least 0; got -1"),
         ({"method": "bootstrap", "seed": 0.5}, "got 0.5"),
         ({"level": 0}, "level= takes a level between 0 and 1, .*; got 0"),
         ({"level": 95}, "got 95"),
         ({"level": None}, "got None"),
-        ({"rate": "wald"}, "rate= is \"wilson\", .*; got 'wald'"),
+        ({"rate": "wald"}, "rate= takes \"wilson\", .*; got 'wald'"),
         ({"simultaneous": 1}, "simultaneous= takes True or False; got 1"),
         ({"seed": 1}, 'pass method="bootstrap", or leave out resamples= and seed='),
         (
@@ -683,11 +686,11 @@ def test_arguments(door: Any, how: dict[str, Any], words: str) -> None:
         ({"method": "bootstrap", "simultaneous": True}, "leave out rate= and simultaneous="),
         (
             {"simultaneous": True, "rate": "jeffreys"},
-            r"leave out method= and rate=: .* rates of its own",
+            r"leave out method= and rate=: .* its own intervals of rates",
         ),
         (
             {"simultaneous": True, "method": "rectangle"},
-            r"leave out method= and rate=: .* rates of its own",
+            r"leave out method= and rate=: .* its own intervals of rates",
         ),
     ],
 )

@@ -177,15 +177,15 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"other": None}, "pass other=, a table of one point"),
     ({"match": None}, 'pass match="recall" or match="fpr" with other='),
     ({"match": "precision"}, "match="),
-    ({"metrics": "recall"}, "leave recall out of metrics=: match= makes it the same in both"),
+    ({"metrics": "recall"}, "leave recall out of metrics=: match= makes it equal"),
     (
         {"metrics": metrics.point("own", lambda tp, fn, fp, tn: tp)},
         "pass monotone=True to metrics.point",
     ),
-    ({"eta": None}, "neither has the prevalence of the other"),
+    ({"eta": None}, "match= compares both tables at one prevalence"),
     (
         {"eta": field(pl.DataFrame({"g": [1], "eta": [0.1], "share": [1]}), parts="g")},
-        "no formula for a field",
+        "no formula for field",
     ),
     ({"threshold": 1.0}, "leave out threshold=: match= sets the threshold"),
     ({"fpr": 0.1}, "leave out fpr="),

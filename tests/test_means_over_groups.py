@@ -240,13 +240,13 @@ def test_equal_models_do_not_differ() -> None:
     [
         (
             lambda p: p.summary(by="topic", mean_over="topic"),
-            "pass the column 'topic' once",
+            "name the column 'topic' in by= or in mean_over=",
         ),
         (lambda p: p.summary(mean_over="query"), "there is no column 'query' for mean_over="),
         (lambda p: p.summary(mean_over=3), "mean_over= takes a column name"),
         (
             lambda p: p.summary(pl.DataFrame({"topic": ["t1"], "eta": [0.1]}), mean_over="topic"),
-            "leave the column 'topic' out of the eta= frame: mean_over= is over it",
+            "leave the column 'topic' out of the eta= frame: a mean over its groups",
         ),
         (
             lambda p: p.summary(
@@ -354,7 +354,7 @@ def test_the_report_of_a_mean_draws_neither_a_curve_nor_alerts(by: str | None, t
     assert "Whether scores are better than chance" not in html
     for absent in ("Precision and recall at every threshold", "true alerts", "Other prevalences"):
         assert absent not in html
-    with pytest.raises(PrcError, match="a mean over groups has none"):
+    with pytest.raises(PrcError, match="a mean over groups has no threshold"):
         prc(TOPICS, score=MODELS).decide(0.1, mean_over="topic").page(tmp_path / "page.html")
 
 
@@ -410,7 +410,7 @@ def test_runs_whose_negatives_are_not_counted() -> None:
         ({"alerts": 5, "per": 100}, "leave out"),
         ({"guarantee": 0.9}, "leave out guarantee="),
         ({"weight": "w"}, "leave out weights: mean_over="),
-        ({"by": "topic"}, "once: by= and mean_over= both hold it"),
+        ({"by": "topic"}, "in by= or in mean_over=, not in both"),
     ],
 )
 def test_what_decisions_on_means_refuse(words: dict[str, Any], error: str) -> None:
@@ -419,7 +419,7 @@ def test_what_decisions_on_means_refuse(words: dict[str, Any], error: str) -> No
 
 
 def test_decisions_on_means_take_examples_of_their_own() -> None:
-    with pytest.raises(PrcError, match="leave out mean_over=: the classes of a mapping share examples"):
+    with pytest.raises(PrcError, match="leave out mean_over=, or call summary"):
         prc(TOPICS.with_columns(c=pl.when("label").then(pl.lit("m0")).otherwise(pl.lit("m1")))).decide(
             0.1, score={"m0": "m0", "m1": "m1"}, label="c", mean_over="class"
         )

@@ -200,7 +200,7 @@ def test_where_a_threshold_has_no_scores_the_error_says_what_to_pass() -> None:
         lambda: DF.prc.summary(metrics=metrics.integrated("precision_at_threshold(5)", 0.1, 0.2)),
     ]
     for call in refused:
-        with pytest.raises(PrcError, match="needs a table with scores"):
+        with pytest.raises(PrcError, match="it needs scores"):
             call()
 
 

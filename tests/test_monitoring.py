@@ -534,8 +534,8 @@ def test_much_evidence_is_finite() -> None:
         ({"confidence": None}, r"pass confidence=.*: monitor.. needs it"),
         ({"confidence": intervals(0.95, method="bootstrap", seed=1)}, "bootstrap"),
         ({"weight": "score"}, "leave out weight=, which monitor.. does not take"),
-        ({"adjust": "holm"}, 'adjust= is "all"; got'),
-        ({"cluster": "site"}, "which monitor.. does not take; its rows have to be independent"),
+        ({"adjust": "holm"}, 'adjust= takes "all"; got'),
+        ({"cluster": "site"}, "leave out cluster=, which monitor.. does not take; make each"),
         ({"reference": prc(last_year(0), by="site")}, "the reference= table is grouped by site"),
         (
             {"reference": prc(last_year(0).drop("label"))},

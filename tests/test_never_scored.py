@@ -419,11 +419,11 @@ def test_both_words_add_up() -> None:
         ("ab", "takes two whole numbers"),
         ((1,), "takes two whole numbers"),
         ((1, 2, 3), "takes two whole numbers"),
-        ((1.5, 2), "of positives, is a whole number"),
-        ((None, 2), "of positives, is a whole number"),
-        ((-1, 2), "of positives, is a whole number, at least 0"),
-        ((1, 2**60), "of negatives, is a whole number, at most"),
-        (pl.DataFrame({"g": ["a"], "n": [1]}), "has the group columns, n_pos and n_neg; it has g, n"),
+        ((1.5, 2), "of positives, takes a whole number"),
+        ((None, 2), "of positives, takes a whole number"),
+        ((-1, 2), "of positives, takes a whole number of at least 0"),
+        ((1, 2**60), "of negatives, takes a whole number of at most"),
+        (pl.DataFrame({"g": ["a"], "n": [1]}), "with the group columns, n_pos and n_neg; got g, n"),
         (
             pl.DataFrame({"g": ["a"], "n_pos": [1], "n_negs": [2]}),
             "column 'n_negs' of the below= frame to n_neg",
@@ -471,7 +471,7 @@ def test_a_method_that_has_no_use_for_them_raises(method: str) -> None:
     frame, given = PLAIN[method]
     for words, said in (
         ({"below": (2, 3)}, "leave out below="),
-        ({"missing": "below"}, "needs one in each row"),
+        ({"missing": "below"}, "needs a score in each row"),
     ):
         with pytest.raises(PrcError, match=said):
             getattr(prc(frame), method)(**{**given, **words})

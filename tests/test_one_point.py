@@ -144,7 +144,7 @@ def test_a_decision_about_a_point(tmp_path: Path) -> None:
 
 def test_a_decision_about_a_point_maximizes_nothing() -> None:
     cells = pl.DataFrame({"tp": [80], "fp": [90], "fn": [20], "tn": [900]})
-    with pytest.raises(PrcError, match="leave out maximize=: each group is one point"):
+    with pytest.raises(PrcError, match="leave out maximize=: each group has one point"):
         prc(cells, cells=("tp", "fp", "fn", "tn")).decide(0.01, maximize="f1")
 
 
@@ -205,14 +205,14 @@ def test_point_metrics_by_prevalence() -> None:
     assert found.to_dict() == charts.metric_by_eta(points).to_dict()
     assert read_lines(df.prc.plot.metric_by_eta([0.1, 0.2], recall=0.5)) == {"Precision", "NPV"}
     for options, words in (
-        ({"metrics": "npv"}, "pass what the threshold has to meet"),
+        ({"metrics": "npv"}, "pass a target or a threshold"),
         (
             {"metrics": "npv", "recall": 0.5, "coarse": True},
             "leave out coarse=, which is for metrics of a whole curve",
         ),
         (
             {"metrics": "roc_auc", "recall": 0.5},
-            "leave out recall=, a target of point metrics such as 'prec",
+            "leave out recall=, or pass only point metrics, such as 'prec",
         ),
         ({"metrics": ["npv", metrics.roc_auc]}, "'npv'"),
     ):
@@ -277,7 +277,7 @@ def test_a_precision_comes_back_at_its_prevalence(recall: float, precision: floa
     point = test.operating_points(eta, metrics=["precision", "fpr"]).row(0, named=True)
     assert point["precision"] == pytest.approx(precision, rel=1e-9)
     assert point["fpr"] == pytest.approx(fpr, rel=1e-9)
-    with pytest.raises(PrcError, match="rates= holds no counts"):
+    with pytest.raises(PrcError, match="rates= holds none"):
         test.operating_points(eta, confidence=0.95)
 
 
@@ -314,14 +314,17 @@ def test_a_rate_of_no_whole_count_stays_and_warns() -> None:
         ({"recall": 0.8, "precision": 0.1, "eta": 0.1, "n_pos": 5, "n_neg": 5}, "leave out eta="),
         (
             {"recall": 0.8, "precision": 0.5, "n_pos": [None], "n_neg": [None]},
-            "pass the sizes of the test",
+            "pass n_pos= and n_neg= of the test",
         ),
-        ({"recall": 0, "precision": 0.5, "eta": 0.1}, "a recall and a precision above 0"),
+        ({"recall": 0, "precision": 0.5, "eta": 0.1}, "pass recall= and precision= above 0"),
         ({"recall": 0.8, "precision": 0.05, "n_pos": 10, "n_neg": 90}, "precision is at least 0.08163"),
         ({"recall": [0.8, 0.9], "fpr": 0.1}, "pass names=, one for each test"),
-        ({"recall": [0.8, 0.9], "fpr": 0.1, "names": ["a"]}, r"recall= holds 2 numbers, for 1 name"),
+        (
+            {"recall": [0.8, 0.9], "fpr": 0.1, "names": ["a"]},
+            "recall= takes one number per name, 1; got 2",
+        ),
         ({"recall": 0.8, "fpr": 0.1, "names": ["a", "a"]}, "names= holds 'a' twice"),
-        ({"recall": 0.8, "fpr": 0.1, "names": []}, "names= holds no name"),
+        ({"recall": 0.8, "fpr": 0.1, "names": []}, "names= takes at least one name"),
     ],
 )
 def test_rates_that_no_test_has(asked: dict[str, Any], words: str) -> None:

@@ -149,12 +149,12 @@ def test_shares_may_be_texts() -> None:
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        ({}, "pass what the threshold has to meet"),
+        ({}, "pass a target or a threshold"),
         ({"recall": 0.5, "fpr": 0.1}, r"one expression for each target .*; got 2"),
         ({"recall": [0.5, 0.6]}, "got 2"),
         ({"recall": 1.5}, r"recall= takes numbers in \[0, 1\]"),
-        ({"precision": 0.5, "eta": [0.1, 0.2]}, "needs a single"),
-        ({"maximize": "predicted_positive_rate"}, "no direction"),
+        ({"precision": 0.5, "eta": [0.1, 0.2]}, "each returns a single value"),
+        ({"maximize": "predicted_positive_rate"}, "with a direction"),
     ],
 )
 def test_threshold_refuses(options: dict[str, Any], hint: str) -> None:
@@ -331,7 +331,7 @@ def test_best_of_each_metric(metric: metrics.PointMetric) -> None:
         {"score": [i * 37 % 23 for i in range(60)], "label": [i * 11 % 7 < 2 for i in range(60)]}
     )
     if metric.direction == "none":
-        with pytest.raises(PrcError, match="no direction"):
+        with pytest.raises(PrcError, match="with a direction"):
             df.prc.operating_points(maximize=metric, columns="all")
         return
     for eta in (None, 1e-6, 0.1, 0.9):
@@ -474,14 +474,14 @@ def test_long_is_the_wide_table_turned() -> None:
 @pytest.mark.parametrize(
     ("options", "hint"),
     [
-        ({}, "pass what the threshold has to meet"),
+        ({}, "pass a target or a threshold"),
         ({"recall": 1.5}, r"recall= takes numbers in \[0, 1\]"),
         ({"fpr": "few"}, 'fpr= takes numbers in .0, 1., such as 0.8 or "80%"; got'),
         ({"recall": "80 percent"}, "recall="),
         ({"recall": "101%"}, "recall= takes numbers"),
         ({"alerts": "5%", "per": 100}, 'alerts= takes .* or texts ALERTS/CASES, such as "500/2000000"'),
         ({"alerts": "5/2"}, "or texts ALERTS/CASES"),
-        ({"alerts": ["5/100", "5/200"]}, "must be among the same number of cases"),
+        ({"alerts": ["5/100", "5/200"]}, "all alerts= must use the same one"),
         ({"alerts": ["5/100", 5], "per": 100}, "or texts ALERTS/CASES"),
         ({"threshold": "5%"}, "threshold= takes numbers"),
         ({"precision": [0.5, True]}, "precision="),
@@ -489,7 +489,7 @@ def test_long_is_the_wide_table_turned() -> None:
         ({"threshold": "0.5"}, "threshold= takes numbers"),
         ({"threshold": True}, "threshold= takes numbers.*Float32.*got True"),
         ({"threshold": [0.5, None]}, "threshold= takes numbers.*got None"),
-        ({"maximize": "predicted_positive_rate"}, "no direction"),
+        ({"maximize": "predicted_positive_rate"}, "with a direction"),
         ({"recall": 0.5, "per": 0}, "per="),
         ({"recall": 0.5, "by": pl.col("label").alias("criterion")}, "criterion"),
     ],

@@ -140,8 +140,8 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
         ({"parts": ["x"], "notes": "y"}, "leave out notes=: parts= replaces the report's own content"),
         ({"parts": "words"}, "parts= takes a list of texts, DataFrames and charts"),
         ({"parts": [object()], "title": 3}, "title= takes text; got"),
-        ({"parts": ["x"], "path": "."}, "give the name of a file: "),
-        ({"parts": ["x"], "path": "nowhere/own.html"}, "there is no folder"),
+        ({"parts": ["x"], "path": "."}, "pass the name of a file: "),
+        ({"parts": ["x"], "path": "nowhere/own.html"}, "create the folder"),
     ],
 )
 def test_arguments(how: dict[str, Any], words: str, tmp_path: Path) -> None:

@@ -212,7 +212,7 @@ def test_what_is_no_prevalence_is_refused_by_every_method(wrong: Any) -> None:
 
 def test_a_share_is_no_ratio() -> None:
     for text in ("1/1000", "1 in 1000"):
-        with pytest.raises(PrcError, match=f"{text}' is a share of all, which eta= takes"):
+        with pytest.raises(PrcError, match=f"{text}' as eta= as it stands"):
             eta_from_ratio(text)
 
 

@@ -509,7 +509,7 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"metric": "random_average_precision"}, "has no direction"),
+        ({"metric": "random_average_precision"}, "pass a metric with a direction"),
         (
             {"metric": "lift", "fpr": 0.1, "recall": 0.1},
             r"call once for each target: at most one .*; got 2",
@@ -519,20 +519,20 @@ def test_of_equal_models_a_leader_is_seldom_declared(n_models: int, paired: bool
             {"metric": "f1", "fpr": 0.1, "confidence": intervals(0.9, method="bootstrap")},
             "f1 at a target has no bootstrap",
         ),
-        ({"id": "id"}, "leave out id=, or pass confidence= and labels, without which it has no effect"),
+        ({"id": "id"}, "leave out id=, or pass confidence= and labels: otherwise id= has no effect"),
         (
             {"id": "id", "confidence": 0.9, "counts": ("id", "id")},
-            "confidence= and labels, without which",
+            "confidence= and labels: otherwise",
         ),
         (
             {"id": "id", "confidence": 0.9, "rates": ("id", "id")},
-            "confidence= and labels, without which",
+            "confidence= and labels: otherwise",
         ),
         (
             {"confidence": 0.9, "rates": ("id", "id"), "eta": 0.1},
-            "ranking\\(coarse=True\\) for limits of areas, .*rates= holds points",
+            r"ranking\(coarse=True\) for several: .*rates= holds points",
         ),
-        ({"rates": ("id", "id")}, "rates= holds no counts, so there is no prevalence"),
+        ({"rates": ("id", "id")}, "rates= holds no counts, so the table has no prevalence"),
         ({"model": "modl"}, "there is no column 'modl' for model="),
         ({"confidence": 95}, "between 0 and 1"),
         ({"eta": 1.5}, r"must be a share in \[0, 1\]"),

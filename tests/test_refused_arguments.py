@@ -53,7 +53,7 @@ from tests.support.tiers import pair_each, slow_unless
 CALLS = list_calls()
 TABLES = [name for name, call in CALLS.items() if call.table is not None]
 KNOWN_AFTER_WORK = (
-    r"none equals pos_label=|reach(es)? the threshold|does not identify curves of this table"
+    "none equals pos_label=|reach(es)? the threshold|does not distinguish the curves of this table"
 )
 """What only the values of the table, or the columns of the table that is drawn, can tell."""
 
@@ -308,18 +308,18 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "by twice": (
         lambda p: p.sweep(by=["g", "g"]),
-        "name the column 'g' of by= once",
+        "name the column 'g' only once in by=",
     ),
     "reserved name": (lambda p: p.sweep(by=pl.col("g").alias("_prc_x")), "reserved"),
-    "missing": (lambda p: p.sweep(missing="ignore"), 'missing= is "raise", "drop" or "below"'),
+    "missing": (lambda p: p.sweep(missing="ignore"), 'missing= takes "raise", "drop" or "below"'),
     "counts and weight": (
         lambda p: p.sweep(counts=("label", "label"), weight="weight"),
-        "^pass one of .*: both define the examples",
+        r"^pass only one of .*: both define the examples",
     ),
     "counts of three": (lambda p: p.sweep(counts=("a", "b", "c")), "takes two columns"),
     "rates and weight": (
         lambda p: p.sweep(rates=("label", "label"), weight="weight"),
-        "^pass one of .*: both define the examples",
+        r"^pass only one of .*: both define the examples",
     ),
     "rates and own prevalence": (
         lambda p: p.curve(rates=("label", "score")),
@@ -337,7 +337,7 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "eta Boolean": (lambda p: p.curve(True), "got True"),
     "eta twice": (lambda p: p.curve([0.1, 0.2, 0.1]), "0.1 more than once"),
     "eta None twice": (lambda p: p.curve([None, None]), "None more than once"),
-    "eta empty": (lambda p: p.curve([]), "got no prevalence"),
+    "eta empty": (lambda p: p.curve([]), "of each group; got none"),
     "eta mapping": (lambda p: p.curve({"a": 0.1}), "^pass class_mix.*got a mapping"),
     "eta frame without eta": (
         lambda p: p.curve(pl.DataFrame({"g": ["g0"]}), by="g"),
@@ -416,7 +416,7 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "estimate: eta_train 1": (
         lambda p: p.estimate_prevalence(1),
-        r"eta_train= must lie between 0 and 1, both excluded.*got 1.0",
+        r"eta_train= takes a fraction above 0 and below 1.*got 1.0",
     ),
     "estimate: eta_train NaN": (lambda p: p.estimate_prevalence(float("nan")), "eta_train=.*got nan"),
     "estimate: eta_train text": (
@@ -424,20 +424,20 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         "eta_train= takes a number between 0 and 1; got 'few'",
     ),
     "estimate: several eta_train": (lambda p: p.estimate_prevalence([0.1, 0.2]), r"got \[0.1, 0.2\]"),
-    "estimate: missing": (lambda p: p.estimate_prevalence(0.5, missing="no"), 'missing= is "raise"'),
+    "estimate: missing": (lambda p: p.estimate_prevalence(0.5, missing="no"), 'missing= takes "raise"'),
     "smooth of another kind": (
         lambda p: p.curve(0.1, smooth="loess"),
-        "smooth= is \"binormal\"; got 'loess'",
+        "smooth= takes \"binormal\"; got 'loess'",
     ),
     "smooth and confidence": (
         lambda p: p.curve(0.1, smooth="binormal", confidence=0.9),
-        "fitted model has no interval here",
+        "fitted model has no interval",
     ),
     "smooth areas and confidence": (
         lambda p: p.summary(
             0.1, smooth="binormal", confidence=intervals(0.9, method="bootstrap"), columns="all"
         ),
-        "fitted model has no interval here",
+        "fitted model has no interval",
     ),
     "smooth and rates": (
         lambda p: p.summary(0.1, smooth="binormal", rates=("label", "score"), columns="all"),
@@ -445,15 +445,15 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "smooth of a metric of rows": (
         lambda p: p.summary(0.1, smooth="binormal", metrics="auprg", columns="all"),
-        r"precision_at_recall\(...\).*: auprg is not available for a fitted model",
+        r"precision_at_recall\(...\).*: with smooth= there is no auprg",
     ),
     "smooth mean of a metric of rows": (
         lambda p: p.summary(
             smooth="binormal", metrics=metrics.integrated("auprg", 0.1, 0.5), columns="all"
         ),
-        r"integrated\(auprg, .* is not available for a fitted model",
+        r"with smooth= there is no integrated\(auprg, ",
     ),
-    "ddof below 0": (lambda p: p.binormal(-1), "ddof= is a whole number, at least 0; got -1"),
+    "ddof below 0": (lambda p: p.binormal(-1), "ddof= takes a whole number of at least 0; got -1"),
     "binormal: by clash": (lambda p: p.binormal(by=pl.col("g").alias("alpha")), "'alpha'"),
     "unpivot: unknown column": (lambda p: p.unpivot_scores(["score", "scoer"]), "'scoer'.*'score'"),
     "unpivot: mixed dtypes": (
@@ -496,11 +496,17 @@ def test_arguments_fail_at_the_call(door: Any, name: str) -> None:
         (lambda: metrics.precision(0.5, 0.5, float("nan")), "eta must lie"),
         (lambda: metrics.precision(0.5, 0.5), "pass eta"),
         (lambda: shift_prior(1.5, 0.5, 0.1), r"p must lie in \[0, 1\]; got 1.5"),
-        (lambda: shift_prior(0.5, 0, 0.1), "eta_train= must lie between 0 and 1.*got 0.0"),
-        (lambda: shift_prior([0.5], 0.5, [0.1, 1]), "eta= must lie between 0 and 1.*got 1.0"),
-        (lambda: shift_prior(0.5, float("nan"), 0.1), "eta_train= must lie.*got nan"),
+        (lambda: shift_prior(0.5, 0, 0.1), r"eta_train= takes a fraction above 0 and below 1.*got 0.0"),
+        (
+            lambda: shift_prior([0.5], 0.5, [0.1, 1]),
+            r"eta= takes a fraction above 0 and below 1.*got 1.0",
+        ),
+        (lambda: shift_prior(0.5, float("nan"), 0.1), r"eta_train= takes a fraction.*got nan"),
         (lambda: shift_prior(0.5, 0.5, "market"), "eta= takes numbers between 0 and 1; got 'market'"),
-        (lambda: pl.col("p").prc.shift_prior(0.5, 10), "eta= must lie between 0 and 1.*got 10.0"),
+        (
+            lambda: pl.col("p").prc.shift_prior(0.5, 10),
+            r"eta= takes a fraction above 0 and below 1.*got 10.0",
+        ),
         (lambda: pl.col("p").prc.shift_prior("eta", 0.1), "eta_train= takes a number.*got 'eta'"),
         (
             lambda: pl.col("p").prc.shift_prior(0.5, pl.col("a", "b")),
@@ -522,7 +528,10 @@ def test_arguments_fail_at_the_call(door: Any, name: str) -> None:
         ),
         (lambda: pl.col("score").prc.curve("label", metrics=metrics.precision.alias("tp")), "'tp'"),
         (lambda: pl.col("a").prc.tp(3), "got 3"),
-        (lambda: pl.col("a").prc.metric("f1", "label", [0.1, 0.2]), "needs a single one; got eta="),
+        (
+            lambda: pl.col("a").prc.metric("f1", "label", [0.1, 0.2]),
+            "each returns a single value; got eta=",
+        ),
     ],
 )
 def test_functions_fail_at_the_call(call: Callable[[], Any], words: str) -> None:
@@ -539,7 +548,7 @@ def test_an_enum_without_the_positive_label_fails_at_the_call() -> None:
 CALL_ORDER: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("no metric is named 'nope'", {"metrics": "nope"}, {"metrics": "f1"}),
     ("confidence= takes a level between", {"confidence": 95}, {"confidence": 0.95}),
-    ("missing= is", {"missing": "no"}, {"missing": "raise"}),
+    ("missing= takes", {"missing": "no"}, {"missing": "raise"}),
     ("there is no column 'gg' for by=", {"by": "gg"}, {"by": "g"}),
     ("score column 'kind' is String", {"score": "kind"}, {"score": "score"}),
     ("label column 'kind' is String", {"label": "kind"}, {"label": "label"}),
@@ -748,7 +757,7 @@ def test_several_columns_are_not_one(name: str, argument: str, several: pl.Expr)
 
 
 def test_an_expression_that_is_a_pattern_is_refused() -> None:
-    with pytest.raises(PrcError, match="as a pattern of names"):
+    with pytest.raises(PrcError, match="as a pattern"):
         DF.prc.sweep(score=pl.col("^sco.*$"))
 
 
@@ -892,7 +901,7 @@ def plot_at(chart: str, eta: Any) -> Any:
 @pytest.mark.parametrize("eta", EXTREME_ETAS)
 def test_a_decision_or_chart_refuses_a_prevalence_that_no_words_tell_from_0_or_1(eta: float) -> None:
     assert {*OF_ETA} | {"monitor", "scores"} == {*list_charts()}
-    words = rf"got {re.escape(repr(eta))}: its text would be 0 or 1"
+    words = rf"got {re.escape(repr(eta))}, which would be printed as 0 or 1"
     frame = pl.DataFrame({"eta": [eta]})
     turn = EXTREME_ETAS.index(eta)
     for at_target in [*AT_TARGETS.values()][turn :: len(EXTREME_ETAS)]:
@@ -902,7 +911,7 @@ def test_a_decision_or_chart_refuses_a_prevalence_that_no_words_tell_from_0_or_1
         with pytest.raises(PrcError, match=words):
             SCORES.prc.decide(etas, recall=0.5)
     own = SCORES.prc(weight=pl.when("label").then(eta).otherwise(1 - eta))
-    with pytest.raises(PrcError, match=r"got .*: its text would be 0 or 1"):
+    with pytest.raises(PrcError, match=r"got .*, which would be printed as 0 or 1"):
         own.decide(recall=0.5)
     for chart in OF_ETA[turn % 2 :: 2]:
         with pytest.raises(PrcError, match=words):

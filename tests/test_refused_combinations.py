@@ -192,7 +192,7 @@ def test_rivals_are_set_aside_if_bound_and_raise_if_said_together() -> None:
         assert_same(table.prc(**bound).curve(0.1, **said), expected)
         assert_same(table.prc(**bound)(**said).curve(0.1), expected)
         for together in (table.prc, table.prc.curve):
-            with pytest.raises(PrcError, match=r"^pass one of (\w+)= and (?!\1)\w+=: both define"):
+            with pytest.raises(PrcError, match=r"^pass only one of (\w+)= and (?!\1)\w+=: both define"):
                 together(**bound, **said)
 
 

@@ -650,7 +650,7 @@ def test_float_counts_have_no_intervals_and_no_promises(name: str) -> None:
 
 
 def test_differences_and_optimism_of_float_counts_are_refused_in_words() -> None:
-    words = "^cast counts= to integers.*confidence= needs one or the other; got floats"
+    words = r"^cast counts= to integers.*confidence= cannot use floats alone"
     with pytest.raises(PrcError, match=words):
         FLOATS.prc.compare(0.1, model="model", paired=False, counts=("p", "n"), columns="all")
     with pytest.raises(PrcError, match=words):
@@ -688,15 +688,15 @@ LACKING: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "a frame without columns": (
         lambda: GOOD.prc(below=pl.DataFrame()).summary(0.1),
-        "n_pos and n_neg; it has no columns",
+        "n_pos and n_neg; got no columns",
     ),
     "a group twice": (
         lambda: GOOD.prc.summary(0.1, by=["g", "kind", "g"]),
-        "name the column 'g' of by= once",
+        "name the column 'g' only once in by=",
     ),
     "two groups of one name": (
         lambda: GOOD.lazy().prc(by=["g", pl.col("kind").alias("g")]).sweep(),
-        "name the column 'g' of by= once",
+        "name the column 'g' only once in by=",
     ),
 }
 

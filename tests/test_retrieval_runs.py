@@ -166,7 +166,7 @@ def test_the_command_line_reads_both_in_one_call(
         ),
         ("1 Q0 a 1 0.5 x\n", "2 0 a 1\n", "no query in common: run= has '1', and qrels= has '2'"),
         ("1 Q0 a 1 0.5 x\n", "1 0 a 1\n1 0 a 0\n", "qrels= has document 'a' of query '1' twice"),
-        ("\n", "1 0 a 1\n", "run= '.*run.txt' holds no line"),
+        ("\n", "1 0 a 1\n", r"run= '.*run.txt' is empty"),
     ],
 )
 def test_lines_that_are_none_are_refused(run: str, qrels: str, error: str, tmp_path: Path) -> None:

@@ -352,11 +352,11 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda t, f: t.prc.summary(
             f.prc(label=None), confidence=intervals(0.95, method="bootstrap", seed=1), columns="all"
         ),
-        "only analytic intervals carry",
+        "only the default intervals allow for",
     ),
     "dtype": (
         lambda t, f: t.prc.curve(f.cast({"score": pl.Float32}).prc(label=None)),
-        "cast one of the scores",
+        "cast both scores to one dtype",
     ),
     "NaN": (
         lambda t, f: t.prc.curve(f.with_columns(score=math.nan).prc(label=None)),

@@ -112,7 +112,7 @@ def test_monitor_shows_what_decides() -> None:
 
 
 def test_other_words_are_refused() -> None:
-    with pytest.raises(PrcError, match=r'columns= is "short" or "all"; got \'long\''):
+    with pytest.raises(PrcError, match=r'columns= takes "short" or "all"; got \'long\''):
         DF.prc(**ONE).summary(columns="long")  # type: ignore[call-overload]
 
 
@@ -185,5 +185,5 @@ def test_tables_of_no_metrics_keep_their_dtypes(
 
 
 def test_alerts_are_among_a_number_of_events() -> None:
-    with pytest.raises(PrcError, match=r"pass per=.*: metrics= names missed, which needs it"):
+    with pytest.raises(PrcError, match=r"pass per=.*: missed in metrics= cannot be computed without it"):
         DF.prc(**ONE).operating_points(recall=0.5, metrics=["missed", "tp"])

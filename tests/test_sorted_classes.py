@@ -112,10 +112,10 @@ def test_models_of_the_same_examples_are_sorted_apart(monkeypatch: pytest.Monkey
     assert_same(ranks, wide.lazy().prc.ranking(0.1, **by_column).collect())
     assert_same(ranks.cast({"model": pl.String}), long.prc.ranking(0.1, **by_id))
     monkeypatch.setattr(sorted_classes, "SortedClasses", None)
+    with pytest.raises(TypeError):
+        wide.prc.summary([None, 0.1], **how)
     for table, columns in ((wide, by_column), (long, by_id)):
-        with pytest.raises(TypeError):
-            table.prc.ranking(0.1, **columns)
-        table.prc.ranking(**columns)  # all models have one prevalence, which is checked
+        table.prc.ranking(0.1, **columns)  # values come from the differences
 
 
 GROUPS: list[list[Any]] = [["b", "a", None], [0.0, -0.0, float("nan")], [True, False, True], [3]]

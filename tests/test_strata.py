@@ -355,7 +355,7 @@ def test_rows_of_weight_0_and_dropped_rows_are_not_there() -> None:
 def test_what_does_not_take_strata_says_so() -> None:
     df, drawn = random_rows(), intervals(0.9, method="bootstrap", seed=1)
     bound = prc(df, **STRATA)
-    with pytest.raises(PrcError, match="draws rows whatever their stratum"):
+    with pytest.raises(PrcError, match="ignores strata"):
         bound.summary(0.1, confidence=drawn, columns="all")
     with pytest.raises(PrcError, match="pass confidence= with stratum="):
         df.prc.summary(0.1, columns="all", **STRATA)

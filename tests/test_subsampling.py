@@ -149,11 +149,11 @@ def test_numbers_of_numpy_are_whole_numbers() -> None:
         ((5, 4, 2, 20, 5), "tp is at most n_pos; got tp=5 and n_pos=4"),
         ((3, 4, 21, 20, 5), "fp is at most n_neg; got fp=21 and n_neg=20"),
         ((3, 4, 2, 20, 21), "n_kept is at most n_neg; got n_kept=21 and n_neg=20"),
-        ((-1, 4, 2, 20, 5), "tp is a whole number, at least 0; got -1"),
-        ((0, 0, 2, 20, 5), "n_pos is a whole number, at least 1; got 0"),
-        ((3, 4, 2.0, 20, 5), "fp is a whole number, at least 0; got 2.0"),
-        ((3, 4, 2, 20, 0), "n_kept is a whole number, at least 1; got 0"),
-        ((True, 4, 2, 20, 5), "tp is a whole number, at least 0; got True"),
+        ((-1, 4, 2, 20, 5), "tp takes a whole number of at least 0; got -1"),
+        ((0, 0, 2, 20, 5), "n_pos takes a whole number of at least 1; got 0"),
+        ((3, 4, 2.0, 20, 5), "fp takes a whole number of at least 0; got 2.0"),
+        ((3, 4, 2, 20, 0), "n_kept takes a whole number of at least 1; got 0"),
+        ((True, 4, 2, 20, 5), "tp takes a whole number of at least 0; got True"),
     ],
 )
 def test_impossible_counts_are_refused(counts: Any, message: str) -> None:
@@ -335,7 +335,7 @@ def test_more_negatives_than_there_are() -> None:
 
 def test_more_negatives_than_can_be_drawn() -> None:
     counts = pl.DataFrame({"score": [1, 0], "n_pos": [10, 10], "n_neg": [5, 10**9]})
-    with pytest.raises(PrcError, match="fewer than 1000000000 negatives, and the table has 1000000005"):
+    with pytest.raises(PrcError, match="at most 999999999 negatives, and the table has 1000000005"):
         subsampled(counts, 0.5, counts=("n_pos", "n_neg"))
     nearly = counts.with_columns(n_neg=pl.Series([5, 10**9 - 6]))
     assert len(subsampled(nearly, 0.5, counts=("n_pos", "n_neg"))) == 2
@@ -355,7 +355,7 @@ def test_only_examples_can_be_drawn() -> None:
 
 @pytest.mark.parametrize("n_repeats", [0, -1, 2.0, True, None, "3"])
 def test_repeats_are_a_whole_number(n_repeats: Any) -> None:
-    with pytest.raises(PrcError, match="n_repeats= is a whole number, at least 1"):
+    with pytest.raises(PrcError, match="n_repeats= takes a whole number of at least 1"):
         subsampled(binormal(2, 3), n_repeats=n_repeats)
 
 

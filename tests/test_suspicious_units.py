@@ -22,9 +22,9 @@ def test_an_error_rate_is_no_level() -> None:
 
 
 def test_rates_are_no_counts() -> None:
-    with pytest.raises(PrcError, match=r"tp is a number of examples, and 0.87 looks like a rate"):
+    with pytest.raises(PrcError, match=r"tp counts examples, and 0\.87 looks like a rate"):
         published_precision(0.87, 142, 0.114, 5780, 0.005)
-    with pytest.raises(PrcError, match=r"fp is a number of examples, and 0.114 looks like a rate"):
+    with pytest.raises(PrcError, match=r"fp counts examples, and 0\.114 looks like a rate"):
         published_precision([124, 0], 142, [659, 0.114], 5780, 0.005)
     assert published_precision(124, 142, 0, 5780, 0.005).value == 1.0
 

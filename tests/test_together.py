@@ -129,10 +129,10 @@ def test_values_of_one_target_and_published_rates() -> None:
     [
         (
             {"precision": 0.5},
-            r"^leave together= out.*there is only one, precision",
+            r"^leave out together=.*precision is the only one",
         ),
-        ({"precision": 0.5, "threshold": 9}, "and threshold= is met by one alone"),
-        ({"precision": 0.5, "maximize": "f1"}, "and maximize= is met by one alone"),
+        ({"precision": 0.5, "threshold": 9}, "and threshold= sets a threshold by itself"),
+        ({"precision": 0.5, "maximize": "f1"}, "and maximize= sets a threshold by itself"),
         ({"precision": 0.5, "npv": 0.5, "guarantee": 0.9, "start": 9}, "leave out start="),
         ({"precision": 0.5, "npv": 0.5, "together": 1}, "together="),
     ],

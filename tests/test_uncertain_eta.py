@@ -104,7 +104,7 @@ def test_impossible_samples_raise(k: Any, n: Any) -> None:
         (lambda: eta_from_sample(n=5), "takes k and n, or a frame"),
         (lambda: eta_from_sample(5, 6, k=4), "takes k and n, or a frame"),
         (lambda: eta_from_sample("5", 6), "k takes numbers; got '5'"),
-        (lambda: eta_from_sample([1, 2], [3, 4, 5]), "differ in length, 2 and 3"),
+        (lambda: eta_from_sample([1, 2], [3, 4, 5]), "their lengths are 2 and 3"),
         (lambda: eta_from_sample([[1]], 5), "numbers, or sequences of numbers"),
         (lambda: eta_from_sample(5, 50, confidence=95), "a level between 0 and 1"),
         (lambda: eta_from_sample(pl.DataFrame({"a": [1]})), "numeric columns 'k' and 'n'"),
@@ -206,9 +206,18 @@ def test_rows_that_differ_in_nothing_are_repeats() -> None:
 @pytest.mark.parametrize(
     ("frame", "sentence"),
     [
-        (pl.DataFrame({"eta": [0.1], "eta_low": [0.05]}), "'eta_low' and no 'eta_high'"),
-        (pl.DataFrame({"eta": [0.1], "eta_high": [0.5]}), "'eta_high' and no 'eta_low'"),
-        (pl.DataFrame({"eta": [0.1], "eta_confidence": [0.5]}), "'eta_confidence' and no 'eta_low'"),
+        (
+            pl.DataFrame({"eta": [0.1], "eta_low": [0.05]}),
+            r"add the column 'eta_high' .*which has 'eta_low'",
+        ),
+        (
+            pl.DataFrame({"eta": [0.1], "eta_high": [0.5]}),
+            r"add the column 'eta_low' .*which has 'eta_high'",
+        ),
+        (
+            pl.DataFrame({"eta": [0.1], "eta_confidence": [0.5]}),
+            r"add the column 'eta_low' .*which has 'eta_confidence'",
+        ),
         (
             pl.DataFrame({"eta": [0.1], "eta_low": ["a"], "eta_high": [0.5]}),
             "is String; expected numbers",
@@ -244,7 +253,7 @@ def test_a_level_matters_only_to_intervals_and_may_be_rounded() -> None:
 
 
 DRAWN = intervals(0.95, method="bootstrap", seed=1)
-WORKS_AT_ONE = "pass (its|both|these) ends .*as numbers"
+WORKS_AT_ONE = "pass (eta_low and eta_high|both ends of the interval of eta) as numbers"
 
 
 @pytest.mark.parametrize(
@@ -279,7 +288,7 @@ def test_what_carries_no_error_of_eta_raises_at_the_call(call: Any) -> None:
 def test_a_ranking_says_what_carries_the_error_of_eta() -> None:
     eta = eta_from_sample(1, 50)
     for door in (DF.prc, DF.lazy().prc):
-        with pytest.raises(PrcError, match="pass confidence=, which carries the error of eta_low and"):
+        with pytest.raises(PrcError, match="pass confidence=, which allows for the error of eta"):
             door.ranking(eta, model="market", columns="all")
     assert (
         DF.prc.ranking(eta, model="market", confidence=0.95, columns="all")["eta_low"].null_count() == 0

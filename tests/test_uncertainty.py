@@ -39,7 +39,7 @@ rates: Any = st.sampled_from(METHODS)
 methods: Any = st.sampled_from(["analytic", "rectangle"])
 etas = several(1e-6, 0.01, 0.3, 0.9) | several(None, 0.5)
 
-ONE_METHOD = r'is "wilson", "clopper_pearson", "jeffreys"'
+ONE_METHOD = 'takes "wilson", "clopper_pearson", "jeffreys"'
 
 
 def in_quadrature(metric: metrics.PointMetric, recall: Any, fpr: Any, eta: float) -> tuple[float, float]:
@@ -134,13 +134,13 @@ def test_clopper_pearson_never_covers_less() -> None:
 @pytest.mark.parametrize(
     ("call", "hint"),
     [
-        (lambda: rate_interval(3, 2), "needs 0 <= k <= n"),
-        (lambda: rate_interval(-1, 2), "needs 0 <= k <= n"),
+        (lambda: rate_interval(3, 2), "takes finite numbers 0 <= k <= n"),
+        (lambda: rate_interval(-1, 2), "takes finite numbers 0 <= k <= n"),
         (lambda: rate_interval(1, 2, 95), "confidence= takes a level between 0 and 1"),
         (lambda: rate_interval(1, 2, method="wald"), ONE_METHOD),
         (lambda: rate_interval(pl.col("k"), pl.col("n"), method="jeffreys"), "collect the table"),
-        (lambda: max_width(0.5, 0.1, 0.1), "pass one of fpr_half_width=, fpr_cv="),
-        (lambda: max_width(0.5, 0.1, 0.1, 0.1, fpr_cv=0.1), "pass one of"),
+        (lambda: max_width(0.5, 0.1, 0.1), "pass exactly one of fpr_half_width=, fpr_cv="),
+        (lambda: max_width(0.5, 0.1, 0.1, 0.1, fpr_cv=0.1), "pass exactly one of"),
         (lambda: max_width(1.5, 0.1, 0.1, 0.1), r"recall takes a number in \[0, 1\]"),
         (lambda: max_width(0.5, 0.1, -0.1, 0.1), "the interval of recall must contain 0.5"),
         (
@@ -150,8 +150,8 @@ def test_clopper_pearson_never_covers_less() -> None:
         (lambda: rate_interval(3, math.inf), "finite"),
         (lambda: rectangle_level(0, 0.1, 10, 10), "a true rate above 0"),
         (lambda: rectangle_level(0.5, 1.1, 10, 10), "a true rate above 0"),
-        (lambda: rectangle_level(0.5, 0.1, 0, 10), "n_pos= is a whole number, at least 1"),
-        (lambda: rectangle_level(0.5, 0.1, 10, 10, n_draws=0), "n_draws= is a whole number"),
+        (lambda: rectangle_level(0.5, 0.1, 0, 10), "n_pos= takes a whole number of at least 1"),
+        (lambda: rectangle_level(0.5, 0.1, 10, 10, n_draws=0), "n_draws= takes a whole number"),
         (
             lambda: rectangle_level(0.5, 0.1, 10, 10, method="guess"),
             ONE_METHOD,
@@ -365,7 +365,7 @@ def test_a_metric_that_does_not_move_one_way_is_not_monotone() -> None:
         (lambda tp, fn, fp, tn: 5 * fn + fp, {}, "more recall can make own worse"),
         (lambda tp, fn, fp, tn: tp + fp, {}, "a lower fpr can make own worse"),
         (lambda tp, fn, fp, tn: (tp - 0.3) ** 2, {}, "at a prevalence of 0.001"),
-        (lambda tp, fn, fp, tn: tp + fp, {"direction": "none"}, "has no direction"),
+        (lambda tp, fn, fp, tn: tp + fp, {"direction": "none"}, "pass a metric with a direction"),
     ]
     for formula, options, hint in refused:
         with pytest.raises(PrcError, match=hint):
@@ -389,7 +389,7 @@ def test_what_has_no_bands() -> None:
             r'pass "analytic" or "rectangle": curve\(\) has no intervals by method="bootstrap"',
         ),
         ({"confidence": 95}, "confidence= takes a level between 0 and 1"),
-        ({"rates": ("p", "q"), "eta": 0.1}, "rates= holds no counts"),
+        ({"rates": ("p", "q"), "eta": 0.1}, "and rates= holds none"),
         ({"counts": ("p", "q")}, "cast counts= to integers"),
         ({"by": pl.col("p").alias("precision_low")}, "precision_low"),
     ]

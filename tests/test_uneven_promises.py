@@ -453,7 +453,10 @@ def test_the_promise_of_a_cohort_is_kept() -> None:
         ({"precision": 0.5, "weight": "w", "cluster": "c"}, "takes clusters or weights, not both"),
         ({"alerts": 5, "per": 9, "weight": "w"}, "guarantee= of alerts= needs independent"),
         ({"predicted_positive_rate": 0.1, "cluster": "c"}, "pass confidence= for the interval"),
-        ({"precision": 0.5, "counts": ("w", "w")}, r"^cast counts= to integers.*guarantee= needs one"),
+        (
+            {"precision": 0.5, "counts": ("w", "w")},
+            r"^cast counts= to integers.*guarantee= cannot use floats alone",
+        ),
     ],
 )
 def test_refused(options: dict[str, Any], hint: str) -> None:

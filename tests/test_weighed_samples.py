@@ -118,8 +118,8 @@ REFUSED: dict[str, tuple[pl.DataFrame, Any, str]] = {
     "more labels than rows": (
         DF, PLAN.with_columns(n=pl.lit(1)), r"has 1 row and \d+ labels; make the plan"
     ),
-    "strata that overlap": (DF, PLAN.with_columns(score_low=pl.lit(LOW)), "strata that are apart"),
-    "a stratum twice": (DF, PLAN.with_columns(stratum=1), "strata that are apart as plan=, each once"),
+    "strata that overlap": (DF, PLAN.with_columns(score_low=pl.lit(LOW)), "strata that do not overlap"),
+    "a stratum twice": (DF, PLAN.with_columns(stratum=1), "strata that do not overlap"),
     "no strata": (DF, PLAN.head(0), r"a row per stratum, with whole numbers; got 0 rows"),
     "a null": (DF, PLAN.with_columns(n=pl.lit(None, pl.Int64)), r"5 nulls, and n of Int64"),
     "no whole numbers": (DF, PLAN.with_columns(n=pl.col("n") + 0.5), "n of Float64"),

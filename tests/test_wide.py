@@ -166,9 +166,9 @@ AT_CALL = [
     ({**MIX, 7: 1e308, 1: 1e308}, "got 1e.308 for "),
     ({**MIX, 7: True}, "got True for 7"),
     ({**MIX, 7: "a"}, "got 'a' for 7"),
-    ({3: 0, 1: 0, 7: 0}, "need a sum above 0"),
-    ([0.1, 0.2, 0.7], "mix= maps each class to its share"),
-    ({**MIX, "x": 1}, "in label column 'y', which is"),
+    ({3: 0, 1: 0, 7: 0}, "takes shares with a sum above 0"),
+    ([0.1, 0.2, 0.7], "mix= takes a mapping from each class to its share"),
+    ({**MIX, "x": 1}, "as in the label column 'y'"),
 ]
 
 
@@ -276,7 +276,7 @@ def test_a_field_takes_its_parts_out_of_bound_groups_alone() -> None:
     assert "g" not in found.columns
     assert_same(found, MODELS.prc.curve(field(parts, "g"), score="a"))
     assert found["eta"].unique().to_list() == pytest.approx([0.25])
-    with pytest.raises(PrcError, match="by= and parts= both hold the column 'g'"):
+    with pytest.raises(PrcError, match="by= and parts= both hold 'g'"):
         bound.curve(field(parts, parts="g"), by="g")
     with pytest.raises(PrcError, match="add a column 'share' to the frame of field"):
         field(parts.drop("share"), "g")
@@ -292,7 +292,7 @@ def test_what_does_not_go_with_columns_of_scores() -> None:
         (
             MANY,
             {**classes, "by": pl.col("y").alias("class")},
-            "leave the column 'class' out of by=: the classes of score= are a group",
+            "leave the column 'class' out of by=: score= already adds",
         ),
         (
             MANY,
@@ -312,7 +312,7 @@ def test_what_does_not_go_with_columns_of_scores() -> None:
     with pytest.raises(PrcError, match=r"that names the models: there is no column 'model'$"):
         MANY.prc(**classes).ranking(0.2, columns="all")
     label_name = str(models.get("label", "label"))
-    with pytest.raises(PrcError, match=f"leave '{label_name}' out of score= or label="):
+    with pytest.raises(PrcError, match=f"leave '{label_name}' out of score= or out of label="):
         MODELS.prc(**{**models, "score": [label_name, *models["score"]]}).summary()
     with pytest.raises(PrcError, match=r"call sampling_plan\(\) once for each model"):
         MODELS.prc(**models).sampling_plan(0.5, budget=1)

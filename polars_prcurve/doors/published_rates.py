@@ -16,7 +16,7 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import find_repeats, read_list, read_number, refuse_kind
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, warn_caller
-from polars_prcurve.core.ground.message_text import add_noun, join_words
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.ground.value_checks import is_literal
 from polars_prcurve.doors.namespace import prc
@@ -157,22 +157,20 @@ def _list_rows(passed: Mapping[str, Any], names: object) -> list[dict[str, Any]]
             if not isinstance(name, str) or not is_literal(name):
                 raise refuse_kind("names=", "texts", name)
         if not values_of_word["names"]:
-            raise PrcError("names= holds no name")
+            raise PrcError("names= takes at least one name; got none")
         if repeats := find_repeats(values_of_word["names"]):
-            raise PrcError(f"names= holds {repeats[0]!r} twice")
+            raise PrcError(f"give each test its own name: names= holds {repeats[0]!r} twice")
     lengths = {word: len(values) for word, values in values_of_word.items()}
     n_tests = max(lengths.values()) if names is None else lengths["names"]
     if n_tests > 1 and names is None:
         raise PrcError(
-            "pass names=, one for each test; of one test at several thresholds, make a table, "
-            'and pass prc(table, rates=("recall", "fpr"))'
+            "pass names=, one for each test; for several thresholds of one test, pass "
+            'prc(table, rates=("recall", "fpr"))'
         )
     for word, length in lengths.items():
         is_number = isinstance(passed.get(word), Real)
         if length != n_tests and not is_number:
-            raise PrcError(
-                f"{word}= holds {add_noun(length, 'number')}, for {add_noun(n_tests, 'name')}"
-            )
+            raise PrcError(f"{word}= takes one number per name, {n_tests}; got {length}")
         values_of_word[word] *= n_tests if is_number else 1
     rows = zip(*values_of_word.values(), strict=True)
     return [dict(zip(values_of_word, row, strict=True)) for row in rows]
@@ -193,12 +191,16 @@ def _read_point(row: Mapping[str, Any], hit_word: str, false_word: str) -> tuple
         fpr = float(1 - Decimal(repr(false_rate)))
         return recall, _round_to_count(false_argument_text, fpr, n_neg), n_pos, n_neg
     if n_pos is None and "eta" not in row:
-        raise PrcError("pass the sizes of the test with precision=: None gives no prevalence")
+        raise PrcError(
+            "pass n_pos= and n_neg= of the test, or eta=, with precision=: without them the "
+            "prevalence is unknown"
+        )
     eta = _read_share("eta", row["eta"]) if n_pos is None or n_neg is None else n_pos / (n_pos + n_neg)
     if not (0 < eta < 1 and recall > 0 and false_rate > 0):
         raise PrcError(
-            "a precision gives the fpr for a recall and a precision above 0, at a prevalence between 0 "
-            f"and 1; got {hit_word}={hit_rate!r}, precision={false_rate!r} and a prevalence of {eta:.4g}"
+            f"pass {hit_word}= and precision= above 0, and a prevalence between 0 and 1: "
+            f"otherwise they do not determine fpr; got {hit_word}={hit_rate!r}, "
+            f"precision={false_rate!r} and a prevalence of {eta:.4g}"
         )
     false_per_negative = recall * eta * (1 - false_rate) / (false_rate * (1 - eta))
     if false_per_negative > 1:

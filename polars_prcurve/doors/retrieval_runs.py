@@ -132,7 +132,7 @@ def _read_file(argument: str, path: FilePath, dtypes: dict[str, Any]) -> pl.Data
             f"{line!r}"
         )
     if not rows.height:
-        raise PrcError(f"{argument} {os.fspath(path)!r} holds no line")
+        raise PrcError(f"{argument} {os.fspath(path)!r} is empty")
     return rows.drop("number")
 
 

@@ -165,8 +165,8 @@ def _score_folds(results: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:
             n_rows = len(X) if isinstance(X, list) else getattr(X, "shape", (None,))[0]
             X_text = describe_value(X) if n_rows is None else f"{describe_value(X)} of {n_rows} rows"  # noqa: N806
             raise PrcError(
-                "X takes the data that were cross-validated, all rows in their order, as an array or a "
-                f"frame; a fold tests row {max(row_numbers)}, and X is {X_text}"
+                "X takes all rows that were cross-validated, in order, as an array or a frame; got "
+                f"{X_text}, and a fold tests row {max(row_numbers)}"
             ) from None
         folds.append((row_numbers, predict_scores(estimator, features, positive_index)))
     return folds
@@ -424,9 +424,7 @@ class PrevalenceDisplay:
         if isinstance(estimators, list | tuple) and estimators:  # of one model, which has no name yet
             cv_results = {type(estimators[0]).__name__ if name is None else name: cv_results}
         elif name is not None:
-            raise PrcError(
-                f"name={name!r} names one model, and cv_results has its own names; leave it out"
-            )
+            raise PrcError(f"leave out name=: cv_results already names its models; got name={name!r}")
         test = from_cv_results(cv_results, X, y, pos_label=pos_label)
         return cls(test, eta=eta, confidence=confidence)
 

@@ -123,8 +123,8 @@ class Scorer:
         """
         if not hasattr(estimator, "predict") and hasattr(estimator, "__len__"):
             raise PrcError(
-                f"the scorer of {self.name} is called with an estimator, X and y; labels and scores go "
-                "to its method .score(y, scores), and eval_metric= takes .lightgbm or .xgboost"
+                f"call the scorer of {self.name} with an estimator, X and y, or call .score(y, "
+                "scores); eval_metric= takes .lightgbm or .xgboost"
             )
         positive_index, classes = read_classes(estimator, self.pos_label)
         labels = find_positives(y, classes, self.pos_label)
@@ -202,8 +202,8 @@ def find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
     is_known = np.isin(labels, classes)
     if not is_known.all():
         raise PrcError(
-            f"y holds {labels[~is_known].tolist()[0]!r}, which is not a class of the estimator: it has "
-            f"{np.asarray(classes).tolist()!r}"
+            f"y takes the classes of the estimator, {np.asarray(classes).tolist()!r}; got "
+            f"{labels[~is_known].tolist()[0]!r}"
         )
     is_positive: NDArray[np.bool_] = labels == (1 if pos_label is None else pos_label)
     return is_positive
@@ -217,8 +217,8 @@ def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
     labels = np.asarray(classes).tolist()
     if len(labels) != 2:
         raise PrcError(
-            f"expected an estimator of two classes; this one has {len(labels)}: score one class against "
-            "the others with .score(y == one, probabilities[:, i])"
+            f"expected an estimator of two classes; this one has {len(labels)}: score class c "
+            "against the rest with .score(y == c, probabilities[:, i])"
         )
     if pos_label is not None:
         if pos_label not in labels:

@@ -102,10 +102,9 @@ _NO_SCORES = (*_NO_FIELDS, "decision_curve", "reweight")
 _SCORES = ("curve", "operating_points", "summary", *_DECIDES)
 """Methods whose eta= may be such an estimate."""
 _NO_FORMULA = (  # why a method of _NO_FIELDS refuses a field, or a mix of classes
-    "add weights with .prc.{way}, pass weight=, and leave eta= out: {method}() has no formula for a "
-    "field of several parts"
+    "add weights with .prc.{way}, pass weight=, and leave out eta=: {method}() has no formula for {fact}"
 )
-_NO_ID = "leave out id=, or pass confidence= and labels, without which it has no effect"  # of a ranking
+_NO_ID = "leave out id=, or pass confidence= and labels: otherwise id= has no effect in ranking()"
 _BANDS = ("curve", "operating_points")
 """Methods whose intervals are of point metrics."""
 
@@ -132,12 +131,12 @@ RULES = (
            ("estimate_prevalence",), unless=("score={...}",), passes_over=True)
       for word in ("label", "pos_label")),
     Rule(("id=", "paired=False"),
-         "leave out id=, which identifies the rows of one example, with paired=False", passes_over=True),
+         "leave out id= with paired=False: id= matches examples that models share", passes_over=True),
     Rule(("id=",), _NO_ID, ("ranking",), unless=("confidence=",), passes_over=True),
     *(Rule(("id=", points), _NO_ID, ("ranking",)) for points in ("counts=", "rates=", "cells=")),
     # Examples that were never scored.
     Rule((_NULL_BELOW,), 'filter out rows without a score, or pass missing="drop": {method}() needs '
-         "one in each row", unless=(_READS_BELOW,)),
+         "a score in each row", unless=(_READS_BELOW,)),
     *(rule for unscored in ("below=", _NULL_BELOW) for rule in (
         *_pair(unscored, ("label=None", "rates=", "cells=", "weights", "cluster=", "stratum=", "field()",
                           "class_mix()", "eta= of scores", "smooth=", 'method="bootstrap"'),
@@ -147,64 +146,64 @@ RULES = (
     Rule((_UNKNOWN,), f"{_BOTH_NUMBERS}: {_UNKNOWN}, and {{method}}() needs their number", _COUNTS_ALL),
     Rule((_UNKNOWN,), f'pass mean_over=, such as mean_over="query", or {_BOTH_NUMBERS[5:]}: {_UNKNOWN}, '
          "and a decision on each query needs their number", _DECIDES, unless=("mean_over=",)),
-    Rule((_UNKNOWN, "eta="), f"{_BOTH_NUMBERS}, or leave eta= out: {_UNKNOWN}, and prevalences need "
-         "their number; charts of prevalences take eta=[None]"),
+    Rule((_UNKNOWN, "eta="), f"{_BOTH_NUMBERS}, or leave out eta=: {_UNKNOWN}, and eta= needs their "
+         "number; charts by prevalence take eta=[None]"),
     *_pair(_UNKNOWN, (*_to_facts(_COUNTING_TARGETS), "per=", "match=", "simultaneous=True"),
            f"{_BOTH_NUMBERS}, or leave {{fact}} out: {_UNKNOWN}, and {{fact}} needs their number"),
-    *(Rule((_UNKNOWN, "guarantee=", target), f"{_BOTH_NUMBERS}, or leave guarantee= out: {_UNKNOWN}, "
-           f"and guarantee= of {target} needs their number")
+    *(Rule((_UNKNOWN, "guarantee=", target), f"{_BOTH_NUMBERS}, or leave out guarantee=: {_UNKNOWN}, "
+           f"and guarantee= with {target} needs their number")
       for target in _to_facts(word for word in RUN_WORDS if word not in _COUNTING_TARGETS)),
     # Where the model runs.
-    Rule(("class_mix()",), 'pass score= as a mapping, a column for each class, {"cat": "p_cat", ...}: '
-         "class_mix() has a share for each", unless=("score={...}",)),
+    Rule(("class_mix()",), "pass score= as a mapping, a column for each class, "
+         '{"cat": "p_cat", ...}: class_mix() needs one score per class', unless=("score={...}",)),
     Rule(("class_mix()",), _NO_FORMULA.replace("{way}", "unpivot_scores(mix=...)"), _NO_FIELDS),
     Rule(("field()",), _NO_FORMULA.replace("{way}", "reweight(eta=field(...))"), _NO_FIELDS),
     *_pair("field()", ("weight=", "rates=", "cells="),
-           "leave out {fact}: a field weights its examples itself", *_FIELDS, *_DECIDES),
+           "leave out {fact}: eta=field(...) sets the weights itself", *_FIELDS, *_DECIDES),
     Rule(("field()", "counts of weights"), "leave out the squares of counts=: a field needs numbers of "
          "examples, not sums of weights", _FIELDS),
     Rule(("field()", "eta_train="), "leave out eta_train=: a field takes posteriors as they stand"),
     Rule(("field()", 'method="bootstrap"'), 'leave out method= with field(): method="bootstrap" draws '
          "examples, not the parts of a field", _FIELDS),
-    *_pair("field()", ('method="rectangle"', "simultaneous=True"), "leave out {fact}: a field adds "
-           "the distances of both rates and of all eta in quadrature"),
+    *_pair("field()", ('method="rectangle"', "simultaneous=True"), "leave out {fact}: eta=field(...) "
+           "has only the default interval"),
     Rule(("eta= of scores",), "pass month.estimate_prevalence(reference=...)['eta'], one number or one "
          "per group: {method}() has no formula for an eta that is estimated with the table itself",
          _NO_SCORES),
     *_pair("eta= of scores", ("weights", "rates=", "cells=", "cluster="), "leave out {fact}: estimating "
            "eta= with this table needs independent, equally weighted examples", *_SCORES),
     *_pair("eta= of scores", ('method="bootstrap"', 'method="rectangle"', "simultaneous=True"),
-           "leave out {fact}: only analytic intervals carry the error of an estimated eta",
+           "leave out {fact}: only the default intervals allow for the error of an estimated eta",
            *_SCORES),
     # Which threshold.
     Rule(("guarantee=", "threshold="), "pass confidence= instead of guarantee=: threshold= "
          "fixes the threshold, and confidence= gives intervals for its metrics"),
-    Rule(("guarantee=", "cluster=", "weights"), "leave out weight= if its rows were not sampled, or "
-         "make each cluster one example, such as the highest score of a patient: guarantee= takes "
+    Rule(("guarantee=", "cluster=", "weights"), "leave out weight= if the rows are no sample, or "
+         "make each cluster one example, such as each patient's highest score: guarantee= takes "
          "clusters or weights, not both", ("operating_points",)),
     *(Rule(("guarantee=", target, of), "leave out guarantee=, and pass confidence= for the interval of "
            f"the alerts: guarantee= of {target} needs independent, equally weighted examples",
            ("operating_points",))
       for target in _to_facts(reversed(ALERT_WORDS)) for of in ("cluster=", "weights")),
     *_pair("guarantee=", ("rates=", "cells="), "leave out guarantee=: it needs every distinct score, "
-           "and rates= and cells= hold only some thresholds"),
-    Rule(("start=",), "pass guarantee= as well: start= is where its tests start",
+           "and {fact} holds only some thresholds"),
+    Rule(("start=",), "pass guarantee= as well: start= is where the tests of a guarantee start",
          unless=("guarantee=",)),
     Rule(("start=", "together="), "leave out start=: with together= each target has its own start"),
-    Rule(("start=",), f"leave out start=: it is where the tests of {join_words(_to_facts(RUN_WORDS))} "
-         "start, and other targets have no start", unless=_to_facts(RUN_WORDS)),
-    *_pair("together=", ("threshold=", "maximize="), "leave out {fact}: together= looks for a "
-           "threshold that meets all targets, and {fact} is met by one alone"),
+    Rule(("start=",), f"leave out start=: only {join_words(_to_facts(RUN_WORDS))} have a start",
+         unless=_to_facts(RUN_WORDS)),
+    *_pair("together=", ("threshold=", "maximize="), "leave out {fact}: together= finds one "
+           "threshold for several targets, and {fact} sets a threshold by itself"),
     *_pair('of="roc"', ("metric=", "threshold=", *_to_facts(_RATE_TARGETS), "eta_range="),
            'leave out {fact}: of="roc" compares the curves themselves'),
     *_pair('solve_for="eta"', ("eta=", "relative=", "assurance="), "leave out {fact}: "
            'solve_for="eta" looks for the prevalence at which these examples are enough'),
-    *_pair("plan=", ("by=", "model=", "pos_label=", "weight="), "leave out {fact}: plan= has the number "
-           "of rows of the whole table that each labelled row represents"),
-    Rule(("match=",), "pass other=, a table of one point: match= cuts the scores where they reach a "
-         "rate of it", unless=("other=",)),
-    Rule(("other=",), 'pass match="recall" or match="fpr" with other=, a table of one point. To '
-         "compare two tables of scores, stack them, add a column for model=, and pass paired=False",
+    *_pair("plan=", ("by=", "model=", "pos_label=", "weight="), "leave out {fact}: plan= already "
+           "gives the weights, for the whole table"),
+    Rule(("match=",), "pass other=, a table of one point: match= sets the threshold that has the "
+         "recall or fpr of that point", unless=("other=",)),
+    Rule(("other=",), 'pass match="recall" or match="fpr" with other=; for two tables of scores, '
+         "stack them, and pass model= and paired=False",
          unless=("match=",)),
     *_pair("match=", ("threshold=", *_to_facts(TARGET_KINDS), "adjust="),
            "leave out {fact}: match= sets the threshold"),
@@ -214,14 +213,14 @@ RULES = (
     # Means over groups.
     *_pair("mean_over=", ("weights", "cluster=", "stratum=", 'method="bootstrap"', "field()",
                           "eta= of scores", "coarse=", "worst=", "other=", "paired=False"),
-           "leave out {fact}: mean_over= treats groups as the sample, with their standard error"),
+           "leave out {fact}: mean_over= takes its interval from the variation between groups alone"),
     Rule(("mean_over=", "class_mix()"), "leave out mean_over=, and average the rows: "
          '.group_by("metric").agg(pl.col("value").mean())'),
     *_pair("mean_over=", ("threshold=", "maximize=", "guarantee=", *_to_facts(TARGET_KINDS), "per="),
            "leave out {fact}: mean_over= averages metrics of whole curves, not results at a threshold",
            *_DECIDES),
-    *_pair("mean_over=", ("rates=", "cells="), "leave out {fact}: mean_over= of {method}() needs "
-           "examples", *_DECIDES),
+    *_pair("mean_over=", ("rates=", "cells="), "leave out {fact}: mean_over= in {method}() needs "
+           "examples, and {fact} holds points", *_DECIDES),
     *_pair("mean_over=", ("threshold=", *_to_facts(TARGET_KINDS)), "leave out {fact}, and pass a "
            "metric such as precision_at_recall(0.8): mean_over= averages metrics of whole curves"),
     # How sure.
@@ -233,10 +232,10 @@ RULES = (
          unless=("confidence=",), passes_over=True),
     Rule(("stratum=",), "pass weight= with stratum=: the number of rows in the stratum divided by the "
          "number drawn from it", unless=("weight=",)),
-    Rule(("stratum=", "cluster="), "leave out cluster= or, for intervals that treat clusters as "
-         "drawn independently, stratum=: strata are of rows that were drawn one by one"),
-    Rule(("stratum=", 'method="bootstrap"'), "leave out stratum= for an interval by "
-         'method="bootstrap", which draws rows whatever their stratum, and is wider'),
+    Rule(("stratum=", "cluster="), "leave out cluster=, or leave out stratum= to treat clusters as "
+         "independent: stratum= is for rows drawn one by one"),
+    Rule(("stratum=", 'method="bootstrap"'), 'leave out stratum= or method=: method="bootstrap" '
+         "ignores strata, and its interval is wider"),
     *(Rule((points, "cluster="), f"leave out cluster=: {points} replaces labels and weights")
       for points in ("counts=", "rates=", "cells=")),
     Rule(("cluster=", "weight=", "confidence="), "leave out weight= or cluster=: with both, only "
@@ -254,17 +253,18 @@ RULES = (
     Rule(('method="bootstrap"', "counts of weights"), "leave out method=, or pass the examples with "
          'weight=: method="bootstrap" draws examples, and counts= holds sums of weights'),
     Rule(("smooth=", "confidence="),
-         "leave out confidence= or smooth=: a fitted model has no interval here"),
+         "leave out confidence= or smooth=: a fitted model has no interval"),
     *_pair("smooth=", ("rates=", "cells="),
            "leave out smooth=: {fact} holds no scores that a model could be fitted to"),
     *_pair("coarse=", ("confidence=", "smooth="),
-           "leave out {fact}: coarse=True gives limits over orders of equal scores"),
+           "leave out {fact}: coarse=True already fills low and high, with limits over orders of "
+           "equal scores"),
     Rule(("adjust=", 'method="bootstrap"'),
          'leave out adjust= or method=: adjust= is for method="analytic"'),
     Rule(("worst=",), "pass model= and paired=False: worst=True is for models with their own examples",
          unless=("paired=False",)),
-    Rule(("worst=", 'method="bootstrap"'), "leave out worst= or method=: worst=True adjusts the "
-         'interval for all pairs, which is for method="analytic"'),
+    Rule(("worst=", 'method="bootstrap"'), "leave out worst= or method=: worst=True needs "
+         'method="analytic"'),
 )  # fmt: skip
 """What does not go together. The first rule that refuses a call is the one whose error is raised."""
 
@@ -274,7 +274,9 @@ def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
     facts = list_facts(words, {}, None, None)
     facts_below = {"below=", _NULL_BELOW} & facts
     if chart in ("reliability", "scores") and facts_below:
-        raise PrcError(f"leave out {facts_below.pop()}: plot.{chart}() draws scores")
+        raise PrcError(
+            f"leave out {facts_below.pop()}: plot.{chart}() draws scores, and these examples have none"
+        )
     if chart in ("roc_curve", "prg_curve", "gain_curve", "threshold_curve") and _UNKNOWN in facts:
         raise PrcError(f"{_BOTH_NUMBERS}: {_UNKNOWN}, and plot.{chart}() needs their number")
 
@@ -322,7 +324,7 @@ def refuse_word(method: str, word: str) -> PrcError:
     """Return the error for a word about the table that a method does not read."""
     words_text = list_names(f"{name}=" for name in TABLE_WORDS if name in USES[method])
     return PrcError(
-        f"leave out {word}=, which {method}() does not take; about the table it takes {words_text}"
+        f"leave out {word}=, which {method}() does not take; it describes the table by {words_text}"
     )
 
 

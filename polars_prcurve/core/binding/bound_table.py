@@ -296,9 +296,8 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         """Return this table as rows without labels; `words` hold for what it leaves open."""
         if self._words.get("label") is not None:
             raise PrcError(
-                "pass a table without labels as eta=, whose prevalence is estimated, such as "
-                'prc(month, score="p", label=None); of a table with labels pass the prevalence '
-                "itself"
+                'pass a table without labels as eta=, such as prc(month, score="p", label=None), '
+                "to estimate its prevalence; if you have labels, pass the prevalence as a number"
             )
         shared_words = {
             word: words[word]
@@ -359,7 +358,9 @@ def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -
         rival_words = [
             next(word for word in rivals if call_words.get(word) is not None) for rivals in rival_groups
         ]
-        raise PrcError(f"pass one of {rival_words[0]}= and {rival_words[1]}=: both define the examples")
+        raise PrcError(
+            f"pass only one of {rival_words[0]}= and {rival_words[1]}=: both define the examples"
+        )
     replaced_words = {
         word
         for rivals in argument_rules.RIVALS

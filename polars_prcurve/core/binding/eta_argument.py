@@ -73,9 +73,7 @@ class EtaArgument:
 
     def list_numbers(self, method: str) -> list[float | None]:
         """Return the prevalences, None for that of the group; raise for what holds no numbers."""
-        raise PrcError(
-            f"call {method} once for each prevalence: it takes eta= as numbers, not as a frame"
-        )
+        raise PrcError(f"pass eta= as numbers: {method} does not take it as a frame")
 
     def build_grid(
         self, table: ResolvedTable, confidence: float | None, *, compares_models: bool = False

@@ -21,7 +21,6 @@ from polars_prcurve.core.confidence.bands_by_threshold_choice import BandKind, F
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.point_intervals import find_corners
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.core.inputs.column_reader import Column, ColumnReader, list_columns
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
@@ -106,7 +105,9 @@ class Question(NamedTuple):
         columns = self.columns
         for name in ("counts", "rates", "cells"):
             if getattr(columns, name) is not None:
-                raise PrcError(f"pass paired=False with model=: {name}= do not identify shared examples")
+                raise PrcError(
+                    f"pass paired=False with model=: {name}= cannot show which examples the models share"
+                )
         if columns.is_matched:
             return "wide"
         if not list_columns("id=", columns.id):
@@ -218,7 +219,7 @@ def set_means(
     call_groups: list[Column] = list_columns("by=", call_words.get("by"))
     doubled_names = [name for name in map(name_column, call_groups) if name in names]
     if doubled_names:
-        raise PrcError(f"pass the column {doubled_names[0]!r} once: by= and mean_over= both hold it")
+        raise PrcError(f"name the column {doubled_names[0]!r} in by= or in mean_over=, not in both")
     groups: list[Column] = list_columns("by=", question.columns.by)
     column_of_name = {name_column(group): group for group in groups}
     other_groups = [group for name, group in column_of_name.items() if name not in names]
@@ -242,8 +243,8 @@ def _leave_parts_out(
     doubled_names = [name for name in group_names if name in part_names]
     if doubled_names and call_words.get(word) is not None:
         raise PrcError(
-            f"leave {word}= out for the result of the whole field, or pass eta= without field() "
-            f"for one per part: {word}= and parts= both hold the column {doubled_names[0]!r}"
+            f"leave out {word}= for one result over the whole field, or pass eta= without "
+            f"field() for one per part: {word}= and parts= both hold {doubled_names[0]!r}"
         )
     return [group for group, name in zip(groups, group_names, strict=True) if name not in part_names]
 
@@ -280,10 +281,10 @@ def make_long(question: Question, *, paired: bool) -> Question:
         if getattr(columns, word) is not None:
             raise PrcError(f"leave out {word}=: score= names a column for each {group_word}")
     groups: list[Column] = list_columns("by=", columns.by)
-    _, group_words = name_groups([group_word])
     if group_word in map(name_column, groups):
         raise PrcError(
-            f"leave the column {group_word!r} out of by=: the {group_words} of score= are a group"
+            f"leave the column {group_word!r} out of by=: score= already adds a group column of "
+            "that name"
         )
     if group_word == "class":
         return _stack_classes(question, [*groups, pl.col(Row.CLASS).alias("class")])
@@ -314,7 +315,8 @@ def _stack_classes(question: Question, groups: list[Column]) -> Question:
     if model is not None and name_column(model) == "class":
         raise PrcError(
             "leave out model=, or compare the classes with df.prc.unpivot_scores(score, "
-            "label=...).prc(model='class'): the classes of score= are a group"
+            "label=...).prc(model='class'): score= as a mapping makes the classes groups, not "
+            "models"
         )
     label_name = question.columns.label
     column_of_class = question.columns.score

@@ -80,7 +80,8 @@ def read_count_names(metrics: object, *, has_per: bool) -> tuple[list[str], list
     alert_names = [name for name in count_names if name in ALERT_NAMES]
     if alert_names and not has_per:
         raise PrcError(
-            f"pass per=, the number of cases: metrics= names {', '.join(alert_names)}, which needs it"
+            f"pass per=, the number of cases: {', '.join(alert_names)} in metrics= cannot be "
+            "computed without it"
         )
     return count_names, [metric for metric in listed_metrics if metric not in count_names]
 

@@ -57,8 +57,8 @@ def compare_at_point(
     point_metrics = _read_metrics(metrics, match)
     if None in etas and any(metric.depends_on_eta for metric in point_metrics):
         raise PrcError(
-            "pass eta= as numbers: match= compares two tables, and neither has the prevalence "
-            "of the other"
+            "pass eta= as numbers: match= compares both tables at one prevalence, and their "
+            "own may differ"
         )
     sweep, by = _read_cells(model, words, "model_a", "model")
     point_cells, point_by = _read_cells(point, {}, "model_b", "other")
@@ -89,7 +89,7 @@ def _read_metrics(metrics: Any, match: Matched) -> list[PointMetric]:
     for metric in point_metrics:
         find_corners(metric)  # raises if the metric has no band
         if metric.name == match:
-            raise PrcError(f"leave {match} out of metrics=: match= makes it the same in both")
+            raise PrcError(f"leave {match} out of metrics=: match= makes it equal in both tables")
     return point_metrics
 
 

@@ -176,9 +176,9 @@ def _collect_model_scores(
     expected_words = "two prevalences, 0 < low < high < 1"
     eta_ends = read_pair("eta_range=", eta_range, expected_words, read_share)
     if not 0 < eta_ends[0] < eta_ends[1] < 1:
-        raise PrcError(f"eta_range= is {expected_words}; got {eta_range!r} (at 1 all models meet)")
+        raise PrcError(f"eta_range= takes {expected_words}; got {eta_range!r} (at 1 models are equal)")
     if not metric.depends_on_eta:
-        raise PrcError(f"{metric.name} does not depend on prevalence, so no models change places on it")
+        raise PrcError(f"pass a metric that depends on prevalence; {metric.name} does not")
     # A metric that can be negative is a difference: its value near 0 has the rounding of larger terms.
     sign, term_size = direction_sign(metric), 1.0 if metric.range[0] < 0 else 0.0
     if isinstance(metric, CurveMetric):

@@ -54,9 +54,8 @@ def build_compare_table(
             )
         if target is not None and target.is_found_in_sample:
             raise PrcError(
-                "keep one row for each model and leave the target out, or pass threshold=: "
-                f"{comparison.table.argument}= holds points, and those that meet "
-                f"{target.criterion}= may be far apart"
+                "keep one row per model and leave out the target, or pass threshold=: the points "
+                f"of {comparison.table.argument}= that meet {target.criterion}= may be far apart"
             )
         target = target or ONLY_POINT
         remedy = "pass threshold=, if score= names the thresholds of the points"

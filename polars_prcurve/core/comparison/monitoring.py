@@ -258,8 +258,8 @@ def _check_periods(cell_rows: pl.DataFrame, time_column: str) -> None:
     missing_rows = cell_rows.filter(is_missing(pl.col(time_column), periods.dtype))
     if n_missing := missing_rows.select(pl.sum_horizontal(CELLS).sum()).item():
         raise PrcError(
-            "filter out the rows that belong to no period: time= holds null or NaN in "
-            f"{add_noun(n_missing, 'row')}"
+            f"time= holds null or NaN in {add_noun(n_missing, 'row')}; leave out rows that belong to no "
+            "period"
         )
     if periods.dtype not in (pl.String, pl.Categorical):
         return
@@ -287,8 +287,8 @@ def _join_reference(
     key_columns = reference_rows.columns[: reference_rows.columns.index("threshold")]
     if unknown_columns := [name for name in key_columns if name not in group_columns]:
         raise PrcError(
-            "pass by= for the table, or leave it out of the reference: the reference= table is "
-            f"grouped by {list_names(unknown_columns)}, and the table is not"
+            "group both tables by the same columns: the reference= table is grouped by "
+            f"{list_names(unknown_columns)}, and the other is not"
         )
     renamed_cells = reference_rows.select(*key_columns, *CELLS).rename(_REFERENCE_COLUMNS)
     for name in key_columns:

@@ -184,9 +184,9 @@ def _check_ranking(
     if isinstance(table, RateTable) and targets and targets[0].criterion == "recall":
         recall = f"{targets[0].value:g}"
         raise PrcError(
-            f'pass metric="precision_at_recall({recall})" and coarse=True instead of recall=: the first '
-            f"point of {table.argument}= that reaches recall={recall} may be far above it in one model "
-            f"and near it in another; .prc.operating_points(recall={recall}) lists the points"
+            f'pass metric="precision_at_recall({recall})" and coarse=True instead of recall=: '
+            f"points of {table.argument}= may be far from the target "
+            f"(.prc.operating_points(recall={recall}) lists them)"
         )
     table = table if certainty is None else table.require_examples()
     if isinstance(metric, CurveMetric):

@@ -100,15 +100,15 @@ def intervals(
     )
     check_rate_method(rate, "rate=")
     if method != "bootstrap" and (options.seed is not None or options.resamples != _RESAMPLES):
-        raise PrcError('pass method="bootstrap", or leave out resamples= and seed=, which belong to it')
+        raise PrcError(
+            'pass method="bootstrap", or leave out resamples= and seed=: only the bootstrap uses them'
+        )
     if method == "bootstrap" and (rate != "wilson" or simultaneous):
         raise PrcError(
             'leave out rate= and simultaneous=: method="bootstrap" resamples examples and takes neither'
         )
     if simultaneous and (method != "analytic" or rate != "wilson"):
-        raise PrcError(
-            "leave out method= and rate=: simultaneous=True has intervals of rates of its own"
-        )
+        raise PrcError("leave out method= and rate=: simultaneous=True uses its own intervals of rates")
     return options
 
 

@@ -278,8 +278,7 @@ def find_corners(metric: PointMetric) -> tuple[tuple[int, int], tuple[int, int]]
         raise PrcError(
             "pass monotone=True to metrics.point() if more recall and a lower fpr never make "
             f"{metric.name} worse, or pass metrics.best({metric.name}) to summary() with "
-            "intervals(method='bootstrap'): without knowing which way it moves, its interval "
-            "has no formula"
+            "intervals(method='bootstrap'): otherwise there is no formula"
         )
     ends_at_least = int(metric.direction == "minimize"), int(metric.direction == "maximize")
     return ends_at_least, (1 - ends_at_least[0], 1 - ends_at_least[1])

@@ -201,7 +201,9 @@ def _read_ends(
 ) -> Interval:
     """Return the ends of an interval from the one argument that gives them; they may leave [0, 1]."""
     if sum(argument_name is None for argument_name in (half_width, cv, interval)) != 2:
-        raise PrcError(f"pass one of {rate_name}_half_width=, {rate_name}_cv= and {rate_name}_interval=")
+        raise PrcError(
+            f"pass exactly one of {rate_name}_half_width=, {rate_name}_cv= and {rate_name}_interval="
+        )
     value = arguments.read_number(rate_name, value, "a number in [0, 1]", lambda rate: 0 <= rate <= 1)
     if interval is not None:
         low, high = arguments.read_pair(f"{rate_name}_interval=", interval, "a low and a high end")

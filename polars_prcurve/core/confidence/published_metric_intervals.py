@@ -132,8 +132,8 @@ def _refuse_rates(name: str, counts: Any) -> None:
     rates = np.asarray(counts)[(np.asarray(counts) > 0) & (np.asarray(counts) < 1)]
     if rates.size:
         raise PrcError(
-            f"multiply {name} by the size of its class, such as tp=0.87 * 142: "
-            f"{rates.flat[0]:.10g} looks like a rate, and it is a number of examples"
+            f"multiply {name} by the size of its class, such as tp=0.87 * 142: {name} counts "
+            f"examples, and {rates.flat[0]:.10g} looks like a rate"
         )
 
 

@@ -96,7 +96,7 @@ def rate_interval(
     hits, trials = np.broadcast_arrays(arguments.read_numbers("k", k), arguments.read_numbers("n", n))
     if n_wrong := int(np.sum((hits < 0) | (hits > trials) | np.isinf(trials))):
         raise PrcError(
-            f"rate_interval needs 0 <= k <= n, finite; {n_wrong} of the pairs given do not satisfy this"
+            f"rate_interval takes finite numbers 0 <= k <= n; {n_wrong} of the pairs passed break this"
         )
     check_rate_method(method)
     with np.errstate(all="ignore"):

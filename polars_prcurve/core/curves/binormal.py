@@ -367,8 +367,8 @@ def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
         names = [name for name, declared in CURVE_METRICS.items() if declared.recipe.fitted is not None]
         raise PrcError(
             f"pass {', '.join(names)}, pr_auc_trapezoid(...), precision_at_recall(...), "
-            "integrated_average_precision(...) or integrated(...) of those with smooth=: "
-            f"{metric.name} is not available for a fitted model"
+            "integrated_average_precision(...), or integrated(...) of one of them: with "
+            f"smooth= there is no {metric.name}"
         )
 
     averages, finish = metric.recipe.averages, metric.recipe.finish

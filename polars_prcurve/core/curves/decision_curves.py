@@ -125,7 +125,7 @@ def _read_risks(probabilities: Sequence[float]) -> list[float]:
         for risk in read_list("probabilities=", probabilities, expected_words, single_type=(Real, str))
     )
     if len(set(risks)) < len(risks):
-        raise PrcError("pass each number of probabilities= once")
+        raise PrcError("leave the repeats out of probabilities=")
     return risks
 
 

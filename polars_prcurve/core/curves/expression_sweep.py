@@ -520,7 +520,7 @@ def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
     etas = read_eta_list(eta)
     if len(etas) > 1 and not takes_several:
         raise PrcError(
-            f"write one expression for each eta: one value needs a single one; got eta={eta!r}"
+            f"write one expression for each eta: each returns a single value; got eta={eta!r}"
         )
     return etas
 

@@ -161,17 +161,16 @@ def promise_and_join(
     """Return the targets as guaranteed by `guarantee=`, and as one if all must be met `together`."""
     if together and len(targets) < 2:
         raise PrcError(
-            "leave together= out, or add a target: it joins several, and there is only one, "
-            f"{targets[0].criterion}"
+            "leave out together=, or add a target: together= joins several targets, and "
+            f"{targets[0].criterion} is the only one"
         )
     level = _read_level(guarantee, targets)
     if level is not None:
         assert isinstance(table, ScoreTable)  # points have no guarantees, by the rules of calls
         if table.parts is not None and table.parts.uncertain_eta:
             raise PrcError(
-                "choose the threshold without eta_low and eta_high, and then pass it as threshold= "
-                "with them, for its interval: guarantee= takes the eta of each part of a field as "
-                "exact"
+                "choose the threshold without eta_low and eta_high, then pass the threshold and "
+                "both columns for its interval: guarantee= treats each part's eta as exact"
             )
         table = table.require_example_counts("guarantee=")
         starts, start_score, start = None, None, take_frame(start)
@@ -207,8 +206,8 @@ def promise_targets_of_expression(
         )
     if find_greatest_rate(targets) is not None:
         raise PrcError(
-            "use .prc.operating_points of a DataFrame: guarantee= of alerts or "
-            "predicted_positive_rate needs beta quantiles, for which Polars has no expression"
+            "use .prc.operating_points on a DataFrame: guarantee= with alerts= or "
+            "predicted_positive_rate= needs beta quantiles, for which Polars has no expression"
         )
     start_score = None
     if start is not None:

@@ -232,7 +232,7 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
     )
     has_overlap = (lows > highs).any() or (lows[1:] <= highs[:-1]).any()
     if has_overlap or plan["stratum"].n_unique() < plan.height:
-        raise PrcError("pass strata that are apart as plan=, each once; got some that overlap")
+        raise PrcError("pass strata that do not overlap as plan=, each once")
     return Plan(plan["stratum"], lows, highs, plan["n"].to_list())
 
 
@@ -247,7 +247,8 @@ def build_weighed_sample(
     column_names = sample_rows.collect_schema().names()
     if shared_names := [column for column in (STRATUM, name) if column in column_names]:
         raise PrcError(
-            f"drop or rename the column {shared_names[0]!r} of the table, which the result has, too"
+            f"drop or rename the column {shared_names[0]!r} of the table: the result has a "
+            "column of that name"
         )
     if drop:
         sample_rows = sample_rows.filter(~value_checks.is_missing(score.value, score.dtype))

@@ -312,7 +312,7 @@ def read_targets(
     if not targets:
         words = "threshold=, recall=, fpr=, precision=, alerts= or maximize="
         words = words if at_eta else "threshold=, recall= or fpr="
-        raise PrcError(f"pass what the threshold has to meet, or the threshold: {words}")
+        raise PrcError(f"pass a target or a threshold: {words}")
     return targets
 
 
@@ -405,7 +405,9 @@ def read_one_target(table: ResolvedTable, *, at_eta: bool = True, **targets: Any
 def direction_sign(metric: CurveMetric | PointMetric) -> float:
     """Return 1.0 if larger values are better, -1.0 if smaller ones are; raise if neither is."""
     if metric.direction == "none":
-        raise PrcError(f"{metric.name} has no direction, so no model is better by it")
+        raise PrcError(
+            f"pass a metric with a direction: {metric.name} has none, so no model is better by it"
+        )
     return 1.0 if metric.direction == "maximize" else -1.0
 
 
@@ -669,9 +671,9 @@ def _check_schema(
     within_columns = table.within if table.parts is None else table.parts.table.within
     if part_columns := [name for name in schema if name in within_columns]:
         raise PrcError(
-            f"pass one {argument}= for all parts of the field, or by= instead of field(); for a "
-            "threshold per part, subtract it from the scores of the part, and pass "
-            f"{argument}=0 (the {argument}= frame has a column {part_columns[0]!r}, of parts)"
+            f"pass one {argument}= for all parts, or by= instead of field(): the {argument}= "
+            f"frame has a column of parts, {part_columns[0]!r} (for a threshold per part, "
+            f"subtract it from the scores and pass {argument}=0)"
         )
 
 
@@ -695,9 +697,9 @@ def _add_least_scores(
         return stop_if_broken(thresholds.lazy().with_columns(**threshold_exprs), [check])
     if isinstance(thresholds, pl.LazyFrame):
         raise PrcError(
-            f"cast the thresholds of a LazyFrame to the score's dtype {score_dtype}, or call "
-            ".collect() on that frame, whose numbers are then compared exactly; they are "
-            f"{threshold_dtype}"
+            f"cast the thresholds of the LazyFrame from {threshold_dtype} to the score's "
+            f"{score_dtype}, or call .collect() on it: numbers of a DataFrame are compared "
+            "exactly"
         )
     next_thresholds = iter(
         read_threshold_list(argument, thresholds["threshold"].drop_nulls(), score_dtype)

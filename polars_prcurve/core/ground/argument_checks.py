@@ -61,7 +61,9 @@ def round_to_float(number: Any) -> float:
 def read_shares(function_name: str, shares: object) -> dict[Any, float]:
     """Return the share of each class, as a float; raise unless their sum is above 0."""
     if not isinstance(shares, Mapping):
-        raise PrcError(f"{function_name} maps each class to its share; got {describe_value(shares)}")
+        raise PrcError(
+            f"{function_name} takes a mapping from each class to its share; got {describe_value(shares)}"
+        )
     share_of_class: dict[Any, float] = {}
     for class_label, share in shares.items():
         is_number = isinstance(share, Real) and not isinstance(share, bool)
@@ -74,7 +76,7 @@ def read_shares(function_name: str, shares: object) -> dict[Any, float]:
         share_of_class[class_label] = share_number
     if not any(share_of_class.values()):
         shares_text = describe_value(dict(shares))
-        raise PrcError(f"the shares of {function_name} need a sum above 0; got {shares_text}")
+        raise PrcError(f"{function_name} takes shares with a sum above 0; got {shares_text}")
     return share_of_class
 
 
@@ -120,10 +122,12 @@ def read_whole_number(
         number = None
     if number is None or isinstance(value, bool) or number < least:
         raise PrcError(
-            f"{argument_name} is a whole number, at least {least}; got {describe_value(value)}"
+            f"{argument_name} takes a whole number of at least {least}; got {describe_value(value)}"
         )
     if most is not None and number > most:
-        raise PrcError(f"{argument_name} is a whole number, at most {most}; got {describe_value(value)}")
+        raise PrcError(
+            f"{argument_name} takes a whole number of at most {most}; got {describe_value(value)}"
+        )
     return number
 
 
@@ -138,7 +142,7 @@ def read_choice(argument_name: str, value: Any, choices: Iterable[str]) -> str:
     if not isinstance(value, str) or value not in valid_words:
         *other_words, last_word = (f'"{word}"' for word in valid_words)
         alternatives_text = f"{', '.join(other_words)} or {last_word}" if other_words else last_word
-        raise PrcError(f"{argument_name} is {alternatives_text}; got {describe_value(value)}")
+        raise PrcError(f"{argument_name} takes {alternatives_text}; got {describe_value(value)}")
     return value
 
 
@@ -180,7 +184,7 @@ def read_name(argument_name: str, value: object) -> str:
         raise refuse_kind(argument_name, "text", value)
     if any("\ud800" <= character <= "\udfff" for character in value):
         raise PrcError(
-            f"{argument_name} is {value!r}, which holds an unpaired surrogate; no column has that name"
+            f"remove the unpaired surrogate from {argument_name}, {value!r}: no column has that name"
         )
     return value
 

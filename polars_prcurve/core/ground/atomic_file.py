@@ -30,9 +30,11 @@ def resolve_target(path: str | os.PathLike[str]) -> Path:
     except (TypeError, ValueError, OSError):  # such as bytes, a null character, or too many letters
         raise PrcError(f"expected the path of a file to write; got {describe_value(path)}") from None
     if is_folder:
-        raise PrcError(f"give the name of a file: {os.fspath(path)!r} is a folder")
+        raise PrcError(f"pass the name of a file: {os.fspath(path)!r} is a folder")
     if not target.parent.is_dir():
-        raise PrcError(f"there is no folder {str(target.parent)!r} to write {target.name!r} into")
+        raise PrcError(
+            f"create the folder {str(target.parent)!r} to write {target.name!r} into: it does not exist"
+        )
     return target
 
 

@@ -406,7 +406,7 @@ def label_dtypes(pos_label: Any) -> DtypeRule:
         if isinstance(pos_label, python_type) and is_literal(pos_label):
             return DtypeRule(dtype_selector, f" and cannot equal pos_label={pos_label!r}")
     raise PrcError(
-        f"pos_label= is one value of the label, such as 'spam' or 1; got {describe_value(pos_label)}"
+        f"pos_label= takes one value of the label, such as 'spam' or 1; got {describe_value(pos_label)}"
     )
 
 

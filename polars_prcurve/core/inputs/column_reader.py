@@ -142,8 +142,8 @@ class ColumnReader:
             name, dtype = column, self.schema[column]
         elif expr.meta.is_regex_projection():
             raise PrcError(
-                f"pass the plain name to {argument}=, which is taken literally: Polars reads "
-                f"{column} as a pattern of names"
+                f"pass the plain name as {argument}=, which is taken literally: Polars reads "
+                f"{column} as a pattern"
             )
         else:
             dtype_of_name = self.read_dtypes(argument, [expr])
@@ -165,7 +165,10 @@ class ColumnReader:
                 arguments.read_name(f"{argument}=", name)
                 user_names, name_text = self.user_table.lazy().collect_schema(), repr(shorten_name(name))
                 if name in user_names:  # a score column of a wide table, which is stacked by now
-                    raise PrcError(f"leave {name_text} out of score= or {argument}=")
+                    raise PrcError(
+                        f"leave {name_text} out of score= or out of {argument}=: one column cannot be "
+                        "both"
+                    )
                 if argument == name == "model":  # nobody named one
                     raise PrcError(
                         "pass the columns of two or more models as score=[...], or model=, the column "
@@ -189,7 +192,7 @@ class ColumnReader:
         if len(exprs) > 1:
             names = [expr.meta.output_name(raise_if_undetermined=False) for expr in exprs]
             for name in filter(None, arguments.find_repeats(names)):
-                raise PrcError(f"name the column {name!r} of {argument}= once")
+                raise PrcError(f"name the column {name!r} only once in {argument}=")
         dtype_of_name = self.read_dtypes(argument, exprs) if exprs else {}
         for name, dtype in dtype_of_name.items():
             advice = f"rename the column {name!r} of {argument}="
@@ -200,9 +203,7 @@ class ColumnReader:
             if dtype in (pl.Object, pl.Unknown):
                 raise PrcError(f"cast the column {name!r} of {argument}=: {dtype} cannot be sorted")
         if doubled_names := [name for name in dtype_of_name if name in self.by]:
-            raise PrcError(
-                f"leave the column {doubled_names[0]!r} out of by= or {argument}=, which both hold it"
-            )
+            raise PrcError(f"name the column {doubled_names[0]!r} in by= or in {argument}=, not in both")
         self.by_exprs += exprs
         self.by |= dtype_of_name
         return dtype_of_name
@@ -353,8 +354,8 @@ def check_forgotten_groups(
     for name in other_names:
         if name in table_schema:
             raise PrcError(
-                f"pass by={name!r}, or leave {name!r} out of the {argument}= frame: both it and the "
-                "table have this column, which is not a group"
+                f"pass by={name!r}, or leave {name!r} out of the {argument}= frame: the table has "
+                "this column too, and by= does not name it"
             )
 
 

@@ -48,7 +48,7 @@ def _read_number(argument: str, value: Any, dtype: pl.DataType) -> RealNumber:
         return fractions.Fraction(int(value))
     if is_bool or not isinstance(value, Real | Decimal):
         raise PrcError(
-            f"{argument}= takes numbers, which scores of dtype {dtype} are compared with; got "
+            f"{argument}= takes numbers to compare with scores of dtype {dtype}; got "
             f"{describe_value(value)}"
         )
     if isinstance(value, Rational):

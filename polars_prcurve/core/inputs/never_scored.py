@@ -75,7 +75,7 @@ def tells_negatives(below: Any) -> bool:
     schema = below.lazy().collect_schema()
     if "n_pos" not in schema:
         raise PrcError(
-            "a below= frame has the group columns, n_pos and n_neg; it has "
+            "pass a below= frame with the group columns, n_pos and n_neg; got "
             f"{list_names(schema) or 'no columns'}"
         )
     if schema.get("n_neg", pl.Null()) == pl.Null:
@@ -148,7 +148,7 @@ def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.Laz
     if other_names and "n_neg" not in below.lazy().collect_schema():
         raise PrcError(
             f"rename the column {other_names[0]!r} of the below= frame to n_neg if it holds the "
-            "negatives, or leave it out: the frame has no n_neg"
+            "negatives, otherwise drop it: the frame has no n_neg"
         )
     for name in _TOTALS_OF_NUMBER:
         if not schema[name].is_integer():

@@ -232,9 +232,9 @@ class ScoreTable(ResolvedTable):
             self.parts.table.require_example_counts(argument)
         elif self.float_sums and not self.has_squares:
             raise PrcError(
-                "cast counts= to integers if they are numbers of examples, or pass the columns "
-                f"n_pos_squares and n_neg_squares of weighted counts as well: {argument} needs one "
-                "or the other; got floats"
+                "cast counts= to integers if they are numbers of examples, or add the columns "
+                f"n_pos_squares and n_neg_squares for weighted counts: {argument} cannot use floats "
+                "alone"
             )
         return self
 
@@ -311,9 +311,9 @@ def refuse_points(argument: str, comparer: str) -> PrcError:
     `argument` names the points, and `comparer` what compares.
     """
     return PrcError(
-        'call compare(paired=False, metrics="precision") for models of one point each; for models of '
-        "several, ranking(coarse=True) for limits of areas, or operating_points(confidence=0.95) for "
-        f"intervals at a target: {comparer} needs examples, but {argument}= holds points"
+        'call compare(paired=False, metrics="precision") for one point per model, or '
+        f"ranking(coarse=True) for several: {comparer} needs examples, and {argument}= "
+        "holds points"
     )
 
 
@@ -337,8 +337,8 @@ class RateTable(ResolvedTable):
         """Return the table; raise if it does not have the number of examples."""
         if not self.has_counts:
             raise PrcError(
-                'pass sizes=("n_pos", "n_neg"), the numbers of examples behind the rates, or n_pos= and '
-                f"n_neg= to from_rates; rates= holds no counts, so there is no {argument} without them"
+                f'pass sizes=("n_pos", "n_neg"), or n_pos= and n_neg= to from_rates: {argument} '
+                "needs numbers of examples, and rates= holds none"
             )
         return self
 

@@ -140,9 +140,8 @@ def stack_classes(wide_rows: pl.LazyFrame, label: Any, scores: Mapping[Any, str]
     _check_known(schema, "label", [label])
     if nested_mappings := [value for value in scores.values() if isinstance(value, Mapping)]:
         raise PrcError(
-            f"score= maps each class to one column; got {describe_value(nested_mappings[0])}; for the "
-            "classes of several models call .prc.unpivot_scores({...}) for each model, and concatenate "
-            "with a column model"
+            f"score= maps each class to one column; got {describe_value(nested_mappings[0])} "
+            f"(for several models, call .prc.unpivot_scores({{...}}) for each, and stack them)"
         )
     score_columns = list(scores.values())
     score_name = _name_scores(score_columns, schema)
@@ -301,7 +300,7 @@ def _find_shared_columns(
     shared_columns = [column for column in schema if column not in score_columns]
     for column in (name for name in new_names if name is not None):
         if column in shared_columns or new_names.count(column) > 1:
-            raise PrcError(f"rename one of the two columns {column!r} that the result would have")
+            raise PrcError(f"rename a column: the result would have two columns {column!r}")
     return shared_columns
 
 
@@ -325,8 +324,7 @@ def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Serie
         class_values = pl.Series([None] * len(classes), dtype=dtype)
     if class_values.null_count() > 0 or class_values.to_list() != classes:
         raise PrcError(
-            f"write the classes as they stand in label column {label!r}, which is {dtype}: "
-            f"{classes} are not all among its values"
+            f"write the classes as in the label column {label!r}, of dtype {dtype}; got {classes}"
         )
     return class_values
 

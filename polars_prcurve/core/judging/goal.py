@@ -63,7 +63,9 @@ class Goal:
     def test_point(self) -> Goal:
         """Return the demand on the only point of each group, instead of targets that choose one."""
         if self.maximized is not None:
-            raise PrcError("leave out maximize=: each group is one point, so there is none to choose")
+            raise PrcError(
+                "leave out maximize=: each group has one point, so there is nothing to choose"
+            )
         return replace(self, targets={}, demand=self.targets, merit_column="precision", is_of_point=True)
 
     @property
@@ -159,8 +161,8 @@ def read_goal(question: Question, guarantee: object) -> Goal:
     if question.means is not None:
         if question.means.share_examples:
             raise PrcError(
-                "leave out mean_over=: the classes of a mapping share examples, so their mean has no "
-                "interval, and decide() has a verdict for each class; summary(mean_over=) has the mean"
+                "leave out mean_over=, or call summary(mean_over=...): the mean over classes that "
+                "share examples has no interval to decide by"
             )
         names, merit_column = question.means.names, f"{_MEAN}{default_curve_metric()}"
         return Goal({}, merit_column, per=None, guarantee=None, mean_over=names)
@@ -179,8 +181,8 @@ def read_goal(question: Question, guarantee: object) -> Goal:
         return Goal(chosen, "precision", per=per, guarantee=None, demand=limits)
     if len(limits) > 1 and set(limits) <= set(FLOORS) and not is_of_points:
         raise PrcError(
-            f"pass only one of {'= and '.join(limits)}=, or add what limits the alerts, such as "
-            "precision=0.2: they all limit how many positives are missed"
+            f"pass only one of {'= and '.join(limits)}=, or add a limit on alerts, such as "
+            "precision=0.2: these targets limit only missed positives"
         )
     merit_column = "recall" if any(word in CAPS for word in limits) else "precision"
     if not limits and not is_of_points:
@@ -207,8 +209,8 @@ def _check_words(value_of_word: Mapping[str, Any]) -> None:
         is_frame = word == "threshold" and isinstance(value, pl.DataFrame | pl.LazyFrame)
         if isinstance(value, Iterable) and not isinstance(value, str) and not is_frame:
             raise PrcError(
-                f"call decide() once for each value of {word}=, got {describe_value(value)}: all "
-                "targets have to hold together"
+                f"decide() takes one value of {word}=, since all targets have to hold together; got "
+                f"{describe_value(value)}"
             )
     if "maximize" in value_of_word and len(value_of_word) > 1:
         word_beside = next(word for word in value_of_word if word != "maximize")
@@ -218,7 +220,9 @@ def _check_words(value_of_word: Mapping[str, Any]) -> None:
 def _read_guarantee(value_of_word: Mapping[str, Any], guarantee: object) -> float:
     """Return the level of a guarantee; raise without a target that it could be of."""
     if not value_of_word:
-        raise PrcError("pass a target, such as recall=0.8: guarantee= is the level at which it is met")
+        raise PrcError(
+            "pass a target, such as recall=0.8: guarantee= is the confidence that a target is met"
+        )
     return read_share("guarantee=", guarantee, "a level such as 0.95", lambda level: 0.5 < level < 1)
 
 
@@ -227,8 +231,8 @@ def check_groups(table: Any) -> None:
     for dtype in table.by.values():
         if dtype.is_nested():
             raise PrcError(
-                "pass groups and models as plain columns: decide() names them, and "
-                f"takes no column of them of dtype {dtype.base_type()}"
+                "cast the group or model column to a plain dtype: decide() names each value, and "
+                f"cannot name {dtype.base_type()}"
             )
 
 
@@ -237,7 +241,8 @@ def check_goal(question: Question, goal: Goal) -> None:
     for eta in question.eta.find_numbers():
         if eta in (0, 1):
             raise PrcError(
-                f"pass prevalences between 0 and 1, got eta={eta!r}: at 0 and 1 all alerts are alike"
+                f"pass prevalences between 0 and 1; got eta={eta!r}, at which all alerts are true, "
+                "or none is"
             )
     if question.columns.model is None:
         return
@@ -251,6 +256,7 @@ def check_goal(question: Question, goal: Goal) -> None:
         raise refuse_points(argument, "decide()")
     if question.eta.is_estimated:
         raise PrcError(
-            "pass the prevalence of one model, month.estimate_prevalence(reference=..., score=...): "
-            "eta= is estimated with the scores of each model, so each would have a prevalence of its own"
+            "pass a prevalence estimated with one model, "
+            "month.estimate_prevalence(reference=..., score=...): eta= would be estimated "
+            "separately for each model"
         )

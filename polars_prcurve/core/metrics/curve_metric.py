@@ -625,7 +625,10 @@ def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
         row_order = np.lexsort((recall, fpr))
         recall, fpr = recall[row_order], fpr[row_order]
         if n_falls := int((np.diff(recall) < 0).sum()):
-            raise PrcError(f"recall falls while fpr rises, at {add_noun(n_falls, 'point')}; {_HINT}")
+            raise PrcError(
+                "recall and fpr take points of one curve, and recall falls where fpr rises, at "
+                f"{add_noun(n_falls, 'point')}; {_HINT}"
+            )
     last_fpr, n_listed = 1.0 if has_negatives else 0.0, len(recall)
     if recall[-1] < 1 or fpr[-1] < last_fpr:
         recall, fpr = np.append(recall, 1.0), np.append(fpr, last_fpr)

@@ -68,7 +68,9 @@ class Metric:
     def higher_is_better(self) -> bool:
         """Whether larger values are better; raise if the metric has no direction."""
         if self.direction == "none":
-            raise PrcError(f"{self.name} has no direction, so no threshold is best")
+            raise PrcError(
+                f"pass a metric with a direction: {self.name} has none, so no threshold is best"
+            )
         return self.direction == "maximize"
 
     def __eq__(self, other: object) -> bool:

@@ -53,7 +53,9 @@ def find_metrics(
         for name_or_metric in names_or_metrics
     ]
     if repeated_names := find_repeats(metric.name for metric in metrics_of_class):
-        raise PrcError(f"rename one with .alias(...): {argument_name} has {repeated_names[0]!r} twice")
+        raise PrcError(
+            f"leave out or rename one with .alias(...): {argument_name} has {repeated_names[0]!r} twice"
+        )
     return metrics_of_class
 
 

@@ -257,8 +257,8 @@ def at_threshold(metric: str | PointMetric, threshold: float) -> CurveMetric:
 
     def refuse(_segment: SegmentValues) -> Amount:
         raise PrcError(
-            f"pass {point_metric.name!r} with threshold={threshold!r}, or at a point of roc_points(): "
-            f"{name} needs a table with scores, in summary, compare or ranking"
+            f"call {name} through summary(), compare() or ranking(), or evaluate "
+            f"{point_metric.name!r} at a point of roc_points(): it needs scores"
         )
 
     return CurveMetric(
@@ -379,7 +379,8 @@ def integrated(
     curve_metric = find_curve_metric(metric)
     if not curve_metric.depends_on_eta:
         raise PrcError(
-            f"{curve_metric.name} does not depend on prevalence, so there is nothing to average"
+            f"pass {curve_metric.name} itself: it does not depend on prevalence, so there is "
+            "nothing to average"
         )
     low, high = read_pair("low, high", (low, high), "two prevalences")
     exponent_at_0, exponent_at_1 = _read_exponents("integrated", low, high, prior)

@@ -215,7 +215,7 @@ def read_budgets(words: Mapping[str, Any]) -> Mapping[str, Any]:
     shares = [_read_budget_text(text) for text in texts]
     totals = [n_cases for _, n_cases in shares]
     if len({*totals}) > 1:
-        raise PrcError("alerts= must be among the same number of cases; call once for each")
+        raise PrcError("call once for each number of cases: all alerts= must use the same one")
     per = words.get("per")
     n_cases = totals[0] if per is None else read_per(per)
     budgets = [n_alerts * n_cases / total for n_alerts, total in shares]

@@ -99,7 +99,7 @@ def eta_from_sample(
         raise PrcError("k and n of eta_from_sample are numbers, or sequences of numbers")
     if len({array.size for array in arrays if array.ndim == 1}) > 1:
         sizes_text = " and ".join(str(array.size) for array in arrays)
-        raise PrcError(f"pass one n for each k: those of eta_from_sample differ in length, {sizes_text}")
+        raise PrcError(f"pass one n for each k to eta_from_sample: their lengths are {sizes_text}")
     k_values, n_values = np.broadcast_arrays(*map(np.atleast_1d, arrays))
     return run_query(_add_eta(pl.LazyFrame({"k": k_values, "n": n_values}), "k", "n", level))
 
@@ -186,5 +186,8 @@ def warn_of_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> Non
     if not (sentences := list(describe_refuted_estimates(estimates, by))):
         return
     if _ARE_REFUSED.get():
-        raise PrcError(f"pass a known prevalence: {'; '.join(sentences)}; nothing can be decided there")
+        raise PrcError(
+            "pass a known prevalence, since nothing can be decided at a worthless one: "
+            f"{'; '.join(sentences)}"
+        )
     warn_caller("; ".join(sentences))

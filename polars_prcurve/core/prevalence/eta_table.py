@@ -53,8 +53,8 @@ def require_plain_etas(result: pl.DataFrame) -> pl.DataFrame:
         is_extreme = ((etas > 0) & (etas < _NEAREST_ETA)) | ((etas < 1) & (etas > 1 - _NEAREST_ETA))
         if len(extreme_etas := etas.filter(is_extreme)):
             raise PrcError(
-                f"pass prevalences from 1e-15 to 1 - 1e-15 to decisions and charts, got "
-                f"{extreme_etas[0]!r}: its text would be 0 or 1; tables, such as summary(), take any"
+                "pass prevalences from 1e-15 to 1 - 1e-15 to decisions and charts; got "
+                f"{extreme_etas[0]!r}, which would be printed as 0 or 1"
             )
     return result
 
@@ -100,13 +100,11 @@ class EtaTable(NamedTuple):
         """
         # Fields carry what is known of their parts.
         if self.is_uncertain or ETA_LOW in self.carried_columns:
-            end_names = "eta_low and eta_high"
-            remedy = f"pass its ends as numbers (the eta= frame has {end_names}, whose error it does "
-            remedy += "not carry)"
-            if carrier:
-                remedy = f"pass {carrier}, which carries the error of {end_names} in the eta= frame, or "
-                remedy += "pass these ends as numbers"
-            raise PrcError(f"{remedy}: {what} needs an exact eta")
+            carrier_text = f"pass {carrier}, which allows for the error of eta, or " if carrier else ""
+            raise PrcError(
+                f"{carrier_text}pass eta_low and eta_high as numbers instead of the eta= frame: {what} "
+                "needs an exact eta"
+            )
         return self
 
 
@@ -115,7 +113,7 @@ def build_number_grid(
 ) -> EtaTable:
     """Return the grid of the same prevalences for each group; raise if a group cannot have its own."""
     if None in etas and not table.has_counts:
-        raise PrcError(f"pass eta= as numbers, or sizes=: {_NO_OWN}")
+        raise PrcError(f"pass eta= as numbers, or pass sizes=: {_NO_OWN}")
     return EtaTable(
         pl.LazyFrame({"eta": etas}, schema={"eta": pl.Float64}),
         etas_per_group=len(etas),
@@ -159,7 +157,7 @@ def read_eta_frame(
 _ROUNDING = 1e-12
 """Own prevalences of weighted groups that are this close, relatively, differ by rounding alone."""
 # The reason why a table of rates alone has no prevalence, which errors give before what to do.
-_NO_OWN = "rates= holds no counts, so there is no prevalence of its own"
+_NO_OWN = "rates= holds no counts, so the table has no prevalence of its own"
 
 
 def _build_frame_grid(
@@ -171,8 +169,8 @@ def _build_frame_grid(
     if "eta" not in schema or not (schema["eta"].is_numeric() or schema["eta"] == pl.Null):
         schema_text = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
         raise PrcError(
-            f"add a numeric column 'eta' to the eta= frame; it has {schema_text}; a table of "
-            "scores without labels is bound with label=None first"
+            f"add a numeric column 'eta' to the eta= frame; it has {schema_text} (to estimate "
+            "eta from scores without labels, pass prc(frame, label=None))"
         )
     key_names = read_group_keys("eta", schema, by)
     is_uncertain = has_uncertain_eta(schema, key_names)
@@ -248,7 +246,7 @@ def has_uncertain_eta(schema: Mapping[str, pl.DataType], key_names: Iterable[str
     if names and lacking_names:
         raise PrcError(
             f"add the column {lacking_names[0]!r} to the eta= frame, which has {names[0]!r}: an "
-            "eta that is an estimate needs both ends"
+            "interval of eta needs both ends"
         )
     return bool(names)
 

@@ -107,8 +107,8 @@ def eta_from_ratio(ratio: str | float) -> float:
     """
     if isinstance(ratio, str) and ":" not in ratio and SHARE_SIGN.search(ratio):
         raise PrcError(
-            f"a ratio is positives to negatives; {describe_value(ratio)} is a share of all, which eta= "
-            "takes as it stands"
+            f"pass {describe_value(ratio)} as eta= as it stands: eta_from_ratio() takes "
+            'positives per negative, such as "1:99"'
         )
     try:
         if isinstance(ratio, str):
@@ -147,7 +147,9 @@ def read_eta_list(eta: object) -> list[float | None]:
         eta_values = arguments.read_list("eta=", eta, expected_words, single_type=(Real, str))
     etas = [None if value is None else check_eta(value) for value in eta_values]
     if not etas:
-        raise PrcError("pass None as eta= for the prevalence of each group; got no prevalence")
+        raise PrcError(
+            "pass at least one prevalence as eta=, or None for the prevalence of each group; got none"
+        )
     if repeated_etas := find_repeats(etas):
         raise PrcError(f"leave the repeats out of eta=, which holds {repeated_etas[0]} more than once")
     return etas

@@ -96,8 +96,8 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
         raise PrcError("add a column 'eta', or the columns 'k' and 'n', to the frame of field()")
     if "share" not in schema:
         raise PrcError(
-            "add a column 'share' to the frame of field(), the share of cases in each part: the "
-            "numbers of rows of the table do not give it"
+            "add a column 'share' to the frame of field(), each part's share of cases: the "
+            "table's row counts may differ from it"
         )
     return Field(part_rows, tuple(columns))
 
@@ -125,6 +125,6 @@ def class_mix(shares: Mapping[Any, float]) -> ClassMix:
     if abs(total - 1) > _ROUNDING_OF_SHARES * (1 + 1e-9):
         raise PrcError(
             "correct the shares of class_mix(), or divide each by their sum: they sum to "
-            f"{total:.6g}, but those of all classes sum to 1"
+            f"{total:.6g} instead of 1"
         )
     return ClassMix({class_value: number / total for class_value, number in number_of_class.items()})

@@ -359,7 +359,8 @@ def check_weight_name(name: object, columns: Collection[str]) -> None:
     weight_name = arguments.read_name("name=", name)
     if arguments.is_pattern(weight_name) or weight_name in columns or weight_name.startswith(RESERVED):
         raise PrcError(
-            f"name= is {name!r}, which the table already has, or which no column can have; rename"
+            f"choose another name=: {name!r} is already a column of the table, or cannot be a "
+            "column name"
         )
 
 

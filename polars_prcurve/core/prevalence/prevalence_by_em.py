@@ -38,9 +38,8 @@ def check_estimate_method(eta_train: float | str | None, reference: object) -> f
     """Return where EM starts, the prevalence `eta_train`, or None if a `reference` takes its place."""
     if (eta_train is None) == (reference is None):
         raise PrcError(
-            "pass eta_train=, the prevalence at which scores are calibrated probabilities, or "
-            "reference=, a labelled table of the same model: a prevalence is estimated by one "
-            "of them"
+            "pass either eta_train=, the prevalence at which scores are calibrated "
+            "probabilities, or reference=, a labelled table of the same model"
         )
     return None if reference is not None else check_prior("eta_train", eta_train)
 

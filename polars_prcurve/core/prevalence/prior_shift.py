@@ -108,7 +108,7 @@ def _check_priors(argument: str, value: Any) -> NDArray[np.float64]:
     wrong_numbers = numbers[~((numbers > 0) & (numbers < 1))]
     if wrong_numbers.size > 0:
         raise PrcError(
-            f"{argument}= must lie between 0 and 1, both excluded, a share and not a percentage; "
-            f"got {wrong_numbers.flat[0]}"
+            f"{argument}= takes a fraction above 0 and below 1, not a percentage; got "
+            f"{wrong_numbers.flat[0]}"
         )
     return numbers

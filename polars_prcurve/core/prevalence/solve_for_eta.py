@@ -129,6 +129,7 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
     if len(etas) > 1:
         values_text = " and ".join(f"{eta:.6g}" for eta in etas)
         raise PrcError(
-            f"the points change places on {point_metric.name} more than once, at eta {values_text}"
+            f"pass another metric: by {point_metric.name} the points change places more than "
+            f"once, at eta {values_text}"
         )
     return etas[0] if etas else None

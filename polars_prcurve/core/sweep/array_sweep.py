@@ -107,7 +107,7 @@ def count_arrays(is_positive: Booleans, score: ArrayLike, weight: ArrayLike | No
     """Return the counts at every distinct score, from arrays; raise for what is no score or weight."""
     scores = read_array("score", score, "biuf", "numbers")
     if scores.dtype.kind == "f" and (n_missing := int(np.isnan(scores).sum())):
-        raise PrcError(f"leave out the rows whose score is NaN: {add_noun(n_missing, 'row')}")
+        raise PrcError(f"score is NaN in {add_noun(n_missing, 'row')}; leave those rows out")
     weights, are_whole = None, True
     if weight is not None:
         user_weights = read_array("weight", weight, "biuf", "numbers >= 0")
@@ -192,7 +192,7 @@ def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
     # NaN does not equal itself, and whether pandas' NA does is NA again.
     equality_texts = [str(value == value) for value in labels.tolist() if value is not None]  # noqa: PLR0124
     if n_missing := len(labels) - equality_texts.count("True"):
-        raise PrcError(f"leave out the rows whose label is missing: {add_noun(n_missing, 'row')}")
+        raise PrcError(f"label is missing in {add_noun(n_missing, 'row')}; leave those rows out")
     # NumPy answers with one False where dtypes cannot be compared.
     is_positive: Booleans = np.broadcast_to(np.asarray(labels == pos_label, dtype=bool), labels.shape)
     if not is_positive.any() and len(other_labels := sorted(set(map(str, labels.tolist())))) > 1:

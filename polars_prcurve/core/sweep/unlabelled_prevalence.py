@@ -106,9 +106,8 @@ def _count_levels(
     """
     if reference.score_dtype != table.score_dtype:
         raise PrcError(
-            "cast one of the scores, so that both are cut at the same values: they are "
-            f"{table.score_dtype} where labels are missing, and {reference.score_dtype} in "
-            f"{reference_name}"
+            f"cast both scores to one dtype: {table.score_dtype} where labels are missing, "
+            f"{reference.score_dtype} in {reference_name}"
         )
     try:
         level_lists = _cut_levels(reference)

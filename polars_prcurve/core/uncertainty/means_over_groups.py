@@ -61,8 +61,8 @@ def build_group_values(
     check_group_names(means.names, [N_GROUPS])
     if key_names := [name for name in means.names if name in grid.keys]:
         raise PrcError(
-            f"leave the column {key_names[0]!r} out of the eta= frame: mean_over= is over it, "
-            "and a mean is at one prevalence, or with eta=None at that of each group"
+            f"leave the column {key_names[0]!r} out of the eta= frame: a mean over its groups "
+            "needs one prevalence (or eta=None, each group's own)"
         )
     row_columns = [Population.NUMBER, Population.ETA_ROW, Population.COPY, Group.NUMBER, EtaError.IS_OWN]
     values = build_summary_table(table, grid, metrics, smooth=smooth, row_columns=row_columns)

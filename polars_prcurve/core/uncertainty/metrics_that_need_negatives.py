@@ -35,8 +35,8 @@ def check_negatives(metrics: Iterable[CurveMetric | PointMetric]) -> None:
     """Raise for a metric that needs the number of negatives, which is not known."""
     if refused_metrics := list(filter(needs_negatives, metrics)):
         raise PrcError(
-            "pass both numbers as below=, or metrics without negatives, such as precision, "
-            "recall, f1 and average_precision: negatives are not counted, and "
+            "pass both numbers as below=, or metrics that need no negatives, such as "
+            "precision, recall, f1 and average_precision: negatives are not counted, and "
             f"{refused_metrics[0].name} needs their number"
         )
 

@@ -236,8 +236,8 @@ def _check_samples(threshold_rows: pl.DataFrame, table: ScoreTable) -> None:
                 f"positives, and there are {n_neg}"
             )
         raise PrcError(
-            "use subsampled_precision, which has no limit: NumPy draws from fewer than "
-            f"{_MAX_NEGATIVES} negatives, and {group_text} has {n_neg}"
+            "use subsampled_precision, which has no limit: NumPy can draw from at most "
+            f"{_MAX_NEGATIVES - 1} negatives, and {group_text} has {n_neg}"
         )
 
 

@@ -105,8 +105,8 @@ def _pass_gate(result: Any, options: Options) -> bool:
     if not isinstance(result, pl.DataFrame):
         if "met" in words and not result.has_demand:
             raise PrcError(
-                "pass a target, such as --precision, with --threshold (the one in use) or with "
-                "--guarantee: --fail-unless met tests whether such a threshold meets its targets"
+                "pass a target, such as --precision, and --threshold or --guarantee: --fail-unless "
+                "met tests whether that threshold meets the target"
             )
         verdict = result.verdict
         truth_of_word: dict[str, bool] = {name: verdict.status == name for name in STATUSES}

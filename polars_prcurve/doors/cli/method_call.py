@@ -179,5 +179,5 @@ def read_texts(name: str, texts: Sequence[str | None], dtype: Any) -> pl.Series:
     except (InvalidOperation, RuntimeError, pl.exceptions.PolarsError):  # of too many digits
         pass
     raise PrcError(
-        f"{name}= takes values as its column holds, of dtype {dtype}; got {list_names(map(repr, texts))}"
+        f"{name}= takes values of the dtype of its column, {dtype}; got {list_names(map(repr, texts))}"
     )

@@ -90,7 +90,10 @@ def read_other_table(words: Sequence[str]) -> list[Any]:
         return read_numbers(words)
     texts = dict(word.split("=", 1) for word in words[1:] if "=" in word)
     if "=" in words[0] or len(texts) < len(words) - 1 or not texts.keys() <= {*TABLE_WORDS}:
-        raise PrcError(f"expected one file, and then what its columns hold; got {' '.join(words)!r}")
+        raise PrcError(
+            "expected one file, then column arguments such as counts=n_pos,n_neg; got "
+            f"{' '.join(words)!r}"
+        )
     return [TableFile(words[0], {word: pick_one(read_names([texts[word]])) for word in texts})]
 
 

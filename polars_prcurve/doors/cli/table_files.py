@@ -60,9 +60,7 @@ def _require_format(path: str) -> FileFormat:
     """Return the format that the name of a file ends in; raise if it is unknown."""
     if (file_format := find_format(path)) is None:
         hint = "; .ndjson has one JSON object per row" if path.lower().endswith(".json") else ""
-        raise PrcError(
-            f"expected the name of a file to end in {', '.join(_FORMATS)}; got {path!r}{hint}"
-        )
+        raise PrcError(f"file names end in {', '.join(_FORMATS)}; got {path!r}{hint}")
     return file_format
 
 
@@ -90,7 +88,7 @@ def _list_sources(path: str) -> list[str] | list[io.BytesIO]:
         raise PrcError(f"name the files in the folder {path!r}, such as '{path}/*.parquet'")
     _require_format(path)
     if Path(path).is_fifo():  # files are opened more than once
-        raise PrcError(f"pipe {path!r}, which is a pipe, to standard input, and pass - instead")
+        raise PrcError(f"pass - instead of {path!r}, which is a pipe, and redirect it to standard input")
     if paths := [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True)):
         return paths
     raise PrcError(f"there is no file {path!r}")
@@ -105,7 +103,7 @@ def _has_rows(source: str | io.BytesIO) -> bool:
     else:
         name, first_bytes = "standard input", source.getvalue()[:_BYTES_TO_JUDGE]
     if b"\0" in first_bytes:
-        raise PrcError(f"{name} holds bytes that are not text, so it is not a CSV")
+        raise PrcError(f"convert {name} to a CSV in UTF-8: it holds bytes that are not text")
     if not first_bytes.strip():
         raise PrcError(f"name the columns in the first line of {name}, which is empty")
     return b"\n" in first_bytes.strip() or len(first_bytes) == _BYTES_TO_JUDGE

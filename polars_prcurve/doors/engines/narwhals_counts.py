@@ -118,8 +118,8 @@ def counts(
         )
     if has_corners and engine_table.implementation.is_dask():
         raise PrcError(
-            'call counts() on each partition, with positives=: thresholds="corners" takes '
-            "running sums, which Dask does not have in groups"
+            'call counts() on each partition, with positives=: thresholds="corners" needs '
+            "running sums within groups, which Dask lacks"
         )
     if is_polars:
         polars_table = engine_table.to_polars() if is_eager else engine_table.to_native()
@@ -146,8 +146,8 @@ def _read_names(by: Any, score: Any, label: Any, weight: Any) -> ColumnNames:
         for name in names:
             if not isinstance(name, str):
                 raise PrcError(
-                    f"compute the column first, and pass its name as {argument}=, since engines differ "
-                    f"in expressions; got {name!r}"
+                    f"compute the column first, and pass its name as {argument}=: expressions differ "
+                    f"between engines; got {name!r}"
                 )
     return ColumnNames(list_columns("by=", by), score, label, weight)  # type: ignore[arg-type]
 

@@ -247,7 +247,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             and all(isinstance(name, str) for name in eta)
             and set(eta) <= {*self._frame.lazy().collect_schema()}
         ):
-            raise PrcError(f"pass prevalences as eta=; models of a wide table are score={list(eta)}")
+            raise PrcError(f"pass models as score={list(eta)}, and only prevalences as eta=")
 
     def ranking(
         self,
@@ -534,8 +534,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             read_choice("adjust=", adjust, ["all"])
         if all_words.get("cluster") is not None:
             raise PrcError(
-                "leave out cluster=, which monitor() does not take; its rows have to be independent, so "
-                "make each cluster one row, such as by the highest score of a patient"
+                "leave out cluster=, which monitor() does not take; make each cluster one row, such as "
+                "each patient's highest score, so that rows are independent"
             )
         group_columns: list[Column] = list_columns("by=", all_words.get("by"))
         reader = ColumnReader(self._frame, "raise", may_collect=False)

@@ -163,8 +163,8 @@ class FramePrc(
         if label is not None or mix is not None:
             word = "label=" if mix is None else "mix="
             raise PrcError(
-                f"pass scores= as a mapping from each class to its score column, or leave {word} "
-                "out, which is of classes"
+                "pass scores= as a mapping from each class to its score column, or leave out "
+                f"{word}, which is only for classes"
             )
         name_of_column = {"name": "model" if name is None else name, "score": score, "row": row}
         return self._finish(wide_tables.unpivot_scores(wide_table, scores, **name_of_column))

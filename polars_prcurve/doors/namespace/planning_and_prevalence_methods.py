@@ -246,7 +246,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         from polars_prcurve.core.sweep.unlabelled_prevalence import build_mixture_table
 
         if question.is_wide:
-            raise PrcError("call once for each column: reference= is for one column as score=")
+            raise PrcError("call estimate_prevalence() once for each score column: reference= takes one")
         reference_rows, columns = read_reference_columns(reference, question.columns)
         reference_table = read_reference(reference_rows, columns, table)
         return run_query(build_mixture_table(table, reference_table, level))
@@ -313,8 +313,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         """
         if (eta is None) == (plan is None):
             raise PrcError(
-                "pass eta=field(frame, parts=...), or plan=, the table of sampling_plan(): "
-                "reweight() weighs by one of them"
+                "pass either eta=field(frame, parts=...) or plan=, the table of sampling_plan()"
             )
         if plan is not None:
             return self._weigh_sample(plan, name, words)

@@ -633,8 +633,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
             return named_metrics
         if target_words:
             raise PrcError(
-                f"leave out {target_words[0]}=, a target of point metrics such as 'precision', or "
-                "the whole-curve metric of metrics="
+                f"leave out {target_words[0]}=, or pass only point metrics, such as 'precision': "
+                "metrics of a whole curve have no target"
             )
         return ()
 

@@ -428,11 +428,13 @@ class _LineChart:
 
     def _find_values(self, curves: ChartCurves) -> tuple[float, dict[int, float]]:
         """Return the first prevalence to compare lines at where all are known well, and their values."""
-        # That is the test set's one, or of several a round one that is no higher than all of them.
+        # That is the test set's one, or of several a round one that is no higher than all of them; and
+        # where the table has none near it, the highest of the table.
         own_etas = sorted({eta for eta in self.own_etas if eta is not None})
         high_eta = min([*own_etas[-1:], self.spec.x.high])  # which is in the table
         round_etas = [] if len(own_etas) == 1 else [eta for eta in _COMMON_ETAS if eta < high_eta]
-        found_values = ((eta, self._read_values(curves, eta)) for eta in [*round_etas, high_eta])
+        etas = [*round_etas, high_eta, self.spec.x.high]
+        found_values = ((eta, self._read_values(curves, eta)) for eta in etas)
         return next((found for found in found_values if found[1]), (high_eta, {}))
 
     def _read_values(self, curves: ChartCurves, eta: float) -> dict[int, float]:
@@ -550,14 +552,14 @@ def _read_trades(
     if len(model_fields) != 1 or len(by_fields) != len(groups):
         own_groups = ", ".join(curves.column_of_field[field] for field in curves.group_fields) or "none"
         raise PrcError(
-            "crossings= must come from the same scores, with model= one of the group columns and by= "
-            f"the others; the groups here are {own_groups}"
+            "make crossings= from the same scores, with model= one of the group columns and "
+            f"by= the others; here they are {own_groups}"
         )
     trades, [model] = pick_columns(crossings, by_fields, columns).with_row_index("trade"), model_fields
     lines = curves.curve_rows.select("curve", *by_fields, model)
     if lines.schema[model] != trades.schema["model_a"]:
         raise PrcError(
-            "make crossings= and the table from one table: the dtype of the model is "
+            "make crossings= and the table from one table: the model column is "
             f"{trades.schema['model_a']} in one and {lines.schema[model]} in the other"
         )
     # Both models of a trade may share a panel, which then shows one circle.

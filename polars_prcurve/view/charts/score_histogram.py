@@ -88,7 +88,7 @@ def scores(
     curves = add_order(curves, "scores", ranking)
     score = pl.col("threshold").cast(pl.Float64, strict=False)
     if len(curves.points) and curves.points["threshold"].null_count():
-        raise PrcError("draw roc_curve: scores draws scores, and some thresholds of the table are null")
+        raise PrcError("draw roc_curve instead: some thresholds are null, and so no scores")
     marked = marked_points.add_lower(
         marked_points.read_points("scores", points, curves, ["recall"]), curves
     )

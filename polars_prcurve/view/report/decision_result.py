@@ -126,7 +126,10 @@ class Decision(HintingAttributes):
         if not self._judgement.cases:
             raise PrcError("the table has no rows, so there is nothing to draw")
         if self._judgement.goal.mean_over:
-            raise PrcError("use report(): a page moves one threshold, and a mean over groups has none")
+            raise PrcError(
+                "use report() instead of page(): a page moves one threshold, and a mean over "
+                "groups has no threshold"
+            )
         return write_text(path, build_live_page(self._judgement, title, date))
 
     def model_card(self, *, date: str | None = None) -> str:

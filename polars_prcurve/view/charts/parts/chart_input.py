@@ -358,9 +358,8 @@ def _check_curves(points: pl.DataFrame) -> None:
     mixtures = points.group_by("curve").agg(is_rate_falling.alias("falls"), *mixed_size_exprs)
     if mixtures.select(pl.any_horizontal("falls", "n_pos", "n_neg").any()).item():
         raise PrcError(
-            "keep the group columns of the table, and keep them before eta and threshold: some "
-            "rows do not fit in one curve, because recall or fpr falls while the threshold "
-            "falls, or the numbers of positives and negatives differ"
+            "keep the group columns, before eta and threshold: some rows belong to different "
+            "curves (recall or fpr falls with the threshold, or class sizes differ)"
         )
 
 

@@ -388,7 +388,7 @@ def _read_field(curves: ChartCurves, argument: str, user_column: str | None) -> 
     columns = column_of_field.values()
     hint = suggest_names(user_column, columns) if columns else "the table has no group column"
     raise PrcError(
-        f"{argument}= names {user_column!r}, which does not identify curves of this table; {hint}"
+        f"{argument}= names {user_column!r}, which does not distinguish the curves of this table; {hint}"
     )
 
 

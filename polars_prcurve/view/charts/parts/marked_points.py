@@ -203,7 +203,7 @@ def read_points(
         if column not in result.columns:
             raise PrcError(
                 f"make points= with the by= and eta= of the table: {chart_name} needs the column "
-                f"{column!r} there, which identifies curves"
+                f"{column!r} in points= to find the curve"
             )
         curve_dtype, point_dtype = curves.curve_rows.schema[field], result.schema[column]
         if curve_dtype != point_dtype:
