@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -253,7 +254,7 @@ def prg_curve(
     points below precision gain 0, which are worse than chance. The note gives their number. Of one
     prevalence the ticks are precision and recall, at the places of their gains. Where fewer than 1 in
     10 are positive, lines lie in a corner. Then both axes are logarithmic in the distance to 100%, and
-    that of recall gain begins near a recall of 10% of the most common positives.
+    that of recall gain begins near a recall of 10% of the most common positives; 100% is at their ends.
 
     Parameters
     ----------
@@ -279,12 +280,12 @@ def prg_curve(
         low = max(0.0, 1 - top_eta * (1 / _STARTS_AT - 1) / (1 - top_eta))
     marks = _mark_half_gains(curves, channels)
     worst_rest = max([1.0, *(1.2 - 1.2 * mark["precision_gain"] for mark in marks.records)])
-    points, n_left, n_worse = _build_gains(curves, low, worst_rest, is_log=is_log)
+    points, ends, n_left, n_worse = _build_gains(curves, low, worst_rest, is_log=is_log)
     odds = top_eta / (1 - top_eta) if etas.n_unique() == 1 and 0 < top_eta < 1 else None
-    x, y = _build_axes(points, (1 - low, worst_rest), odds, is_log=is_log)
+    x, y = _build_axes(ends, (1 - low, worst_rest), odds, is_log=is_log)
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88), size)
     canvas.draw_level([1.0 if is_log else 0.0] * len(etas) if worst_rest > 1 else [], "at random")
-    scale_text = "axes are logarithmic in the distance to 100%"
+    scale_text = "axes are logarithmic in the distance to 100%, which is at their ends"
     scale_text = scale_text if is_log else "points may be joined by straight lines and areas averaged"
     chart = CurveChart(
         canvas,
@@ -350,33 +351,37 @@ def _mark_half_gains(curves: ChartCurves, channels: Channels) -> MarkedPoints:
 def _say_row(odds: float | None, point: dict[str, Any], *, is_log: bool) -> tuple[str, str]:
     """Return what the pointer reads: at each recall, or its gain, the next threshold to the right."""
     rest = min(point["at"] if is_log else 1 - point["at"], 1)
-    texts = [say_share(_read_share(point[field], odds)) for field in _RESTS[::-1]]
-    texts[1] = f"recall {say_share(point['recall'])}"
-    return f"at least {say_share(_read_share(rest, odds))}", f"{', '.join(texts)}{add_threshold(point)}"
+    precision_text = say_share(_read_share(1 - point["precision_gain"], odds))
+    value_text = f"{precision_text}, recall {say_share(point['recall'])}{add_threshold(point)}"
+    return f"at least {say_share(_read_share(rest, odds))}", value_text
 
 
 def _build_axes(
-    points: pl.DataFrame, widest_rests: tuple[float, float], odds: float | None, *, is_log: bool
+    ends: Sequence[float], widest_rests: tuple[float, float], odds: float | None, *, is_log: bool
 ) -> tuple[ChartAxis, ChartAxis]:
-    """Return the axes of recall gain and precision gain; logarithmic ones end at half the least rest."""
+    """Return the axes of recall gain and precision gain; logarithmic ones have ends that are 100%."""
     axes = []
     for number, (name, high) in enumerate(zip(("Recall", "Precision"), widest_rests, strict=True)):
         title, field = f"{name} gain" if odds is None else name, _RESTS[number]
         axis = ChartAxis(_FIELDS[number], title, 1 - high, 1.0)
         if is_log:
-            least = points.filter(pl.col(field) > 0, ~pl.col("made"))[field].min()
-            low = 0.5 * least if isinstance(least, float) and least < high else 0.1 * high
+            low = min(ends[number], 0.1 * high)
             look: dict[str, Any] = {"words": "rest", "is_log": True, "is_reversed": True}
             axis = ChartAxis(field, title, low, high, rate=_FIELDS[number], **look)
-        axes.append(axis if odds is None else _add_ticks(axis, odds))
+        axes.append(_add_ticks(axis, odds) if is_log or odds is not None else axis)
     return axes[0], axes[1]
 
 
-def _add_ticks(axis: ChartAxis, odds: float) -> ChartAxis:
-    """Return the axis with ticks of precision, or recall, at the places of their gains."""
-    share_of_tick: dict[float, float] = {}
-    for share in [odds / (1 + odds), 1.0, *_SHARES]:  # chance has the first one
-        tick = round_digits(axis.measure(1 - odds * (1 - share) / share))
+def _add_ticks(axis: ChartAxis, odds: float | None) -> ChartAxis:
+    """Return the axis with ticks of precision, or recall, at the places of their gains.
+
+    Without odds ticks are gains. A logarithmic axis has 100% at its end.
+    """
+    share_of_tick = {round_digits(axis.low): 1.0} if axis.is_log else {}
+    chance_share = 0.0 if odds is None else odds / (1 + odds)
+    for share in [chance_share, 1.0, *_SHARES]:  # chance has the first one
+        gain = share if odds is None else 1 - odds * (1 - share) / share
+        tick = round_digits(axis.measure(gain))
         places = [axis.place(other) for other in share_of_tick]
         has_room = all(abs(axis.place(tick) - place) >= _TICK_GAP for place in places)
         if axis.low <= tick <= axis.high and has_room:
@@ -412,11 +417,11 @@ def _find_start(eta: pl.Expr, low_gain: float) -> pl.Expr:
 
 def _build_gains(
     curves: ChartCurves, low_gain: float, worst_rest: float, *, is_log: bool
-) -> tuple[pl.DataFrame, int, int]:
+) -> tuple[pl.DataFrame, list[float], int, int]:
     """Return the points of each curve from a recall gain of `low_gain` on, down to a foot."""
-    # With them come the number of points to the left, and of those worse than chance. Precision gain is
-    # 1 - fpr / recall at every eta. For logarithmic axes there are points between, since lines bend
-    # there.
+    # With them come the ends of logarithmic axes, the number of points to the left, and of those worse
+    # than chance. Precision gain is 1 - fpr / recall at every eta. For logarithmic axes there are points
+    # between, since lines bend there.
     eta, recall, fpr = (pl.col(name) for name in ("eta", "recall", "fpr"))
     points = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.points))
     etas = curves.curve_rows.select("curve", "eta").filter((eta > 0) & (eta < 1))
@@ -441,17 +446,20 @@ def _build_gains(
         corner_points = points_to_draw.drop_straight_points(corner_points)
     recall_rest = eta / (1 - eta) * (1 - recall) / recall
     rest_points = corner_points.with_columns(recall_rest=recall_rest, precision_rest=fpr / recall)
-    if is_log:  # a line ends beside its last point, and not at the end of the axis, where 100% would be
-        nearest_rest = 0.5 * pl.col("recall_rest").filter(recall < 1).min().over("curve")
-        rest_points = rest_points.with_columns(pl.max_horizontal("recall_rest", nearest_rest))
-    gain_exprs = [
-        (1 - pl.col(rest_field)).alias(gain_field)
-        for gain_field, rest_field in zip(_FIELDS, _RESTS, strict=True)
-    ]
+    ends = _find_ends(rest_points)
+    gains = ((1 - pl.col(rest)).alias(gain) for gain, rest in zip(_FIELDS, _RESTS, strict=True))
+    end_exprs = map(pl.max_horizontal, _RESTS, ends) if is_log else []
+    rest_points = rest_points.with_columns(*gains, *end_exprs)
     x_field, y_field = (fields[is_log] for fields in zip(_FIELDS, _RESTS, strict=True))
     y_foot = pl.lit(worst_rest if is_log else 1 - worst_rest)
     cut_points = points_to_draw.cut_below(
-        rest_points.with_columns(gain_exprs), x_field, y_field, worst_rest - fpr / recall, y_foot
+        rest_points, x_field, y_field, worst_rest - fpr / recall, y_foot
     )
     cut_points = cut_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    return cut_points, n_left, inside_points.filter(fpr > worst_rest * recall).height
+    return cut_points, ends, n_left, inside_points.filter(fpr > worst_rest * recall).height
+
+
+def _find_ends(rest_points: pl.DataFrame) -> list[float]:
+    """Return the rests at the ends of logarithmic axes, half of the least ones: 100% is drawn there."""
+    least_rests = rest_points.select(pl.col(field).filter(pl.col(field) > 0).min() for field in _RESTS)
+    return [0.5 * least if least else 0.05 for least in least_rests.row(0)]
