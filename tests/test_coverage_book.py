@@ -30,7 +30,7 @@ EXPLAINED = {
     "--margin 2% --fail-unless": "an argument",
     "of 4 at a power of 50%": "the standard error of 150 sets",
     "nearly all scores differ, and 10% are positive": "the table of benchmarks/scale.py",
-    "with 1% positives a hundred of them cost hardly more than one; with 50%": "benchmarks/costs.py",
+    "with 1% positives, 100 prevalences cost hardly more than one, with 50%": "benchmarks/costs.py",
     "precision is <b>99%</b> in the test set": "the example of the README",
     "Precision is 99% in the test set": "the same",
     "at 50% recall, or at the only point, every interval rules out": "where chance is judged",

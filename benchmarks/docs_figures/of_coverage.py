@@ -244,7 +244,7 @@ PROMISES: list[Sentence] = [
         )),
     ),
     Sentence(
-        PAGE, "null below 50%: there {:.0f}% of test sets meet the target, whatever the number would be. Otherwise {:.0f}% meet it, where it states {:.0f}% on average, and at worst {:.0f} points fewer.",
+        PAGE, "null below 50%: there, {:.0f}% of test sets meet the target, whatever its value. Otherwise {:.0f}% meet it where `certainty` averages {:.0f}%; at worst, {:.0f} points fewer than stated.",
         *map(Stored("certainties"), (
             mean("kept_null", col("chosen")), mean("kept_known", col("stated").is_not_null()),
             mean("stated"), most(col("stated") - col("kept_known")),
@@ -319,7 +319,7 @@ FAILURES: list[Sentence] = [
         )),
     ),
     Sentence(
-        PAGE, "Of {} cells of `areas` in which 95% of intervals have no doubt, {} have a coverage below 93% by more than two standard errors, and {} above 97%.",
+        PAGE, "Of {} settings of `areas` in which 95% of intervals have no doubt, {} have a coverage below 93% by more than two standard errors, and {} above 97%.",
         TABLE(count(MARKED)), TABLE(count(MARKED, col("coverage_of_marked") < 0.93 - 2 * ERROR)),
         TABLE(count(MARKED, col("coverage_of_marked") > 0.97 + 2 * ERROR)),
     ),
@@ -327,7 +327,7 @@ FAILURES: list[Sentence] = [
         PAGE, "The mean coverage is {}% for average precision, {}% in ten populations that no formula was tuned on, and for ROC AUC {} and {}%.",
         *(TABLE(mean("coverage_of_marked", kind, of)) for kind in (IS_AP, IS_ROC) for of in (~IS_FRESH, IS_FRESH)),
     ),
-    Sentence(PAGE, "With one expected, up to {:.0f}% of test sets have no alert, and are not counted.", Stored("bands")(most("no_interval", EXPECTED == "1"))),
+    Sentence(PAGE, "With one expected, the up to {:.0f}% of test sets without an alert are not counted.", Stored("bands")(most("no_interval", EXPECTED == "1"))),
     Sentence(
         PAGE, "(`patient_effects`): the coverage is {} to {}% with normal effects, and as low as {}% with lognormal ones.",
         *map(Stored("patient_effects"), (*find_ends("coverage", col("effects") == "normal"), least("coverage", col("effects") == "lognormal"))),

@@ -41,8 +41,8 @@ FIGURES: list[Sentence] = [
     ),
     Sentence(
         PAGE,
-        "of {} sets of 12 groups without a fall, {}% have one ({}% without it). A 10-point fall in one "
-        "is detected in {} weeks instead of {} (medians).",
+        "of {} sets of 12 groups without a fall, {}% raise an alarm ({}% unadjusted). A 10-point fall "
+        "in one is detected in {} weeks instead of {} (medians).",
         *map(
             Stored("monitored_groups"),
             (

@@ -75,7 +75,7 @@ FIGURES: list[Sentence] = [
         *map(MIXTURE, (least("coverage", ALIKE), most("coverage", ALIKE), least("rejected", ALIKE), most("rejected", ALIKE))),
     ),
     Sentence(
-        UNKNOWN, "standard deviations higher it rejects {:.0f}%; the interval misses the true prevalence in {:.0f}%.",
+        UNKNOWN, "standard deviations higher, it rejects {:.0f}% of 1,000-row tables, and intervals miss the prevalence in {:.0f}%.",
         MIXTURE(most("rejected", SLIGHT)), MIXTURE(100 - least("coverage", SLIGHT)),
     ),
 ]  # fmt: skip

@@ -91,8 +91,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             such as a country or published points, has its own examples, and both errors add up in
             quadrature.
         metrics
-            Curve metrics, `average_precision` and `roc_auc` if left out; for others only the bootstrap
-            has errors, otherwise null. At a target, point metrics, `precision` if left out.
+            Curve metrics, `average_precision` and `roc_auc` if left out; others have errors only with
+            the bootstrap. At a target, point metrics, `precision` if left out.
         targets
             One target, as in `operating_points`, at which point metrics are compared, by the distances
             to the ends of their bands (Zou and Donner 2008). For models of one test set these allow for
@@ -270,21 +270,21 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             As in `compare`.
         metric
             A curve metric: `average_precision` if left out, or `pr_auc` with `rates=` (see `summary`).
-            Or a point metric, at your target, or without one at its best, `metrics.best(...)`.
+            Or a point metric, at your target, otherwise at its best, `metrics.best(...)`.
         targets
             One target, as in `compare`, for a point metric: `precision` if `metric` is left out.
             Published points reach a recall at different points: for them, pass
             `metrics.precision_at_recall(...)` and `coarse` instead of `recall`.
         confidence
-            As in `summary`: adds the difference of each model to the best other one. With `id`, or
-            `score` as a list, differences are paired, as in `compare`. Without, each model is treated as
-            measured on its own examples; intervals for models of one test set are then usually too wide.
+            As in `summary`: adds the difference between each model and the best other. With `id`, or
+            `score` as a list, differences are paired, as in `compare`. Otherwise, each model is treated
+            as having its own examples; intervals for models of one test set are then usually too wide.
         coarse
             True adds the limits of each value, as in `summary`; not with `confidence`.
         mean_over
             As in `compare`, over the groups in which all models have a value.
         columns
-            As in `summary`; here both are the same.
+            As in `summary`; both return the same here.
 
         Returns
         -------
@@ -382,8 +382,8 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             left out.
         targets
             One target, as in `compare`. It fixes the operating points, and a formula gives where they
-            change places (see `crossing`); for a custom metric the difference is scanned. Each model has
-            its first published point that meets the target, at different recalls.
+            change places (see `crossing`); for a custom metric the difference is scanned. Each model
+            uses its first published point that meets the target; recalls may differ.
 
         Returns
         -------
@@ -404,9 +404,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         - with `of="roc"` and `leaders`, `dominates`, `dominated_by`: List of models, empty where there
           are none
         - with `of="roc"` and `leaders`, `on_hull`: Boolean, whether a point of the model, other than
-          (0, 0) and (1, 1), is a corner of the convex hull of all curves of the group, as is each
-          threshold of best accuracy, cost or net benefit, at any prevalence (Provost and Fawcett 2001);
-          null if the model lacks a class. The model of best `average_precision` need not have one
+          (0, 0) and (1, 1), is a corner of the convex hull of the group's curves, as is any threshold
+          with the best accuracy, cost or net benefit (Provost and Fawcett 2001); null if the model lacks
+          a class. The model of best `average_precision` need not have one
 
         Examples
         --------
@@ -473,9 +473,9 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             With `metrics="precision"`, the prevalence at which it is monitored, so that a change of
             prevalence raises no alarm. None monitors the precision of the alerts themselves.
         reference
-            The baseline rate: a table of other rows with labels, such as `prc(last_year)`, whose error
-            is allowed for. Or a number, treated as exact. Arguments not set on that table default to
-            those of this call. It has all, some or none of the `by` columns.
+            The baseline rate: a table of other labelled rows, such as `prc(last_year)`; its error is
+            allowed for. Or a number, treated as exact. Arguments not set on that table default to those
+            of this call. It has all, some or none of the `by` columns.
         threshold
             The deployed threshold, or a frame with one per group. It must not have been chosen on these
             rows.

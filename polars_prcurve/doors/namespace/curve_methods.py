@@ -180,7 +180,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         - the columns `metrics`: Float64, null where undefined (0/0). At the prevalence of the group
           precision is tp / (tp + fp) to the last bit
         - with `confidence`, after each metric, `<metric>_low`, `<metric>_high`: Float64, null where the
-          metric is null or a class is absent, or in fewer than two of the `cluster`s
+          metric is null, or a class is absent or in one `cluster`
         - with `field`, `n_pos_effective`, `n_neg_effective`, `fp_effective`: Float64, how many
           examples of equal weight the positives, the negatives and the false positives count as
           (Kish 1965). `tp`, `fp`, `fn` and `tn` are then sums of weights, at the prevalence of the
@@ -223,8 +223,8 @@ class CurveMethods(BoundTable[F], path="prc"):
         """The threshold that meets a target, and its metrics, at every prevalence.
 
         A target takes one value or several, and you can combine kinds of targets. A group with one
-        point, such as a 2x2 table in `cells`, needs none; a group with several points then raises an
-        error.
+        point, such as a 2x2 table in `cells`, needs none; groups with several points raise an error
+        without one.
 
         Parameters
         ----------
@@ -246,8 +246,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         precision, lift
             The lowest threshold with at least this precision, or lift, at `eta`.
         maximize
-            A point metric: the highest threshold at its best value, the smallest value where less is
-            better.
+            A point metric: the highest threshold at its best value (the smallest if lower is better).
         metrics
             Columns to show for each threshold: point metrics, `recall` and `precision` if left out;
             counts, `tp`, `fp`, `fn` and `tn`; and with `per` also `alerts`, `true_alerts` and `missed`.
@@ -404,7 +403,7 @@ class CurveMethods(BoundTable[F], path="prc"):
         ----------
         eta
             The prevalence, one number or several, to which posteriors are moved, as by `shift_prior`.
-            With None, the prevalence of each group, and in `field(...)` they are not moved.
+            With None (each group's prevalence) and in `field(...)`, they are not moved.
         probabilities
             The risks at which users act, numbers in [0, 1).
         eta_train
@@ -507,7 +506,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             orders of the examples of equal score, or, with `rates` or `cells`, over what may lie between
             two points: for `average_precision` and its transforms, `pr_auc`, `boyd_pr_auc`, `roc_auc`,
             `partial_roc_auc(...)`, `precision_at_recall(...)`, `recall_at_precision(...)` and
-            `recall_at_fpr(...)`. Not with `confidence`, whose `low` and `high` are others.
+            `recall_at_fpr(...)`. Not with `confidence`, which redefines `low` and `high`.
         mean_over
             Columns that name groups, such as topics, folds or sites: the unweighted mean over the groups
             in which a metric has a value. The groups are the sample, so `confidence` gives an interval
@@ -528,10 +527,10 @@ class CurveMethods(BoundTable[F], path="prc"):
           negatives unless `eta` is 1. Row order does not affect it
         - with `confidence` and `columns="all"`, `standard_error`: Float64, null where unknown
         - with `confidence`, `low`, `high`: Float64, null where unknown. They include the sampling error
-          of the table's prevalence, or the error of an estimate. Those of `average_precision` allow for
+          of the table's prevalence, or the error of an estimate. For `average_precision` they allow for
           examples that the sample lacks: half a false positive above all others, one positive below, and
-          half a positive on top, with the weight of rows in their stratum; those of `roc_auc`, for half
-          an example of each class at either end
+          half a positive on top, weighted like rows of their stratum; for `roc_auc`, half an example per
+          class at either end
         - with `confidence` and `columns="all"`, `above_chance`: Boolean, one for each group: whether its
           scores separate the classes significantly, by ranks (Mann and Whitney 1947) or by the sum of
           reciprocal ranks of the positives, which is sensitive to high scores. Random scores are above

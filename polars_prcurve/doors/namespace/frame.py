@@ -36,8 +36,8 @@ class FramePrc(
     """Precision-recall analysis of a score table, at any prevalence.
 
     All methods share these arguments, which describe the table. `df.prc(...)` binds them for each method
-    and chart of the object that it returns; an argument of a call overrides it. Of `label` with
-    `weight`, `counts`, `rates` and `cells`, the one passed in a call replaces the others.
+    and chart of the object that it returns; a call's own arguments override them. Passing `label` (with
+    `weight`), `counts`, `rates` or `cells` in a call replaces the others.
 
     by
         Group columns, as names or expressions, of any sortable dtype. Null is a group, the first.
@@ -54,10 +54,9 @@ class FramePrc(
         A number >= 0 per row; rows of weight 0 are ignored. For intervals it is one over the sampling
         probability.
     stratum
-        A column of strata, for intervals. From each stratum of a group a fixed number of rows was drawn
-        at random, and `weight` is its rows divided by that number, as `reweight` gives it: equal in a
-        stratum, and at least 1. Strata may be ranges of the score, or the label where one negative in 20
-        was kept.
+        A column of strata, for intervals. In each stratum of a group a fixed number of rows was drawn at
+        random; `weight` is the stratum's rows divided by that number, as from `reweight`: constant and
+        at least 1. Strata may be ranges of the score, or the label where one negative in 20 was kept.
     counts
         Two columns, `("n_pos", "n_neg")`, instead of label and weight. Rows of equal score add up. For
         weights, also name the sums of their squares, as `counts(weight=)` gives them: `("n_pos",
@@ -79,8 +78,8 @@ class FramePrc(
         The column that names the model, by default `model` in methods that compare models; in others the
         last group column. For `decide` and `report` None is one model, whatever columns there are.
     id
-        The columns that identify an example of a group, where models scored the same examples. Each has
-        one row per model, and `missing="drop"` leaves it out for all models.
+        The columns that identify an example of a group, where models scored the same examples. Each
+        example has one row per model; `missing="drop"` drops it for all models.
     below
         The numbers of positives and negatives that were never scored, so that no threshold flags them:
         `(n_pos, n_neg)` for each group, or a frame with the group columns, `n_pos` and `n_neg`. It may
@@ -134,7 +133,7 @@ class FramePrc(
         - a column `score`: as in the table
         - with `label`, `label`: Boolean, also if left out beside a mapping: whether the row belongs to
           that class; null where its class is null
-        - with `mix`, `weight`: Float64, its class's frequency there divided by that in the table, 1 for
+        - with `mix`, `weight`: Float64, its class's frequency in `mix` over its table frequency; 1 for
           null
 
         Examples

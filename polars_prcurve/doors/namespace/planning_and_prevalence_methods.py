@@ -57,14 +57,14 @@ class PlanningMethods(BoundTable[F], path="prc"):
         delta
             The width of the band, upper minus lower precision: 0.1 is useless for a precision of 0.01.
         eta
-            The prevalence at which the band must be this narrow, as in `curve`, except that None is all
-            prevalences, which often takes several times the examples, and `[None]` is the prevalence of
-            the group: with weights, such as those of `reweight`, of the population.
+            The prevalence at which the band must be this narrow, as in `curve`, except that None means
+            all prevalences, which often takes several times the examples, and `[None]` the group's
+            prevalence (with weights, such as from `reweight`, the population's).
         solve_for
             `"n"`, the numbers needed, or `"eta"`, the smallest prevalence at which the numbers in this
             table are enough.
         relative
-            True treats `delta` as a share of the precision at `eta`: 0.5 is a band half as wide.
+            True treats `delta` as a fraction of the precision at `eta`: 0.5 means half of it.
         assurance
             The share of test sets of that size whose band is as narrow, from 0.5 to below 1; 0.8 if left
             out.
@@ -201,13 +201,13 @@ class PlanningMethods(BoundTable[F], path="prc"):
         Parameters
         ----------
         eta_train
-            The prevalence at which scores are posteriors, between 0 and 1. EM moves them to their mean,
-            and repeats (Saerens et al. 2002).
+            The prevalence at which scores are posteriors, between 0 and 1. EM iterates: their mean is
+            the new prevalence (Saerens et al. 2002).
         reference
             A labelled table of the same model, instead of calibration: bound, `prc(frame, ...)`, or a
-            frame with the same arguments, and with all, some or none of the `by` columns. It sorts
-            scores into at most ten bins, finds the prevalence at which a mixture of the reference's
-            positives and negatives fits these rows, and tests whether any does.
+            frame with the same arguments, and with all, some or none of the `by` columns. This method
+            sorts scores into at most ten bins, finds the prevalence at which a mixture of the
+            reference's classes fits these rows, and tests whether any prevalence does.
         confidence
             A level, such as 0.95: adds an interval by the likelihood ratio, with the reference's errors.
 
