@@ -148,7 +148,7 @@ COMBINATIONS_EXAMPLE = """
 >>> df = pl.DataFrame({"score": [0.9, 0.2], "label": [1, 0]})
 >>> df.prc.summary(smooth="binormal", confidence=0.95)
 Traceback (most recent call last):
-polars_prcurve.PrcError: leave out confidence= or smooth=: a fitted model has no interval here
+polars_prcurve.PrcError: leave out confidence= or smooth=: a fitted model has no interval
 
 ```
 """

@@ -32,7 +32,7 @@ DRAWN: list[Callable[[Any], Any]] = [
     lambda test: test.plot.decision_curve(
         0.05, eta_train=0.1, score=pl.col("score").clip(-4, 6) / 10 + 0.4
     ),
-    lambda test: test.plot.p3_curve([0.01, 0.1], threshold=2.0),
+    lambda test: test.plot.p3_curve([0.003, 0.01], threshold=2.0),
     lambda test: test.plot.alerts(0.01, recall=0.5, confidence=None),
 ]
 

@@ -428,13 +428,11 @@ class _LineChart:
 
     def _find_values(self, curves: ChartCurves) -> tuple[float, dict[int, float]]:
         """Return the first prevalence to compare lines at where all are known well, and their values."""
-        # That is the test set's one, or of several a round one that is no higher than all of them; and
-        # where the table has none near it, the highest of the table.
+        # That is the test set's one, or of several a round one that is no higher than all of them.
         own_etas = sorted({eta for eta in self.own_etas if eta is not None})
         high_eta = min([*own_etas[-1:], self.spec.x.high])  # which is in the table
         round_etas = [] if len(own_etas) == 1 else [eta for eta in _COMMON_ETAS if eta < high_eta]
-        etas = [*round_etas, high_eta, self.spec.x.high]
-        found_values = ((eta, self._read_values(curves, eta)) for eta in etas)
+        found_values = ((eta, self._read_values(curves, eta)) for eta in [*round_etas, high_eta])
         return next((found for found in found_values if found[1]), (high_eta, {}))
 
     def _read_values(self, curves: ChartCurves, eta: float) -> dict[int, float]:
