@@ -285,8 +285,10 @@ def prg_curve(
     x, y = _build_axes(ends, (1 - low, worst_rest), odds, is_log=is_log)
     canvas = Canvas(curves, channels, ChartSpec(x, y, "linear", width=0.8, height=0.88), size)
     canvas.draw_level([1.0 if is_log else 0.0] * len(etas) if worst_rest > 1 else [], "at random")
-    scale_text = "axes are logarithmic in the distance to 100%, which is at their ends"
-    scale_text = scale_text if is_log else "points may be joined by straight lines and areas averaged"
+    scale_text = "points may be joined by straight lines and areas averaged"
+    if is_log:  # the rest of a gain is proportional to the odds against a positive
+        spacing = "spaced by log odds" if odds else "logarithmic in the distance to 100%"
+        scale_text = f"axes are {spacing}; 100% is at their ends"
     chart = CurveChart(
         canvas,
         lines=points,
