@@ -126,7 +126,7 @@ def alerts(
         finding = say_chance_of_alerts(finding, curves.curve_rows["eta"][0])
     else:
         finding = say_order(finding, curves)
-        note += [describe_test_at_target(curves)] if curves.order.startswith("No clear") else []
+        note += [describe_test_at_target(curves)] if curves.is_open else []
     return canvas.finish(
         canvas.write(title, finding, name=_NAME, subtitle=_say_purpose(curves), note=note)
     )

@@ -254,8 +254,8 @@ class _LineChart:
             self.doubt = self.doubt.with_columns(pl.col("doubt") | self.is_unsure)
         # Of many lines those at both ends of what the title compares have a colour.
         known_curves = curves.pick([*curves.keep_known(means)])
-        if told_values := self._find_values(known_curves)[1]:  # or by means, as chosen
-            self.channels = pick_out(self.channels, told_values)
+        if title_values := self._find_values(known_curves)[1]:  # or by means, as chosen
+            self.channels = pick_out(self.channels, title_values)
         self.canvas = Canvas(curves, self.channels, self.spec, size)
 
     @property
@@ -432,8 +432,8 @@ class _LineChart:
         own_etas = sorted({eta for eta in self.own_etas if eta is not None})
         high_eta = min([*own_etas[-1:], self.spec.x.high])  # which is in the table
         round_etas = [] if len(own_etas) == 1 else [eta for eta in _COMMON_ETAS if eta < high_eta]
-        found_values = ((eta, self._read_values(curves, eta)) for eta in [*round_etas, high_eta])
-        return next((found for found in found_values if found[1]), (high_eta, {}))
+        values_at_etas = ((eta, self._read_values(curves, eta)) for eta in [*round_etas, high_eta])
+        return next((values for values in values_at_etas if values[1]), (high_eta, {}))
 
     def _read_values(self, curves: ChartCurves, eta: float) -> dict[int, float]:
         """Return the height of each line at a prevalence; empty if not all are known well."""

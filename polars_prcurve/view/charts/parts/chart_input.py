@@ -45,6 +45,7 @@ class ChartCurves:
     column_of_field: dict[str, str]
     left_out: str  # a sentence that names the groups without a curve; empty if all have one
     order: str = ""  # who is best by a test, the opening of titles; empty without a test
+    is_open: bool = False  # whether the test leaves several models that may be best
     has_zero: bool = False  # whether the table has prevalence 0, which no log axis shows
 
     @property

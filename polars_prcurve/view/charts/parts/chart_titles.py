@@ -49,7 +49,7 @@ def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], few: str =
     few_curves = curves.few_curves
     if not few_curves:  # as of all
         sentence = say_too_few(curves.curve_rows["n_pos"], few)
-        return say_order(sentence, curves) if curves.order.startswith("No clear") else sentence
+        return say_order(sentence, curves) if curves.is_open else sentence
     sentence = say(curves.pick([n for n in curves.curve_rows["curve"] if n not in few_curves]))
     columns = [curves.column_of_field[field] for field in curves.group_fields]
     group_columns = [name for name in columns if name != "model"] or columns
@@ -344,7 +344,7 @@ def add_order(curves: ChartCurves, chart: str, ranking: pl.DataFrame | None) -> 
         if is_short:
             verb = "is" if len(worse) == 1 else "are"
             order = f"No clear winner between {join_words(best)}; {join_words(worse)} {verb} worse"
-    return replace(curves, order=order if len(models) > 1 else "")
+    return replace(curves, order=order if len(models) > 1 else "", is_open=len(best) > 1)
 
 
 def open_title(sentence: str, curves: ChartCurves) -> str:
