@@ -325,7 +325,9 @@ TYPED = {
 
 
 @pytest.mark.parametrize("share", TYPED)
-@pytest.mark.parametrize("word", [word for word, kind in TARGET_KINDS.items() if kind.values == "share"])
+@pytest.mark.parametrize(
+    "word", [word for word, kind in TARGET_KINDS.items() if kind.value_kind == "share"]
+)
 def test_a_target_is_stated_as_it_was_typed(word: str, share: float) -> None:
     assert TYPED[share] in describe_limit(word, share, None).replace("\xa0", " ")
 

@@ -159,7 +159,7 @@ def test_docstrings_name_all_targets_that_a_method_takes() -> None:
 
 def test_options_of_targets_take_their_kind_of_values() -> None:
     for word, kind in TARGET_KINDS.items():
-        metavar = "ALERTS/CASES" if kind.values == "number" else "N"
+        metavar = "ALERTS/CASES" if kind.value_kind == "number" else "N"
         assert options.find_kind(word, "TargetValues").metavar == metavar, f"--{word}"
 
 

@@ -241,13 +241,13 @@ def _warn(passed_text: str, whole_text: str) -> None:
 
 def _read_share(word: str, value: object) -> float:
     """Return a rate as a float; raise unless it is a share."""
-    expected_words = 'a share, such as 0.873 or "87.3%"'
-    return read_share(f"{word}=", value, expected_words, lambda share: 0 <= share <= 1)
+    expected_phrase = 'a share, such as 0.873 or "87.3%"'
+    return read_share(f"{word}=", value, expected_phrase, lambda share: 0 <= share <= 1)
 
 
 def _read_size(word: str, value: object) -> int | None:
     """Return a number of examples; raise unless it is a whole one, or None."""
     if value is None:
         return None
-    expected_words = "a whole number of examples, at least 1"
-    return int(read_number(f"{word}=", value, expected_words, lambda x: x >= 1 and x % 1 == 0))
+    expected_phrase = "a whole number of examples, at least 1"
+    return int(read_number(f"{word}=", value, expected_phrase, lambda x: x >= 1 and x % 1 == 0))

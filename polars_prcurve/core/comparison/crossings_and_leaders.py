@@ -173,10 +173,10 @@ def _collect_model_scores(
 ) -> ModelScores:
     """Collect curves, or operating points, of all models; return a function that scores them."""
     metric, targets = ranking_metric
-    expected_words = "two prevalences, 0 < low < high < 1"
-    eta_ends = read_pair("eta_range=", eta_range, expected_words, read_share)
+    expected_phrase = "two prevalences, 0 < low < high < 1"
+    eta_ends = read_pair("eta_range=", eta_range, expected_phrase, read_share)
     if not 0 < eta_ends[0] < eta_ends[1] < 1:
-        raise PrcError(f"eta_range= takes {expected_words}; got {eta_range!r} (at 1 models are equal)")
+        raise PrcError(f"eta_range= takes {expected_phrase}; got {eta_range!r} (at 1 models are equal)")
     if not metric.depends_on_eta:
         raise PrcError(f"pass a metric that depends on prevalence; {metric.name} does not")
     # A metric that can be negative is a difference: its value near 0 has the rounding of larger terms.

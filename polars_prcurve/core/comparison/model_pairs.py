@@ -71,10 +71,10 @@ def list_compare_columns(adjust: Adjust, *, is_mean: bool = False) -> tuple[str,
 
 def read_margin(margin: object) -> float | None:
     """Return the argument margin= as a float; raise unless it is None or a number of at least 0."""
-    expected_words = "a number of at least 0 on the scale of the metric, such as 0.02 or '2%'"
+    expected_phrase = "a number of at least 0 on the scale of the metric, such as 0.02 or '2%'"
     if margin is None:
         return None
-    return read_share("margin=", margin, expected_words, lambda number: 0 <= number < math.inf)
+    return read_share("margin=", margin, expected_phrase, lambda number: 0 <= number < math.inf)
 
 
 def add_not_worse(differences: pl.LazyFrame, margin: float | None, metrics: Any) -> pl.LazyFrame:

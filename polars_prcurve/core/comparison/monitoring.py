@@ -210,8 +210,8 @@ def read_watch(metric: Any, eta: float | None, confidence: float, reference: flo
 
 def read_reference_rate(reference: object) -> float:
     """Return the rate that is to be kept; raise unless it lies between 0 and 1."""
-    expected_words = "a bound table with labels, such as prc(last_year), or a rate between 0 and 1"
-    return read_share("reference=", reference, expected_words, lambda share: 0 < share < 1)
+    expected_phrase = "a bound table with labels, such as prc(last_year), or a rate between 0 and 1"
+    return read_share("reference=", reference, expected_phrase, lambda share: 0 < share < 1)
 
 
 def build_monitor_table(

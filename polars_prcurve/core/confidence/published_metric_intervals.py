@@ -137,10 +137,10 @@ def _refuse_rates(name: str, counts: Any) -> None:
         )
 
 
-def _check_all(are_possible: Any, expected_words: str) -> None:
+def _check_all(are_possible: Any, expected_phrase: str) -> None:
     """Raise unless a condition holds for all values; the words describe it."""
     if n_wrong := int(np.sum(~np.asarray(are_possible))):
-        raise PrcError(f"expected {expected_words}; {n_wrong} of the values given do not satisfy this")
+        raise PrcError(f"expected {expected_phrase}; {n_wrong} of the values given do not satisfy this")
 
 
 def _build_logit_estimate(value: Any, logit_error: Any, confidence: float) -> PublishedEstimate:

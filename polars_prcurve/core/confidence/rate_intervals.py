@@ -106,8 +106,8 @@ def rate_interval(
 
 def check_confidence(confidence: object, argument_name: str = "confidence=") -> float:
     """Return `confidence` as a float; raise unless it lies in [0.5, 1)."""
-    expected_words = "a level between 0 and 1, such as 0.95"
-    level = read_share(argument_name, confidence, expected_words, lambda level: 0 < level < 1)
+    expected_phrase = "a level between 0 and 1, such as 0.95"
+    level = read_share(argument_name, confidence, expected_phrase, lambda level: 0 < level < 1)
     if level < 0.5:
         raise PrcError(
             f"pass {argument_name}{1 - level:.10g} instead of {level:.10g}: it is how often intervals "

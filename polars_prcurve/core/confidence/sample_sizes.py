@@ -203,8 +203,8 @@ def read_size_options(
     if read_flag("relative=", relative) and not at_eta:
         raise PrcError("pass eta= with relative=True: precision depends on it")
     delta = check_delta(delta)
-    expected_words = "a share of test sets from 0.5 to below 1, such as 0.8"
-    assurance = read_share("assurance=", assurance, expected_words, lambda share: 0.5 <= share < 1)
+    expected_phrase = "a share of test sets from 0.5 to below 1, such as 0.8"
+    assurance = read_share("assurance=", assurance, expected_phrase, lambda share: 0.5 <= share < 1)
     return SizeOptions(
         delta,
         confidence=certainty.level,

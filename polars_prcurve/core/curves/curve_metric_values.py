@@ -133,11 +133,11 @@ class CurveSegments(NamedTuple):
         node_values = node_curves.compute_values(
             node_curves.build_populations(EtaTable(eta_nodes)), {name: averaged_metric}
         )
-        weighted_value = to_whole_shares(pl.col(name) * (pl.col(_WEIGHT) * average.unit))
+        weighted_value = to_whole_shares(pl.col(name) * (pl.col(_WEIGHT) * average.value_factor))
         node_values = node_values.select(
             Group.NUMBER, weighted_value.alias(name), pl.col(name).is_null().alias(_WEIGHT)
         )
-        mean_value = sum_shares(pl.col(name)) * (1 / average.unit)
+        mean_value = sum_shares(pl.col(name)) * (1 / average.value_factor)
         mean_value = mean_value.clip(*averaged_metric.range)  # rounding can push it just out of range
         mean_or_null = pl.when(~pl.col(_WEIGHT).any()).then(mean_value)
         return node_values.group_by(Group.NUMBER).agg(mean_or_null.alias(name))

@@ -119,10 +119,10 @@ def _add_doubts(points: pl.LazyFrame, table: ScoreTable, bands: FixedBands) -> p
 
 def _read_risks(probabilities: Sequence[float]) -> list[float]:
     """Return the risks at which users act, in order; raise unless they are distinct probabilities."""
-    expected_words = "probabilities in [0, 1), such as [0.1, 0.2]"
+    expected_phrase = "probabilities in [0, 1), such as [0.1, 0.2]"
     risks = sorted(
-        read_share("probabilities=", risk, expected_words, lambda probability: 0 <= probability < 1)
-        for risk in read_list("probabilities=", probabilities, expected_words, single_type=(Real, str))
+        read_share("probabilities=", risk, expected_phrase, lambda probability: 0 <= probability < 1)
+        for risk in read_list("probabilities=", probabilities, expected_phrase, single_type=(Real, str))
     )
     if len(set(risks)) < len(risks):
         raise PrcError("leave the repeats out of probabilities=")

@@ -228,7 +228,7 @@ def _add_certainty(
 
     def scale_target(kind: TargetKind) -> dict[str, pl.Expr]:
         name = name_of_metric.get(kind.metric, f"{_SOUGHT}{kind.metric.name}")
-        unit = None if kind.values == "factor" else 1.0
+        unit = None if kind.value_kind == "factor" else 1.0
         return scale_limit(name, limit, is_upper=kind.is_at_most, unit=unit)
 
     no_number = pl.lit(None, dtype=pl.Float64)

@@ -295,7 +295,7 @@ def read_targets(
     targets += [
         _build_target(kind, value, value)
         for word, kind in TARGET_KINDS.items()
-        if word in value_of_word and kind.values != "number"
+        if word in value_of_word and kind.value_kind != "number"
         for value in _read_values(kind, value_of_word[word])
     ]
     alert_values, per = _to_list("alerts", value_of_word.get("alerts")), value_of_word.get("per")
@@ -488,21 +488,21 @@ def _to_list(argument: str, argument_value: Any) -> list[Any]:
         return []
     if isinstance(argument_value, str) or not isinstance(argument_value, Iterable):
         return [argument_value]
-    expected_words = "a value or a list of values"
+    expected_phrase = "a value or a list of values"
     if argument == "threshold":
-        expected_words = "a value, a list of values, or a frame with a threshold of each group"
-    return read_list(f"{argument}=", argument_value, expected_words)
+        expected_phrase = "a value, a list of values, or a frame with a threshold of each group"
+    return read_list(f"{argument}=", argument_value, expected_phrase)
 
 
 def _read_values(kind: TargetKind, values: Any) -> list[float]:
     """Return the values of an argument as floats; raise unless all are shares, or factors."""
-    expected_words, greatest_value = 'numbers in [0, 1], such as 0.8 or "80%"', 1.0
-    if kind.values == "factor":
-        expected_words, greatest_value = "numbers of at least 0", sys.float_info.max
+    expected_phrase, greatest_value = 'numbers in [0, 1], such as 0.8 or "80%"', 1.0
+    if kind.value_kind == "factor":
+        expected_phrase, greatest_value = "numbers of at least 0", sys.float_info.max
     numbers = _to_list(kind.word, values)
-    numbers = read_share_texts(numbers) if kind.values == "share" else numbers
+    numbers = read_share_texts(numbers) if kind.value_kind == "share" else numbers
     return [
-        read_number(f"{kind.word}=", number, expected_words, lambda x: 0 <= x <= greatest_value)
+        read_number(f"{kind.word}=", number, expected_phrase, lambda x: 0 <= x <= greatest_value)
         for number in numbers
     ]
 

@@ -30,23 +30,23 @@ Title: TypeAlias = str | Literal[False] | None
 """The title of a chart; False leaves out all words around it."""
 
 
-def refuse_kind(argument_name: str, expected_words: str, value: object) -> PrcError:
+def refuse_kind(argument_name: str, expected_phrase: str, value: object) -> PrcError:
     """Return the error for a value of the wrong kind."""
-    return PrcError(f"{argument_name} takes {expected_words}; got {describe_value(value)}")
+    return PrcError(f"{argument_name} takes {expected_phrase}; got {describe_value(value)}")
 
 
 def read_number(
     argument_name: str,
     value: object,
-    expected_words: str,
+    expected_phrase: str,
     accepts: Callable[[float], bool] | None = None,
 ) -> float:
     """Return a number; raise unless it is one, for which `accepts` is true."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise refuse_kind(argument_name, expected_words, value)
+        raise refuse_kind(argument_name, expected_phrase, value)
     number = round_to_float(value)
     if accepts is not None and not accepts(number):
-        raise refuse_kind(argument_name, expected_words, value)
+        raise refuse_kind(argument_name, expected_phrase, value)
     return number
 
 
@@ -81,7 +81,7 @@ def read_shares(function_name: str, shares: object) -> dict[Any, float]:
 
 
 def read_numbers(
-    argument_name: str, value: object, expected_words: str = "numbers"
+    argument_name: str, value: object, expected_phrase: str = "numbers"
 ) -> NDArray[np.float64]:
     """Return a number, or a sequence or an array of numbers, as an array."""
     try:
@@ -89,20 +89,20 @@ def read_numbers(
             raise TypeError
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        raise refuse_kind(argument_name, expected_words, value) from None
+        raise refuse_kind(argument_name, expected_phrase, value) from None
 
 
 def read_pair(
     argument_name: str,
     value: object,
-    expected_words: str,
+    expected_phrase: str,
     read_one_number: Callable[[str, object, str], float] = read_number,
 ) -> tuple[float, float]:
     """Return two numbers, each by `read_one_number`; raise unless there are exactly two."""
-    numbers = read_list(argument_name, value, expected_words)
+    numbers = read_list(argument_name, value, expected_phrase)
     if len(numbers) != 2:
-        raise refuse_kind(argument_name, expected_words, value)
-    low, high = (read_one_number(argument_name, number, expected_words) for number in numbers)
+        raise refuse_kind(argument_name, expected_phrase, value)
+    low, high = (read_one_number(argument_name, number, expected_phrase) for number in numbers)
     return low, high
 
 
@@ -213,7 +213,7 @@ def check_title(title: object) -> None:
 
 
 def read_list(
-    argument_name: str, value: object, expected_words: str, single_type: type | tuple[type, ...] = ()
+    argument_name: str, value: object, expected_phrase: str, single_type: type | tuple[type, ...] = ()
 ) -> list[Any]:
     """Return a list of what a sequence holds, or of one value of the type `single_type`."""
     if isinstance(value, single_type):
@@ -221,11 +221,11 @@ def read_list(
     # The values of a mapping or a set are in no order that the user chose.
     is_unordered = isinstance(value, str | bytes | Mapping | AbstractSet | pl.DataFrame)
     if is_unordered or isinstance(value, type) or not isinstance(value, Iterable):
-        raise refuse_kind(argument_name, expected_words, value)
+        raise refuse_kind(argument_name, expected_phrase, value)
     try:
         return list(value)
     except TypeError:  # such as an array of no dimension
-        raise refuse_kind(argument_name, expected_words, value) from None
+        raise refuse_kind(argument_name, expected_phrase, value) from None
 
 
 def find_repeats(values: Iterable[T]) -> list[T]:

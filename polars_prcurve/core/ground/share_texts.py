@@ -30,14 +30,14 @@ def read_share_text(text: str) -> float:
 
 
 def read_share(
-    argument: str, value: object, expected_words: str, holds: Callable[[float], bool] | None = None
+    argument: str, value: object, expected_phrase: str, holds: Callable[[float], bool] | None = None
 ) -> float:
     """Return the share that a number or a text gives; raise unless `holds` is true of it."""
     try:
         number = read_share_text(value) if isinstance(value, str) else value
-        return arguments.read_number(argument, number, expected_words, holds)
+        return arguments.read_number(argument, number, expected_phrase, holds)
     except ValueError:
-        raise arguments.refuse_kind(argument, expected_words, value) from None
+        raise arguments.refuse_kind(argument, expected_phrase, value) from None
 
 
 def read_share_texts(value: Any) -> Any:

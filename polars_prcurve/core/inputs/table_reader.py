@@ -441,8 +441,8 @@ def _read_points(
         point_exprs[name] = rate.value.cast(pl.Float64)
     if columns.sizes is None:
         return point_exprs, {}
-    expected_words = "columns or whole numbers, of positives and of negatives"
-    size_columns = list_parts("sizes", columns.sizes, 2, expected_words)
+    expected_phrase = "columns or whole numbers, of positives and of negatives"
+    size_columns = list_parts("sizes", columns.sizes, 2, expected_phrase)
     n_pos, n_neg = (_read_count(reader, "sizes", size, may_be_null=True) for size in size_columns)
     # These are not rounded.
     point_exprs |= {"tp": point_exprs["recall"] * n_pos, "fp": point_exprs["fpr"] * n_neg}
@@ -452,10 +452,10 @@ def _read_points(
 
 def list_parts(argument: str, value: Any, n_parts: int, columns_text: str) -> list[Any]:
     """Return the columns that an argument lists; raise if there are not as many as it takes."""
-    expected_words = f"{('two', 'four')[n_parts == 4]} {columns_text}"
-    listed_columns = read_list(f"{argument}=", value, expected_words)
+    expected_phrase = f"{('two', 'four')[n_parts == 4]} {columns_text}"
+    listed_columns = read_list(f"{argument}=", value, expected_phrase)
     if len(listed_columns) != n_parts:
-        raise refuse_kind(f"{argument}=", expected_words, value)
+        raise refuse_kind(f"{argument}=", expected_phrase, value)
     return listed_columns
 
 

@@ -399,7 +399,7 @@ def _measure_certainty(goal: Goal, points: pl.DataFrame, level: float, n_events:
     certainty = pl.Series(CERTAINTY, [1.0]).new_from_index(0, points.height)
     for word, limit in goal.demand.items():
         kind = TARGET_KINDS[word]
-        unit = {"share": 1.0, "number": n_events, "factor": None}[kind.values]
+        unit = {"share": 1.0, "number": n_events, "factor": None}[kind.value_kind]
         scaled = scale_limit(kind.column, pl.lit(limit), is_upper=kind.is_at_most, unit=unit)
         of_limit = points.with_columns(**scaled).select(measure_certainty(level)).to_series()
         certainty = certainty - (1 - of_limit)

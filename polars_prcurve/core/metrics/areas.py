@@ -62,12 +62,12 @@ from polars_prcurve.core.metrics.segment_column_names import BinormalModel, Segm
 
 
 def _build_influence(
-    name_prefix: str, change_segment: Callable[[SegmentValues], SegmentValues]
+    sum_name_prefix: str, change_segment: Callable[[SegmentValues], SegmentValues]
 ) -> Influence:
     """Return the influences on average precision of changed rows; the prefix begins names of sums."""
     recall_sum_name, fpr_sum_name = (
-        f"{RESERVED}{name_prefix}_of_recall",
-        f"{RESERVED}{name_prefix}_of_fpr",
+        f"{RESERVED}{sum_name_prefix}_of_recall",
+        f"{RESERVED}{sum_name_prefix}_of_fpr",
     )
 
     def bind_sensitivity(segment: SegmentValues) -> dict[str, Amount]:
@@ -106,14 +106,14 @@ def _build_influence(
     )
 
 
-def _add_false_positives(n: float) -> Callable[[SegmentValues], SegmentValues]:
-    """Return what adds `n` false positives at every threshold to rows, as heavy as those near it."""
+def _add_false_positives(n_added: float) -> Callable[[SegmentValues], SegmentValues]:
+    """Return what adds false positives at every threshold to rows, as heavy as those near it."""
 
     def change_segment(segment: SegmentValues) -> SegmentValues:
         def read(column_name: str) -> Amount:
             column_values = segment.column(column_name)
             return (
-                column_values + n / segment.column(Segment.N_NEG_LOCAL)
+                column_values + n_added / segment.column(Segment.N_NEG_LOCAL)
                 if column_name == Segment.FPR_OR_ZERO
                 else column_values
             )
@@ -123,14 +123,16 @@ def _add_false_positives(n: float) -> Callable[[SegmentValues], SegmentValues]:
     return change_segment
 
 
-def _build_hopeful_term(n: float) -> Term:
-    """Return the term of the mean precision of all positives but `n`, which are above them."""
+def _build_hopeful_term(n_unseen: float) -> Term:
+    """Return the term of the mean precision of all positives but `n_unseen`, which are above them."""
 
     def term(segment: SegmentValues) -> Amount:
-        # A share s = 1 / (P + 1) of one positive is n s / (1 - s + n s) of n.
+        # A share s = 1 / (P + 1) of one positive is n s / (1 - s + n s) of n unseen ones.
         # A number of each row, since Polars may divide otherwise by one that all rows share.
-        whole_share = repeat_in_rows(segment.column(Unseen.SHARE), segment.recall)
-        unseen_share = whole_share if n == 1 else n * whole_share / (1 - (1 - n) * whole_share)
+        share_of_one = repeat_in_rows(segment.column(Unseen.SHARE), segment.recall)
+        unseen_share = share_of_one
+        if n_unseen != 1:
+            unseen_share = n_unseen * share_of_one / (1 - (1 - n_unseen) * share_of_one)
         return segment.rise * precision_at(
             unseen_share + (1 - unseen_share) * segment.recall, segment.fpr, segment.odds
         )
@@ -142,8 +144,8 @@ def _loss_term(segment: SegmentValues) -> Amount:
     """Return the term of what half a false positive costs, by the slope where it has been added."""
     precision = precision_at(segment.recall, _add_false_positives(0.5)(segment).fpr, segment.odds)
     # The slope of precision by fpr is precision (1 - precision) / fpr.
-    false_positives = segment.fpr * segment.column(Segment.N_NEG_LOCAL) + 0.5
-    return segment.rise * precision * (1 - precision) * (0.5 / false_positives)
+    n_fp = segment.fpr * segment.column(Segment.N_NEG_LOCAL) + 0.5
+    return segment.rise * precision * (1 - precision) * (0.5 / n_fp)
 
 
 def _slope_term(segment: SegmentValues) -> Amount:
@@ -152,9 +154,9 @@ def _slope_term(segment: SegmentValues) -> Amount:
     return segment.rise * (segment.odds * segment.ratio / alerts_per_hit) / alerts_per_hit
 
 
-def _build_helper_metrics(n: float) -> dict[str, CurveMetric]:
-    """Return what ends of intervals of average precision are computed from, with `n` unseen examples."""
-    change_segment = _add_false_positives(n)
+def _build_helper_metrics(n_unseen: float) -> dict[str, CurveMetric]:
+    """Return what ends of intervals of average precision are computed from, with unseen examples."""
+    change_segment = _add_false_positives(n_unseen)
     cautious_recipe = Recipe(
         lambda segment: (
             segment.rise * precision_at(segment.recall, change_segment(segment).fpr, segment.odds)
@@ -163,7 +165,9 @@ def _build_helper_metrics(n: float) -> dict[str, CurveMetric]:
     )
     return {
         "cautious": CurveMetric("average precision with false positives more", cautious_recipe),
-        "hopeful": CurveMetric("mean precision below positives more", Recipe(_build_hopeful_term(n))),
+        "hopeful": CurveMetric(
+            "mean precision below positives more", Recipe(_build_hopeful_term(n_unseen))
+        ),
         "slope": CurveMetric("average precision by logit(eta)", Recipe(_slope_term)),
     }
 
@@ -174,19 +178,21 @@ def _step_term(segment: SegmentValues) -> Amount:
 
 
 # Limits of coarse scores. While fpr stays, the mean of recall / (recall + odds fpr) from recall x to y
-# is (x + y - 2 a v^2 s) / (x + y + 2 a), with a = odds fpr, v = (y - x) / (x + y + 2 a), and s of
-# `atanh_rest`. Nothing cancels, since 2 a v^2 s is at most (y - x) v s.
+# is (x + y - 2 a v^2 s) / (x + y + 2 a), with a = odds fpr, the false positives per positive,
+# v = (y - x) / (x + y + 2 a), and s of `atanh_rest`. Nothing cancels, since 2 a v^2 s is at most
+# (y - x) v s.
 
 
-def _rise_at(segment: SegmentValues, fpr: Amount, recall_shift: Amount = 0.0) -> Amount:
+def _area_at_fpr(segment: SegmentValues, fpr: Amount, recall_shift: Amount = 0.0) -> Amount:
     """Return the rise times mean precision at one fpr, with all recalls greater by `recall_shift`."""
     recall_at_start, recall_at_end = segment.recall_before + recall_shift, segment.recall + recall_shift
-    a = segment.odds * fpr
-    v = (recall_at_end - recall_at_start) / (recall_at_start + recall_at_end + 2 * a)
-    rest = 2 * a * v * v * atanh_rest((recall_at_end - recall_at_start) / (recall_at_start + a), v)
+    fp_per_positive = segment.odds * fpr
+    v = (recall_at_end - recall_at_start) / (recall_at_start + recall_at_end + 2 * fp_per_positive)
+    s = atanh_rest((recall_at_end - recall_at_start) / (recall_at_start + fp_per_positive), v)
+    log_correction = 2 * fp_per_positive * v * v * s
     return segment.rise * (
-        (recall_at_start + recall_at_end - choose_where(a > 0, rest, 0.0))
-        / (recall_at_start + recall_at_end + 2 * a)
+        (recall_at_start + recall_at_end - choose_where(fp_per_positive > 0, log_correction, 0.0))
+        / (recall_at_start + recall_at_end + 2 * fp_per_positive)
     )
 
 
@@ -194,14 +200,14 @@ def _rise_at(segment: SegmentValues, fpr: Amount, recall_shift: Amount = 0.0) ->
 _STEP_LIMITS = Limits(
     # At worst the negatives come first and then one positive after the other. Precision is a concave
     # function of recall then, so its mean over one positive is at most its value in the middle.
-    low=lambda segment: _rise_at(segment, segment.fpr, segment.column(Segment.HALF_POSITIVE)),
+    low=lambda segment: _area_at_fpr(segment, segment.fpr, segment.column(Segment.HALF_POSITIVE)),
     # At best all positives come first. If they share a score, all have the precision of the last one.
     high=lambda segment: segment.rise * precision_at(segment.recall, segment.fpr_before, segment.odds),
 )
 # Of the area under all points between the corners, too
 _AREA_LIMITS = Limits(
-    low=lambda segment: _rise_at(segment, segment.fpr),
-    high=lambda segment: _rise_at(segment, segment.fpr_before),
+    low=lambda segment: _area_at_fpr(segment, segment.fpr),
+    high=lambda segment: _area_at_fpr(segment, segment.fpr_before),
 )
 
 # A fitted curve has no steps: all areas under its PR curve are one.
@@ -270,22 +276,24 @@ def _bind_segment(segment: SegmentValues) -> dict[str, Amount]:
     }
 
 
-def _bind_vs(segment: SegmentValues) -> dict[str, Amount]:
+def _bind_v_times_s(segment: SegmentValues) -> dict[str, Amount]:
     """Bind v s, by two terms of the series where that is exact."""
     rise_share = segment.column(_RISE_SHARE)
     v = rise_share + segment.column(_SCALED_BEND)
-    short_form = v * (1 / 3 + v * v * (1 / 5))
-    if segment.short:
-        return {_V_TIMES_S: short_form}
+    product_by_series = v * (1 / 3 + v * v * (1 / 5))
+    if segment.is_short:
+        return {_V_TIMES_S: product_by_series}
     alerts_at_start = segment.recall_before + segment.odds * segment.fpr_before
     alerts_growth = segment.rise + segment.odds * segment.run
     # The sum of the share and w loses digits where w is near minus the share.
     exact_v = alerts_growth / (2 * alerts_at_start + alerts_growth)
     # At a recall of 1e-300 the growth overflows, though w makes nothing of its logarithm.
     relative_growth = minimum(alerts_growth / alerts_at_start, 1e300)
-    exact_form = choose_where(alerts_at_start == 0, 0.0, exact_v * atanh_rest(relative_growth, exact_v))
+    product_by_formula = choose_where(
+        alerts_at_start == 0, 0.0, exact_v * atanh_rest(relative_growth, exact_v)
+    )
     is_short = (rise_share < SHORT / 2) & (abs(v) < SHORT / 2)
-    return {_V_TIMES_S: choose_where(is_short, short_form, exact_form)}
+    return {_V_TIMES_S: choose_where(is_short, product_by_series, product_by_formula)}
 
 
 @declare_curve(
@@ -297,7 +305,7 @@ def _bind_vs(segment: SegmentValues) -> dict[str, Amount]:
         lambda segment: {
             _SCALED_BEND: segment.odds * segment.column(_BEND) / segment.column(_INVERSE_PRECISION)
         },
-        _bind_vs,
+        _bind_v_times_s,
     ),
     by_rise=True,
     has_short_form=True,
@@ -313,9 +321,9 @@ def pr_auc(segment: SegmentValues) -> Amount:
 
 
 @declare_like(pr_auc, on_hull=True, fitted=None, limits=None)
-def pr_auc_hull(area: Amount, facts: CurveFacts) -> Amount:
+def pr_auc_hull(area: Amount, curve_facts: CurveFacts) -> Amount:
     """The area `pr_auc` of the convex hull of the ROC curve."""
-    return require_all_precisions(area, facts)
+    return require_all_precisions(area, curve_facts)
 
 
 @declare_factory('"first"')
@@ -357,33 +365,33 @@ _declare_like_average_precision = partial(
 
 
 @_declare_like_average_precision(range=(-1.0, 1.0))
-def marginal_average_precision(area: Amount, facts: CurveFacts) -> Amount:
+def marginal_average_precision(area: Amount, curve_facts: CurveFacts) -> Amount:
     """The difference `average_precision - eta`."""
-    return require_all_precisions(area - facts.eta, facts)
+    return require_all_precisions(area - curve_facts.eta, curve_facts)
 
 
 @_declare_like_average_precision(range=(0.0, math.inf))
-def normalized_average_precision(area: Amount, facts: CurveFacts) -> Amount:
+def normalized_average_precision(area: Amount, curve_facts: CurveFacts) -> Amount:
     """The ratio `average_precision / eta`."""
-    return require_all_precisions(area / facts.eta, facts)
+    return require_all_precisions(area / curve_facts.eta, curve_facts)
 
 
 @_declare_like_average_precision(range=(-math.inf, 1.0))
-def min_max_average_precision(area: Amount, facts: CurveFacts) -> Amount:
+def min_max_average_precision(area: Amount, curve_facts: CurveFacts) -> Amount:
     """Average precision, rescaled to `(average_precision - eta) / (1 - eta)`."""
-    return _rescale(area, facts.eta, facts)
+    return _rescale(area, curve_facts.eta, curve_facts)
 
 
 @declare_like(pr_auc, source="Boyd et al. 2012, DG", range=(-math.inf, 1.0), fitted=None)
-def boyd_pr_auc(area: Amount, facts: CurveFacts) -> Amount:
+def boyd_pr_auc(area: Amount, curve_facts: CurveFacts) -> Amount:
     """The area `pr_auc`, rescaled to `(pr_auc - worst_pr_auc) / (1 - worst_pr_auc)`."""
-    return _rescale(area, least_pr_auc(facts.eta), facts)
+    return _rescale(area, least_pr_auc(curve_facts.eta), curve_facts)
 
 
-def _rescale(area: Amount, least_area: Amount, facts: CurveFacts) -> Amount:
+def _rescale(area: Amount, least_area: Amount, curve_facts: CurveFacts) -> Amount:
     """Return an area as a share of the way from the least one to 1; at eta = 1 it is undefined."""
-    rescaled_area = keep_where(facts.eta < 1, (area - least_area) / (1 - least_area))
-    return require_all_precisions(rescaled_area, facts)
+    rescaled_area = keep_where(curve_facts.eta < 1, (area - least_area) / (1 - least_area))
+    return require_all_precisions(rescaled_area, curve_facts)
 
 
 # Baselines, for which the rows do not matter --------------------------------------------------
@@ -396,27 +404,30 @@ _BASELINE = CurveMetric(
 
 
 @declare_like(_BASELINE, source="mean over all rankings")
-def random_average_precision(_: Amount, facts: CurveFacts) -> Amount:
+def random_average_precision(_: Amount, curve_facts: CurveFacts) -> Amount:
     """The mean average precision of all orders of the examples."""
     mean_area: Amount = math.nan
-    if facts.n_pos is not None and facts.n_neg is not None:
-        mean_area = mean_random_average_precision(facts.n_pos, facts.n_neg, odds_against(facts.eta))
-        mean_area = choose_where(facts.eta == 1, 1.0, mean_area)
-    return require_one_precision(mean_area, facts)
+    if curve_facts.n_pos is not None and curve_facts.n_neg is not None:
+        mean_area = mean_random_average_precision(
+            curve_facts.n_pos, curve_facts.n_neg, odds_against(curve_facts.eta)
+        )
+        mean_area = choose_where(curve_facts.eta == 1, 1.0, mean_area)
+    return require_one_precision(mean_area, curve_facts)
 
 
 @declare_like(_BASELINE, source="W 2, step sum")
-def worst_average_precision(_: Amount, facts: CurveFacts) -> Amount:
+def worst_average_precision(_: Amount, curve_facts: CurveFacts) -> Amount:
     """The average precision of a ranking with all negatives before the first positive."""
-    is_known = facts.n_pos is not None
-    least_area = least_average_precision(facts.n_pos, odds_against(facts.eta)) if is_known else math.nan
-    return require_one_precision(least_area, facts)
+    least_area: Amount = math.nan
+    if curve_facts.n_pos is not None:
+        least_area = least_average_precision(curve_facts.n_pos, odds_against(curve_facts.eta))
+    return require_one_precision(least_area, curve_facts)
 
 
 @declare_like(_BASELINE, source="Boyd et al. 2012")
-def worst_pr_auc(_: Amount, facts: CurveFacts) -> Amount:
+def worst_pr_auc(_: Amount, curve_facts: CurveFacts) -> Amount:
     """The area `pr_auc` of a ranking with all negatives before the first positive."""
-    return require_one_precision(least_pr_auc(facts.eta), facts)
+    return require_one_precision(least_pr_auc(curve_facts.eta), curve_facts)
 
 
 # Under the precision-recall-gain curve ----------------------------------------------------------
@@ -425,46 +436,46 @@ def worst_pr_auc(_: Amount, facts: CurveFacts) -> Amount:
 # recall gain, `eta / (1 - eta) * (1 / start - 1 / recall)`.
 
 
-def _require_gains(area_in_units: Amount, facts: CurveFacts) -> Amount:
+def _require_gains(scaled_area: Amount, curve_facts: CurveFacts) -> Amount:
     """Return the area, or null where it is undefined: at eta = 1, as recall gain, and near eta = 0."""
     # An area may be as low as -1 / eta, which is too far below 0 for the sum if eta is below LEAST_ETA.
-    is_eta_inside = (facts.eta >= LEAST_ETA) & (facts.eta < 1)
-    area = area_in_units / _gain_unit(facts.eta)
-    return keep_where(facts.has_positives & facts.has_negatives & is_eta_inside, area)
+    is_eta_inside = (curve_facts.eta >= LEAST_ETA) & (curve_facts.eta < 1)
+    area = scaled_area / _gain_scale(curve_facts.eta)
+    return keep_where(curve_facts.has_positives & curve_facts.has_negatives & is_eta_inside, area)
 
 
-def _gain_unit(eta: Amount) -> Amount:
+def _gain_scale(eta: Amount) -> Amount:
     """Return the factor that keeps sums of areas between -2**9 and 1, so that they fit."""
     return maximum(eta, 2.0**-60)
 
 
 # The columns that steps bind, all of the part of a segment that counts
 _START_RECALL = f"{RESERVED}gain_start"  # recall where it starts
-_GAIN_WIDTH = f"{RESERVED}gain_width"  # its step in recall gain, times `_gain_unit`
+_GAIN_WIDTH = f"{RESERVED}gain_width"  # its step in recall gain, times `_gain_scale`
 _GAIN_AT_START = f"{RESERVED}gain_before"  # precision gain where it starts
 _GAIN_AT_END = f"{RESERVED}gain"  # precision gain where it ends
 
 
-def _bind_ends(segment: SegmentValues) -> dict[str, Amount]:
+def _bind_gains(segment: SegmentValues) -> dict[str, Amount]:
     """Bind the width of the part of a segment that counts, and precision gain at both its ends."""
-    eta, start_recall = segment.eta, segment.column(_START_RECALL)
-    skipped_share = (start_recall - segment.recall_before) / segment.rise  # which does not count
+    eta, recall_at_start = segment.eta, segment.column(_START_RECALL)
+    skipped_share = (recall_at_start - segment.recall_before) / segment.rise  # which does not count
     fpr_at_start = segment.fpr_before + segment.run * skipped_share
     gain_width = (
-        _gain_unit(eta)
+        _gain_scale(eta)
         * (eta / (1 - eta))
-        * (segment.recall - start_recall)
-        / (start_recall * segment.recall)
+        * (segment.recall - recall_at_start)
+        / (recall_at_start * segment.recall)
     )
     return {
-        _GAIN_WIDTH: choose_where(segment.recall > start_recall, gain_width, 0.0),
-        _GAIN_AT_START: 1 - fpr_at_start / start_recall,
+        _GAIN_WIDTH: choose_where(segment.recall > recall_at_start, gain_width, 0.0),
+        _GAIN_AT_START: 1 - fpr_at_start / recall_at_start,
         _GAIN_AT_END: 1 - segment.fpr / segment.recall,
     }
 
 
 # What starts the part of a segment that counts is recall, or eta where recall is still below.
-_GAIN_STEPS = (lambda segment: {_START_RECALL: maximum(segment.recall_before, segment.eta)}, _bind_ends)
+_GAIN_STEPS = (lambda segment: {_START_RECALL: maximum(segment.recall_before, segment.eta)}, _bind_gains)
 
 
 @declare_curve(source="W 8-9, FK", range=(-math.inf, 1.0), finish=_require_gains, steps=_GAIN_STEPS)
@@ -483,19 +494,19 @@ def auprg_clipped(segment: SegmentValues) -> Amount:
     )
     greater_gain, lesser_gain = maximum(gain_at_start, gain_at_end), minimum(gain_at_start, gain_at_end)
     # The mean gain of a segment that crosses 0
-    triangle_mean = greater_gain * greater_gain / (2 * (greater_gain - lesser_gain))
+    mean_gain_if_crossing = greater_gain * greater_gain / (2 * (greater_gain - lesser_gain))
     mean_gain = choose_where(
         lesser_gain >= 0,
         (gain_at_start + gain_at_end) / 2,
-        choose_where(greater_gain <= 0, 0.0, triangle_mean),
+        choose_where(greater_gain <= 0, 0.0, mean_gain_if_crossing),
     )
     return choose_where(gain_width > 0, gain_width * mean_gain, 0.0)
 
 
 @declare_like(auprg, on_hull=True)
-def auprg_hull(area: Amount, facts: CurveFacts) -> Amount:
+def auprg_hull(area: Amount, curve_facts: CurveFacts) -> Amount:
     """The area `auprg` of the convex hull of the ROC curve."""
-    return _require_gains(area, facts)
+    return _require_gains(area, curve_facts)
 
 
 # Under the ROC curve, added up along the recall axis ---------------------------------------------
@@ -527,25 +538,25 @@ def roc_auc(segment: SegmentValues) -> Amount:
 
 
 @declare_like(roc_auc, on_hull=True, influence=None, fitted=None, limits=None)
-def roc_auc_hull(area: Amount, facts: CurveFacts) -> Amount:
+def roc_auc_hull(area: Amount, curve_facts: CurveFacts) -> Amount:
     """The area `roc_auc` of the convex hull of the ROC curve."""
-    return require_both_classes(area, facts)
+    return require_both_classes(area, curve_facts)
 
 
-def _build_partial(
+def _build_partial_roc_auc(
     metric_name: str, fpr_limit: float, finish: Finish, range: tuple[float, float]
 ) -> CurveMetric:
     """Return the area between the curve and a vertical line at an fpr of `fpr_limit`, after `finish`."""
 
     def term(segment: SegmentValues) -> Amount:
-        width_at_start, width_at_end = fpr_limit - segment.fpr_before, fpr_limit - segment.fpr
+        fpr_width_at_start, fpr_width_at_end = fpr_limit - segment.fpr_before, fpr_limit - segment.fpr
         # If a segment crosses the line, only its part before the line counts: a triangle.
-        mean_width = choose_where(
-            width_at_end >= 0,
-            (width_at_start + width_at_end) / 2,
-            width_at_start * width_at_start / (width_at_start - width_at_end) / 2,
+        mean_fpr_width = choose_where(
+            fpr_width_at_end >= 0,
+            (fpr_width_at_start + fpr_width_at_end) / 2,
+            fpr_width_at_start * fpr_width_at_start / (fpr_width_at_start - fpr_width_at_end) / 2,
         )
-        return choose_where(width_at_start > 0, segment.rise * mean_width, 0.0)
+        return choose_where(fpr_width_at_start > 0, segment.rise * mean_fpr_width, 0.0)
 
     area_limits = Limits(
         low=lambda segment: segment.rise * maximum(fpr_limit - segment.fpr, 0.0),
@@ -569,7 +580,7 @@ def _read_max_fpr(max_fpr: float) -> float:
 def partial_roc_auc(max_fpr: float) -> CurveMetric:
     """The area under the ROC curve left of `max_fpr`, not standardized: at most `max_fpr`."""
     fpr_limit = _read_max_fpr(max_fpr)
-    return _build_partial("partial_roc_auc", fpr_limit, require_both_classes, (0.0, fpr_limit))
+    return _build_partial_roc_auc("partial_roc_auc", fpr_limit, require_both_classes, (0.0, fpr_limit))
 
 
 @declare_factory("0.1")
@@ -582,13 +593,13 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
     # The triangle below the diagonal; perfect rankings have all of `fpr_limit`
     random_area = fpr_limit * fpr_limit / 2
 
-    def finish(area: Amount, facts: CurveFacts) -> Amount:
+    def finish(area: Amount, curve_facts: CurveFacts) -> Amount:
         return require_both_classes(
-            (1 + (area - random_area) * (1 / (fpr_limit - random_area))) / 2, facts
+            (1 + (area - random_area) * (1 / (fpr_limit - random_area))) / 2, curve_facts
         )
 
     least_value = (1 - random_area / (fpr_limit - random_area)) / 2
-    return _build_partial("partial_roc_auc_mcclish", fpr_limit, finish, (least_value, 1.0))
+    return _build_partial_roc_auc("partial_roc_auc_mcclish", fpr_limit, finish, (least_value, 1.0))
 
 
 # Rankings without skill: a random one, and the worst one ---------------------------------------
@@ -658,54 +669,54 @@ _REACH = 36.0
 
 
 @cache
-def _nodes(n_nodes: int, pull: float) -> tuple[list[float], list[float]]:
-    """Return `n` nodes between 0 and 1, drawn towards 0 by `pull`, and their weights."""
-    t, weights = np.polynomial.legendre.leggauss(n_nodes)
-    t = (1 + t) / 2
+def _gauss_nodes(n_nodes: int, pull: float) -> tuple[list[float], list[float]]:
+    """Return nodes of Gauss's rule between 0 and 1, drawn towards 0 by `pull`, and their weights."""
+    nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
+    nodes = (1 + nodes) / 2
     # Of x = t / (1 + pull (1 - t)), which has the slope (1 + pull) / (1 + pull (1 - t))^2.
-    denominator = 1 + pull * (1 - t)
-    return (t / denominator).tolist(), (weights / 2 * (1 + pull) / denominator**2).tolist()
+    denominator = 1 + pull * (1 - nodes)
+    return (nodes / denominator).tolist(), (weights / 2 * (1 + pull) / denominator**2).tolist()
 
 
 def mean_random_average_precision(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr) -> pl.Expr:
     """Return the mean average precision of all orders of n_pos positives and n_neg negatives."""
     k = odds * n_pos / n_neg
-    is_known = k.is_not_null()
-    least_step = 15 / (1 + k + n_pos + k * n_neg)
-    growth = (1 + _REACH / (1 + k) / least_step).log()
-    column_of_field = {"n_pos": n_pos, "n_neg": n_neg, "k": k, "least": least_step, "growth": growth}
+    is_defined = k.is_not_null()
+    s_scale = 15 / (1 + k + n_pos + k * n_neg)
+    s_growth = (1 + _REACH / (1 + k) / s_scale).log()
+    expr_of_field = {"n_pos": n_pos, "n_neg": n_neg, "k": k, "scale": s_scale, "growth": s_growth}
     # A list of one struct, so that the numbers of each row are combined with all nodes.
     row_struct = pl.concat_list(
-        pl.struct(column.alias(field_name) for field_name, column in column_of_field.items())
+        pl.struct(expr.alias(field_name) for field_name, expr in expr_of_field.items())
     )
     # What is used more than once becomes a field first: Polars would compute it again for each use.
-    node_places, node_weights = _nodes(64, 0.15)
-    n_pos, n_neg, k, least_step, growth = (
-        pl.element().struct.field(field_name).first() for field_name in column_of_field
+    nodes, weights = _gauss_nodes(64, 0.15)
+    n_pos, n_neg, k, s_scale, s_growth = (
+        pl.element().struct.field(field_name).first() for field_name in expr_of_field
     )
-    stretch = (pl.lit(pl.Series([*node_places, 1.0])) * growth).exp()
-    node_steps = pl.lit(pl.Series([*node_weights, 0.0])) * growth * least_step * stretch
-    last_weight = pl.lit(pl.Series([0.0] * len(node_places) + [1.0]))
+    s_stretch = (pl.lit(pl.Series([*nodes, 1.0])) * s_growth).exp()
+    s_weights = pl.lit(pl.Series([*weights, 0.0])) * s_growth * s_scale * s_stretch
+    last_node_weight = pl.lit(pl.Series([0.0] * len(nodes) + [1.0]))
     node_struct = pl.struct(
-        P=n_pos, N=n_neg, k=k, s=least_step * (stretch - 1), step=node_steps, last=last_weight
+        P=n_pos, N=n_neg, k=k, s=s_scale * (s_stretch - 1), step=s_weights, last=last_node_weight
     )
     s, k = pl.field("s"), pl.field("k")
     # 1 - exp(-s) without loss for a small s: Polars has no expm1.
-    half_a, half_b = (s / 2).tanh(), (s * k / 2).tanh()
+    tanh_half_s, tanh_half_ks = (s / 2).tanh(), (s * k / 2).tanh()
     node_struct = node_struct.struct.with_fields(
-        a=2 * half_a / (1 + half_a), b=2 * half_b / (1 + half_b), down=(-s).exp()
+        a=2 * tanh_half_s / (1 + tanh_half_s), b=2 * tanh_half_ks / (1 + tanh_half_ks), down=(-s).exp()
     )
     steepness = (pl.field("P") - 1) * pl.field("a") + pl.field("N") * pl.field("b")
     node_struct = node_struct.struct.with_fields(span=pl.min_horizontal(1.0, _REACH / steepness))
     n_other_pos, n_neg, a, b = pl.field("P") - 1, pl.field("N"), pl.field("a"), pl.field("b")
     integral: pl.Expr = pl.lit(0.0)
-    for place, weight in zip(*_nodes(14, 0.7), strict=True):
-        u = pl.field("span") * place
+    for node, node_weight in zip(*_gauss_nodes(14, 0.7), strict=True):
+        u = pl.field("span") * node
         one_less_ua = 1 - u * a
         chance = ((n_other_pos - 1) * (-u * a).log1p() + n_neg * (-u * b).log1p()).exp()
         inner_sum = pl.field("step") * (one_less_ua + n_other_pos * u * pl.field("down"))
-        integral = integral + chance * (inner_sum + pl.field("last") * one_less_ua) * weight
+        integral = integral + chance * (inner_sum + pl.field("last") * one_less_ua) * node_weight
     # A struct for each node in s, whose field `value` is the integral over u times a weight
     node_struct = node_struct.struct.with_fields(value=integral * pl.field("span") * pl.field("down"))
     mean_precision = row_struct.list.agg(node_struct.struct.field("value").sum())
-    return pl.when(is_known).then(mean_precision)  # a sum of nulls is 0
+    return pl.when(is_defined).then(mean_precision)  # a sum of nulls is 0

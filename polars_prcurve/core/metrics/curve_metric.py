@@ -70,12 +70,12 @@ class SegmentValues:
     """A function from a name to the column of that name, or to what a step has bound to it."""
     eta: Amount
     value: Callable[[PointMetric], Amount]  # a point metric at each row, null where undefined
-    short: bool = False  # whether all segments are short; see SHORT
+    is_short: bool = False  # whether all segments are short; see SHORT
     has_unscored: bool = False
     """Whether a last row may be of examples that were never scored: Row.SCORE is null."""
     has_added_end: bool = False
     """Whether a point (1, 1), which no table lists, may end a curve: Segment.IS_ADDED is true there."""
-    unit: float = 1.0  # a factor of every rise; see `CurveMetric.prepare_term`
+    rise_factor: float = 1.0  # a factor of every rise; see `CurveMetric.prepare_term`
 
     recall = _read_column("recall")  # where the segment ends
     fpr = _read_column(Segment.FPR_OR_ZERO)  # where the segment ends; 0 in a curve without negatives
@@ -90,14 +90,15 @@ class SegmentValues:
 
     @property
     def rise(self) -> Amount:
-        """The step in recall from `recall_before` to `recall`, times `unit`."""
-        return self.column(Segment.RISE) if self.unit == 1 else self.column(Segment.RISE) * self.unit
+        """The step in recall from `recall_before` to `recall`, times `rise_factor`."""
+        rise = self.column(Segment.RISE)
+        return rise if self.rise_factor == 1 else rise * self.rise_factor
 
     @property
     def grows_little(self) -> Amount:
         """Whether recall and fpr both grow by at most SHORT of their start."""
-        rises_little = self.column(Segment.RISE) <= self.recall_before * SHORT
-        return rises_little & (self.run <= self.fpr_before * SHORT)
+        has_small_rise = self.column(Segment.RISE) <= self.recall_before * SHORT
+        return has_small_rise & (self.run <= self.fpr_before * SHORT)
 
 
 class CurveFacts(NamedTuple):
@@ -119,7 +120,7 @@ class Average(NamedTuple):
     weights: list[float]
 
     @property
-    def unit(self) -> float:
+    def value_factor(self) -> float:
         """A factor of the values, which keeps the sum within that of shares if they have no bound."""
         return 1.0 if all(map(math.isfinite, self.metric.range)) else 2.0**-60
 
@@ -191,7 +192,8 @@ class Recipe(NamedTuple):
     term: Term
     """The contribution of a row. Terms that are added are shares: their sum is at most 1, and they are
     cut to multiples of 2**-118."""
-    finish: Finish = lambda total, facts: total  # the value from the total; NaN where it is undefined
+    finish: Finish = lambda total, curve_facts: total
+    """Makes the value from the total; NaN where it is undefined."""
     total: Literal["sum", "max", "min", "first", "last"] = "sum"
     """Makes one number of the terms of a curve; "first" and "last" take that of a row that `is_met`."""
     is_met: Term | None = None
@@ -214,7 +216,7 @@ class Recipe(NamedTuple):
     once: Step | None = None
     """A first step that reads neither eta nor odds, so that it is made once for all prevalences."""
     has_short_form: bool = False
-    """Whether the formula is shorter, with the same values, where `SegmentValues.short` is true."""
+    """Whether the formula is shorter, with the same values, where `SegmentValues.is_short` is true."""
 
     # More methods
     influence: Influence | None = None  # of an example on the estimate
@@ -308,19 +310,20 @@ class CurveMetric(Metric):
             return np.full(len(etas), math.nan)
         recipe = self.recipe
         if (average := recipe.averages) is not None:
-            node_values = average.metric.compute_values(curve, np.array(average.etas))
-            weighted_values = node_values * (np.array(average.weights) * average.unit)
+            values_at_nodes = average.metric.compute_values(curve, np.array(average.etas))
+            weighted_values = values_at_nodes * (np.array(average.weights) * average.value_factor)
             range_low, range_high = average.metric.range
             mean_value = min(
-                max(math.fsum(split_sum(weighted_values)) * (1 / average.unit), range_low), range_high
+                max(math.fsum(split_sum(weighted_values)) * (1 / average.value_factor), range_low),
+                range_high,
             )
-            return np.full(len(etas), math.nan if np.isnan(node_values).any() else mean_value)
+            return np.full(len(etas), math.nan if np.isnan(values_at_nodes).any() else mean_value)
         if recipe.on_hull:
             curve = curve.build_hull()
         if recipe.needs == "rises":
             curve = curve.select_rises()
         totals = self._reduce_rows(curve, etas if self.depends_on_eta else etas[:1])
-        facts = CurveFacts(
+        curve_facts = CurveFacts(
             etas,
             has_positives=np.bool_(True),
             has_negatives=np.bool_(curve.has_negatives),
@@ -328,7 +331,7 @@ class CurveMetric(Metric):
             n_pos=None,
             n_neg=None,
         )
-        values: Array = np.broadcast_to(recipe.finish(totals, facts), etas.shape)
+        values: Array = np.broadcast_to(recipe.finish(totals, curve_facts), etas.shape)
         return values
 
     def _reduce_rows(self, curve: CurveArrays, etas: Array) -> Array:
@@ -337,27 +340,31 @@ class CurveMetric(Metric):
         if recipe.total != "sum":
             reducer_of_total: dict[str, Callable[[Array], float]]
             reducer_of_total = {"max": np.fmax.reduce, "min": np.fmin.reduce}
-            reducer_of_total |= {"first": _take(0), "last": _take(-1)}
-            reduce, rows = reducer_of_total[recipe.total], self._bind_rows(curve, slice(None))
+            reducer_of_total |= {"first": _take_at(0), "last": _take_at(-1)}
+            reduce, segments = reducer_of_total[recipe.total], self._bind_rows(curve, slice(None))
             terms_of_etas = (
-                self._compute_terms(curve, rows, *place)
-                for place in zip(etas, odds_against(etas), strict=True)
+                self._compute_terms(curve, segments, *eta_and_odds)
+                for eta_and_odds in zip(etas, odds_against(etas), strict=True)
             )
             return np.array([reduce(terms) for terms in terms_of_etas])
         # The rows of a block are read at all prevalences while they are in the cache, and few rows at
         # several prevalences at a time.
-        parts_of_etas: list[list[float]] = [[] for _ in etas]
+        partial_sums_of_etas: list[list[float]] = [[] for _ in etas]
         eta_column, odds_column = etas[:, np.newaxis], odds_against(etas)[:, np.newaxis]
         for block in self._list_blocks(curve):
-            rows = self._bind_rows(curve, block)
-            n_etas = _BLOCK // len(rows.recall)
-            for start in range(0, len(etas), n_etas):
-                few = slice(start, start + n_etas)
-                terms = self._compute_terms(curve, rows, eta_column[few], odds_column[few])
-                for sums in split_sum(terms):
-                    for parts, part in zip(parts_of_etas[few], sums.tolist(), strict=True):
-                        parts.append(part)
-        return np.array([math.fsum(parts) for parts in parts_of_etas])
+            segments = self._bind_rows(curve, block)
+            n_etas_at_once = _BLOCK // len(segments.recall)
+            for start in range(0, len(etas), n_etas_at_once):
+                eta_slice = slice(start, start + n_etas_at_once)
+                terms = self._compute_terms(
+                    curve, segments, eta_column[eta_slice], odds_column[eta_slice]
+                )
+                for sum_of_eta in split_sum(terms):
+                    for partial_sums, partial_sum in zip(
+                        partial_sums_of_etas[eta_slice], sum_of_eta.tolist(), strict=True
+                    ):
+                        partial_sums.append(partial_sum)
+        return np.array([math.fsum(partial_sums) for partial_sums in partial_sums_of_etas])
 
     def _list_blocks(self, curve: CurveArrays) -> Iterator[slice | NDArray[np.intp]]:
         """Yield the places of rows that are read together, of short segments apart from others."""
@@ -367,50 +374,56 @@ class CurveMetric(Metric):
             if is_short is None or is_short.all() or not is_short.any():
                 yield block
             else:
-                yield from (np.flatnonzero(is_alike) + start for is_alike in (is_short, ~is_short))
+                yield from (np.flatnonzero(is_in_block) + start for is_in_block in (is_short, ~is_short))
 
     def _read_rows(self, curve: CurveArrays, block: slice | NDArray[np.intp]) -> SegmentValues:
         """Return rows of a curve at no prevalence, each column of which is made once."""
         array_of_column: dict[str, Array] = {}
 
-        def read(name: str) -> Array:
-            if name not in array_of_column:
-                array_of_column[name] = curve.columns[name][block]
-            return array_of_column[name]
+        def read(column_name: str) -> Array:
+            if column_name not in array_of_column:
+                array_of_column[column_name] = curve.columns[column_name][block]
+            return array_of_column[column_name]
 
-        no_eta = np.float64(math.nan)
-        read_metric = partial(curve.compute_metric, read=read, eta=no_eta)
-        return SegmentValues(read, no_eta, read_metric, has_added_end=True)
+        nan_eta = np.float64(math.nan)
+        read_metric = partial(curve.compute_metric, read=read, eta=nan_eta)
+        return SegmentValues(read, nan_eta, read_metric, has_added_end=True)
 
     def _bind_rows(self, curve: CurveArrays, block: slice | NDArray[np.intp]) -> SegmentValues:
         """Return rows of a curve with what formulas make once for all prevalences."""
-        rows = self._read_rows(curve, block)
-        if self.recipe.has_short_form and rows.grows_little.all():
-            rows = replace(rows, short=True)
+        segments = self._read_rows(curve, block)
+        if self.recipe.has_short_form and segments.grows_little.all():
+            segments = replace(segments, is_short=True)
         if self.recipe.once is None:
-            return rows
-        bound_arrays, read = self.recipe.once(rows), rows.column
+            return segments
+        bound_array_of_name, read = self.recipe.once(segments), segments.column
         return replace(
-            rows, column=lambda name: bound_arrays[name] if name in bound_arrays else read(name)
+            segments,
+            column=lambda name: bound_array_of_name[name] if name in bound_array_of_name else read(name),
         )
 
-    def _compute_terms(self, curve: CurveArrays, rows: SegmentValues, eta: Any, odds: Any) -> Array:
+    def _compute_terms(self, curve: CurveArrays, segments: SegmentValues, eta: Any, odds: Any) -> Array:
         """Return the terms of rows at a prevalence, or those of a column of prevalences as lines."""
         recipe = self.recipe
-        array_of_step: dict[str, Array] = {Segment.ODDS: odds}
+        bound_array_of_name: dict[str, Array] = {Segment.ODDS: odds}
 
-        def read(name: str) -> Array:
-            return array_of_step[name] if name in array_of_step else rows.column(name)
+        def read(column_name: str) -> Array:
+            if column_name in bound_array_of_name:
+                return bound_array_of_name[column_name]
+            array: Array = segments.column(column_name)
+            return array
 
         read_metric = partial(curve.compute_metric, read=read, eta=eta)
-        segment = SegmentValues(read, eta, read_metric, short=rows.short, has_added_end=True)
+        segments_at_eta = replace(segments, column=read, eta=eta, value=read_metric)
         for step in recipe.steps:
-            array_of_step |= step(segment)
-        terms, shape = recipe.term(segment), (*np.shape(eta)[:1], len(read("recall")))
-        if np.shape(terms) != shape:  # they do not depend on rows, or on the prevalence
-            terms = np.broadcast_to(terms, shape)
-        taken_terms: Array = terms if recipe.is_met is None else terms[recipe.is_met(segment)]
-        return taken_terms
+            bound_array_of_name |= step(segments_at_eta)
+        terms, terms_shape = recipe.term(segments_at_eta), (*np.shape(eta)[:1], len(read("recall")))
+        if np.shape(terms) != terms_shape:  # they do not depend on rows, or on the prevalence
+            terms = np.broadcast_to(terms, terms_shape)
+        terms_of_met_rows: Array = (
+            terms if recipe.is_met is None else terms[recipe.is_met(segments_at_eta)]
+        )
+        return terms_of_met_rows
 
     @property
     def is_at_threshold(self) -> bool:
@@ -424,18 +437,18 @@ class CurveMetric(Metric):
     def build_limits(self) -> tuple[CurveMetric, CurveMetric]:
         """Return the least and the greatest value, over all orders of equal scores, as metrics."""
         if self.recipe.limits is None:
-            metric_names = [
+            names_with_limits = [
                 name for name, metric in CURVE_METRICS.items() if metric.recipe.limits is not None
             ]
             raise PrcError(
-                f"coarse=True has limits of {', '.join(metric_names)}, partial_roc_auc(...), "
+                f"coarse=True has limits of {', '.join(names_with_limits)}, partial_roc_auc(...), "
                 "partial_roc_auc_mcclish(...), precision_at_recall(...), recall_at_precision(...) and "
                 f"recall_at_fpr(...); got {self.name}"
             )
-        total = "max" if self.recipe.is_met is not None else self.recipe.total
+        total_name = "max" if self.recipe.is_met is not None else self.recipe.total
         finish, below = self.recipe.finish, self.recipe.below
         low_metric, high_metric = (
-            replace(self, recipe=Recipe(term, finish, total, reads_half_positive=True, below=below))
+            replace(self, recipe=Recipe(term, finish, total_name, reads_half_positive=True, below=below))
             for term in self.recipe.limits
         )
         return low_metric, high_metric
@@ -445,16 +458,17 @@ class CurveMetric(Metric):
         recipe = self.recipe
         if recipe.is_met is not None:
             # The bits of the place on the curve stand above those of the value, NaN where undefined.
-            place_and_value = segment.recall + segment.fpr, recipe.term(segment).fill_null(math.nan)
-            place_code, value_code = (
-                float_expr.reinterpret(dtype=pl.UInt64).cast(pl.Int128) for float_expr in place_and_value
+            position_and_value = segment.recall + segment.fpr, recipe.term(segment).fill_null(math.nan)
+            position_bits, value_bits = (
+                float_expr.reinterpret(dtype=pl.UInt64).cast(pl.Int128)
+                for float_expr in position_and_value
             )
-            return pl.when(recipe.is_met(segment)).then(place_code * 2**64 + value_code)
+            return pl.when(recipe.is_met(segment)).then(position_bits * 2**64 + value_bits)
         if recipe.total != "sum":
             value: pl.Expr = recipe.term(segment)
             return null_if_nan(value)
         if recipe.by_rise:  # scale the rise, once for all prevalences, rather than each term
-            return to_whole(recipe.term(replace(segment, unit=SHARE_SCALE)))
+            return to_whole(recipe.term(replace(segment, rise_factor=SHARE_SCALE)))
         return to_whole_shares(recipe.term(segment))
 
     def reduce_terms(self, terms: pl.Expr) -> pl.Expr:
@@ -465,8 +479,8 @@ class CurveMetric(Metric):
     def restore_total(self, total: pl.Expr) -> pl.Expr:
         """Return a total of prepared terms as a number."""
         if self.recipe.is_met is not None:
-            value_code = total.cast(pl.UInt64, wrap_numerical=True)
-            return null_if_nan(value_code.reinterpret(dtype=pl.Float64))
+            value_bits = total.cast(pl.UInt64, wrap_numerical=True)
+            return null_if_nan(value_bits.reinterpret(dtype=pl.Float64))
         return from_whole(total) if self.recipe.total == "sum" else total
 
 
@@ -483,12 +497,19 @@ def declare_curve(*, source: str, **value_of_field: Any) -> Callable[[Term], Cur
     """
 
     def make(term: Term) -> CurveMetric:
-        recipe_fields = Recipe._fields
+        recipe_field_names = Recipe._fields
         recipe = Recipe(
-            term, **{name: value_of_field[name] for name in value_of_field if name in recipe_fields}
+            term,
+            **{
+                field_name: value_of_field[field_name]
+                for field_name in value_of_field
+                if field_name in recipe_field_names
+            },
         )
         value_of_metric_field = {
-            name: value_of_field[name] for name in value_of_field if name not in recipe_fields
+            field_name: value_of_field[field_name]
+            for field_name in value_of_field
+            if field_name not in recipe_field_names
         }
         metric = CurveMetric(term.__name__, recipe, source=source, **value_of_metric_field)
         return declare(metric, term.__doc__, CURVE_METRICS)
@@ -520,26 +541,28 @@ def declare_like(
 # Where a metric is defined --------------------------------------------------------------------
 
 
-def require_positives(value: Amount, facts: CurveFacts) -> Amount:
+def require_positives(value: Amount, curve_facts: CurveFacts) -> Amount:
     """Return the value, or null without positives."""
-    return keep_where(facts.has_positives, value)
+    return keep_where(curve_facts.has_positives, value)
 
 
-def require_both_classes(value: Amount, facts: CurveFacts) -> Amount:
+def require_both_classes(value: Amount, curve_facts: CurveFacts) -> Amount:
     """Return the value, or null without positives or without negatives."""
-    return keep_where(facts.has_positives & facts.has_negatives, value)
+    return keep_where(curve_facts.has_positives & curve_facts.has_negatives, value)
 
 
-def require_one_precision(value: Amount, facts: CurveFacts) -> Amount:
+def require_one_precision(value: Amount, curve_facts: CurveFacts) -> Amount:
     """Return the value, or null where no precision is defined: negatives are needed below eta = 1."""
     # At eta = 0 one precision may be defined where others are not.
-    return keep_where(facts.has_positives & (facts.has_negatives | (facts.eta == 1)), value)
+    return keep_where(
+        curve_facts.has_positives & (curve_facts.has_negatives | (curve_facts.eta == 1)), value
+    )
 
 
-def require_all_precisions(value: Amount, facts: CurveFacts) -> Amount:
+def require_all_precisions(value: Amount, curve_facts: CurveFacts) -> Amount:
     """Return the value, or null where a precision is undefined; at eta = 0 it needs false positives."""
-    is_defined_at_0 = (facts.eta > 0) | (facts.least_fpr > 0)
-    has_precision = facts.has_positives & (facts.has_negatives | (facts.eta == 1))
+    is_defined_at_0 = (curve_facts.eta > 0) | (curve_facts.least_fpr > 0)
+    has_precision = curve_facts.has_positives & (curve_facts.has_negatives | (curve_facts.eta == 1))
     return keep_where(has_precision & is_defined_at_0, value)
 
 
@@ -587,16 +610,20 @@ class CurveArrays(NamedTuple):
         is_rising = self.columns[Segment.RISE] > 0
         if is_rising.all():
             return self
-        return self._replace(columns={name: values[is_rising] for name, values in self.columns.items()})
+        return self._replace(
+            columns={column_name: values[is_rising] for column_name, values in self.columns.items()}
+        )
 
     def build_hull(self) -> CurveArrays:
         """Return the segments of the upper convex hull of the curve."""
-        recall, fpr = (np.append(0.0, self.columns[name]) for name in ("recall", Segment.FPR_OR_ZERO))
+        recall, fpr = (
+            np.append(0.0, self.columns[column_name]) for column_name in ("recall", Segment.FPR_OR_ZERO)
+        )
         is_distinct = np.append(True, (np.diff(recall) > 0) | (np.diff(fpr) > 0))
         recall, fpr = recall[is_distinct], fpr[is_distinct]
-        vertex_places = find_vertices(np.zeros(len(recall)), recall, fpr)
+        vertex_indices = find_vertices(np.zeros(len(recall)), recall, fpr)
         hull = _build_segments(
-            recall[vertex_places][1:], fpr[vertex_places][1:], self.has_negatives, len(recall)
+            recall[vertex_indices][1:], fpr[vertex_indices][1:], self.has_negatives, len(recall)
         )
         return hull._replace(least_fpr=self.least_fpr)
 
@@ -608,12 +635,14 @@ _HINT = "labels and scores become points by roc_points(label, score)"
 def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
     """Return the curve through points; None without any, or without positives, whose rates are NaN."""
     array_of_rate = {"recall": read_numbers("recall", recall), "fpr": read_numbers("fpr", fpr)}
-    for name, values in array_of_rate.items():
-        if values.ndim != 1:
-            raise PrcError(f"{name} takes one array, a number per point; got shape {values.shape}")
-        is_rate = (values >= 0) & (values <= 1)
-        if not (is_rate.all() or np.isnan(values).all()):
-            raise PrcError(f"{name} must lie in [0, 1]; got {values[~is_rate][0]}; {_HINT}")
+    for argument_name, rates in array_of_rate.items():
+        if rates.ndim != 1:
+            raise PrcError(
+                f"{argument_name} takes one array, a number per point; got shape {rates.shape}"
+            )
+        is_rate = (rates >= 0) & (rates <= 1)
+        if not (is_rate.all() or np.isnan(rates).all()):
+            raise PrcError(f"{argument_name} must lie in [0, 1]; got {rates[~is_rate][0]}; {_HINT}")
     recall, fpr = array_of_rate["recall"], array_of_rate["fpr"]
     if len(recall) != len(fpr):
         raise PrcError(f"recall and fpr take one number per point; got {len(recall)} and {len(fpr)}")
@@ -629,13 +658,13 @@ def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
                 "recall and fpr take points of one curve, and recall falls where fpr rises, at "
                 f"{add_noun(n_falls, 'point')}; {_HINT}"
             )
-    last_fpr, n_listed = 1.0 if has_negatives else 0.0, len(recall)
+    last_fpr, n_listed_points = 1.0 if has_negatives else 0.0, len(recall)
     if recall[-1] < 1 or fpr[-1] < last_fpr:
         recall, fpr = np.append(recall, 1.0), np.append(fpr, last_fpr)
-    return _build_segments(recall, fpr, has_negatives, n_listed)
+    return _build_segments(recall, fpr, has_negatives, n_listed_points)
 
 
-def _build_segments(recall: Array, fpr: Array, has_negatives: bool, n_listed: int) -> CurveArrays:
+def _build_segments(recall: Array, fpr: Array, has_negatives: bool, n_listed_points: int) -> CurveArrays:
     """Return the columns that formulas read, of points in order; `fpr` is 0 without negatives."""
     recall_before, fpr_before = (np.append(0.0, rate[:-1]) for rate in (recall, fpr))
     rise = recall - recall_before
@@ -646,7 +675,7 @@ def _build_segments(recall: Array, fpr: Array, has_negatives: bool, n_listed: in
         "fpr": fpr if has_negatives else np.full(len(fpr), math.nan),
         Segment.RECALL_BEFORE: recall_before,
         Segment.FPR_BEFORE: fpr_before,
-        Segment.IS_ADDED: np.arange(len(recall)) >= n_listed,
+        Segment.IS_ADDED: np.arange(len(recall)) >= n_listed_points,
         Segment.FPR_OR_ZERO: fpr,
         Segment.RISE: rise,
         Segment.RUN: fpr - fpr_before,
@@ -661,26 +690,23 @@ def find_vertices(group_numbers: NDArray[Any], recall: Array, fpr: Array) -> NDA
     # Points are sorted by group, fpr and recall, no two are equal, and each group begins at the origin.
     # A point on or below the line between its neighbours is never a vertex, so one pass may drop
     # several. Passes end when slopes fall strictly from each segment to the next.
-    places = np.arange(len(recall))
+    candidate_indices = np.arange(len(recall))
     while True:
-        rises, runs, groups_of_places = (
-            np.diff(recall[places]),
-            np.diff(fpr[places]),
-            group_numbers[places],
-        )
+        rises, runs = np.diff(recall[candidate_indices]), np.diff(fpr[candidate_indices])
+        candidate_groups = group_numbers[candidate_indices]
         # Are both neighbours of the same group?
-        is_inside = groups_of_places[:-2] == groups_of_places[2:]
-        may_be_vertex = np.ones(len(places), dtype=bool)
+        has_both_neighbours = candidate_groups[:-2] == candidate_groups[2:]
+        may_be_vertex = np.ones(len(candidate_indices), dtype=bool)
         # Slopes rise / run are compared crosswise: a vertical segment has run 0.
-        may_be_vertex[1:-1] = ~is_inside | (rises[:-1] * runs[1:] > rises[1:] * runs[:-1])
+        may_be_vertex[1:-1] = ~has_both_neighbours | (rises[:-1] * runs[1:] > rises[1:] * runs[:-1])
         if may_be_vertex.all():
-            return places
-        places = places[may_be_vertex]
+            return candidate_indices
+        candidate_indices = candidate_indices[may_be_vertex]
 
 
-def _take(place: int) -> Callable[[Array], float]:
+def _take_at(position: int) -> Callable[[Array], float]:
     """Return the function from an array to its value at a place, the first or the last; NaN of none."""
-    return lambda values: values[place] if len(values) else math.nan
+    return lambda values: values[position] if len(values) else math.nan
 
 
 _BLOCK = 2**14
@@ -698,25 +724,26 @@ def split_sum(shares: Array) -> Iterator[Any]:
     # Multiples of a unit that add up to at most 2**53 of it lose nothing, in any order. Shares are cut
     # into such multiples and rests, until no rest is left. Rests of shares of about one size are
     # multiples of a unit, too, so that usually the first cut is the last.
-    n_bits = max(2, shares.shape[-1].bit_length())
-    least, greatest = _find_ends(shares)
-    if not (math.isfinite(least) and math.isfinite(greatest)):
+    count_bits = max(2, shares.shape[-1].bit_length())
+    least_share, greatest_share = _find_least_and_greatest(shares)
+    if not (math.isfinite(least_share) and math.isfinite(greatest_share)):
         shares = np.where(np.isfinite(shares), shares, 0.0)
-        least, greatest = _find_ends(shares)
-    if least < _LEAST_WHOLE_SHARE:
+        least_share, greatest_share = _find_least_and_greatest(shares)
+    if least_share < _LEAST_WHOLE_SHARE:
         shares = np.trunc(shares * SHARE_SCALE) * (1 / SHARE_SCALE)
-    while least < 0 or greatest > 0:
-        size_bits = math.frexp(max(-least, greatest))[1]
-        shift = math.ldexp(1.5, size_bits + n_bits - 1)  # 2**52 units, and half of it for what is < 0
-        multiples = (shares + shift) - shift
+    while least_share < 0 or greatest_share > 0:
+        share_exponent = math.frexp(max(-least_share, greatest_share))[1]
+        # 2**52 units, and half of it for what is < 0
+        rounding_shift = math.ldexp(1.5, share_exponent + count_bits - 1)
+        multiples = (shares + rounding_shift) - rounding_shift
         shares = shares - multiples
         yield multiples.sum(axis=-1)
-        if least > 0 and greatest <= math.ldexp(least, 53 - 2 * n_bits):
+        if least_share > 0 and greatest_share <= math.ldexp(least_share, 53 - 2 * count_bits):
             yield shares.sum(axis=-1)
             return
-        least, greatest = _find_ends(shares)
+        least_share, greatest_share = _find_least_and_greatest(shares)
 
 
-def _find_ends(values: Array) -> tuple[float, float]:
+def _find_least_and_greatest(values: Array) -> tuple[float, float]:
     """Return the least and the greatest number; 0 and 0 of none."""
     return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)

@@ -101,35 +101,35 @@ def make_again(origin: Origin, name: str) -> Metric:
     return metric if metric.name == name else metric.alias(name)
 
 
-def declare(metric: M, docstring: str | None, metric_of_name: dict[str, M]) -> M:
+def declare(metric: M, docstring: str | None, metrics_by_name: dict[str, M]) -> M:
     """Return a metric without a parameter as a declared one, which strings may name from now on."""
     declaration = Declaration(Origin(metric.name), inspect.cleandoc(docstring) if docstring else None)
     metric = replace(metric, _declaration=declaration)
-    metric_of_name[metric.name] = DECLARED_BY_NAME[metric.name] = metric
+    metrics_by_name[metric.name] = DECLARED_BY_NAME[metric.name] = metric
     return metric
 
 
-def declare_factory(example: str | None) -> Callable[[Callable[P, M]], Callable[P, M]]:
+def declare_factory(example_parameters: str | None) -> Callable[[Callable[P, M]], Callable[P, M]]:
     """Declare a function that makes metrics, each of which remembers the arguments.
 
-    `example` are parameters as a hint writes them; None if no text can have them.
+    `example_parameters` are parameters as a hint writes them; None if no text can have them.
     """
 
     def declare_function(make_metric: Callable[P, M]) -> Callable[P, M]:
-        signature, name = inspect.signature(make_metric), make_metric.__name__
+        signature, factory_name = inspect.signature(make_metric), make_metric.__name__
 
         @wraps(make_metric)
         def make_and_remember(*args: P.args, **kwargs: P.kwargs) -> M:
             metric = make_metric(*args, **kwargs)
             bound_arguments = signature.bind(*args, **kwargs)
             bound_arguments.apply_defaults()
-            origin = Origin(name, tuple(bound_arguments.arguments.items()))
+            origin = Origin(factory_name, tuple(bound_arguments.arguments.items()))
             return replace(metric, _declaration=Declaration(origin, make_metric.__doc__))
 
         factory = hint_at_arguments(make_and_remember)
-        DECLARED_BY_NAME[name] = factory
-        if example is not None:
-            EXAMPLE_OF_FACTORY[name] = example
+        DECLARED_BY_NAME[factory_name] = factory
+        if example_parameters is not None:
+            EXAMPLE_OF_FACTORY[factory_name] = example_parameters
         return factory
 
     return declare_function
@@ -144,7 +144,7 @@ def list_factories(metric_class: type[Metric]) -> list[str]:
     """Return the names of the declared functions that make this kind of metric from parameters."""
     # Without an example it takes a formula, as `point` does: no misspelt name can be meant for it.
     return sorted(
-        name
-        for name in EXAMPLE_OF_FACTORY
-        if inspect.signature(DECLARED_BY_NAME[name]).return_annotation == metric_class.__name__
+        factory_name
+        for factory_name in EXAMPLE_OF_FACTORY
+        if inspect.signature(DECLARED_BY_NAME[factory_name]).return_annotation == metric_class.__name__
     )

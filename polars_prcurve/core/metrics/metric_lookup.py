@@ -98,7 +98,7 @@ def parse_metric(metric_text: str) -> Metric | None:
     except (TypeError, ValueError):
         signature = format_signature(factory_name)
         raise PrcError(
-            f"expected {signature}, such as {_example(factory_name)}; got {metric_text}"
+            f"expected {signature}, such as {_write_example_call(factory_name)}; got {metric_text}"
         ) from None
 
 
@@ -107,18 +107,18 @@ def format_signature(factory_name: str) -> str:
     return f"{factory_name}({', '.join(inspect.signature(DECLARED_BY_NAME[factory_name]).parameters)})"
 
 
-def default_curve_metric(*points: object) -> str:
-    """Return the curve metric that represents a curve, of published `points` if one is not None."""
+def default_curve_metric(*published_points: object) -> str:
+    """Return the curve metric that represents a curve, a published one if points are not None."""
     # Between two published points only the line of the ROC curve is known. The area `pr_auc` follows
     # that line, so it does not depend on how many of its points are given. `average_precision` adds up
     # steps, and gets better with each further point.
-    return "average_precision" if all(point is None for point in points) else "pr_auc"
+    return "average_precision" if all(point is None for point in published_points) else "pr_auc"
 
 
-def default_curve_metrics(*points: object, analytic: bool = False) -> list[str]:
+def default_curve_metrics(*published_points: object, analytic: bool = False) -> list[str]:
     """Return the default metrics of a summary; if `analytic`, only those with an analytic error."""
-    names = dict.fromkeys([default_curve_metric(*points), "pr_auc", "roc_auc"])
-    return [name for name in names if not (analytic and name == "pr_auc")]
+    metric_names = dict.fromkeys([default_curve_metric(*published_points), "pr_auc", "roc_auc"])
+    return [name for name in metric_names if not (analytic and name == "pr_auc")]
 
 
 def _find_metric(
@@ -135,17 +135,19 @@ def _find_metric(
             f"use .prc.summary(metrics={metric.name!r}): {metric.name!r} has one value for a whole curve"
         )
     if not isinstance(metric, PointMetric):
-        expected_words = "a name or a metric" if argument_name == "metric=" else "names or metrics"
-        raise refuse_kind(argument_name, expected_words, name_or_metric)
-    name = metric.name
-    best_words = f"for its best value, pass 'best({name})'" if metric.direction != "none" else ""
+        expected_phrase = "a name or a metric" if argument_name == "metric=" else "names or metrics"
+        raise refuse_kind(argument_name, expected_phrase, name_or_metric)
+    metric_name = metric.name
+    best_value_hint = (
+        f"for its best value, pass 'best({metric_name})'" if metric.direction != "none" else ""
+    )
     if takes_target:
-        advice_words = "pass one, by threshold= or a target such as recall=0.8"
-        advice_words += f"; {best_words}" if best_words else ""
+        advice_phrase = "pass one, by threshold= or a target such as recall=0.8"
+        advice_phrase += f"; {best_value_hint}" if best_value_hint else ""
     else:
-        advice_words = f"write '{name}_at_threshold(0.8)', or call operating_points()"
-        advice_words += f"; {best_words}" if best_words else ""
-    raise PrcError(f"{advice_words}: {name!r} needs a threshold")
+        advice_phrase = f"write '{metric_name}_at_threshold(0.8)', or call operating_points()"
+        advice_phrase += f"; {best_value_hint}" if best_value_hint else ""
+    raise PrcError(f"{advice_phrase}: {metric_name!r} needs a threshold")
 
 
 def _parse_name(name: str, metric_class: type[Metric]) -> Metric:
@@ -157,17 +159,17 @@ def _parse_name(name: str, metric_class: type[Metric]) -> Metric:
 
 def describe_unknown(name: str, metric_class: type[Metric] = CurveMetric) -> str:
     """Return that no metric has a name, or which two have it, with a hint at what may be meant."""
-    our_name, name = METRIC_OF_SYNONYM.get(name.lower()), shorten_name(name)
-    if our_name == "pr_auc":
+    name_here, name = METRIC_OF_SYNONYM.get(name.lower()), shorten_name(name)
+    if name_here == "pr_auc":
         return (
             f"{name!r} is used for two metrics: pass 'average_precision', a sum of steps as in "
             "scikit-learn, or 'pr_auc', interpolated between thresholds"
         )
-    if our_name is not None:
-        return f"no metric is named {name!r}; did you mean {our_name!r}?"
+    if name_here is not None:
+        return f"no metric is named {name!r}; did you mean {name_here!r}?"
     factory_name = "at_threshold" if name.endswith(_AT_THRESHOLD) else name
     if factory_name in EXAMPLE_OF_FACTORY:
-        return f"{name!r} takes parameters, such as metrics.{_example(factory_name)}"
+        return f"{name!r} takes parameters, such as metrics.{_write_example_call(factory_name)}"
     return f"no metric is named {name!r}; {_suggest_metrics(name, metric_class)}"
 
 
@@ -175,22 +177,23 @@ def _suggest_metrics(wrong_name: str, metric_class: type[Metric]) -> str:
     """Return a hint at the metrics that a wrong name may mean; of both kinds at those of curves."""
     function_name = wrong_name.partition("(")[0]
     if metric_class is PointMetric:
-        if alike := get_close_matches(function_name, CURVE_METRICS, n=1, cutoff=0.85):
-            return f"did you mean {alike[0]!r}? It has one value for a whole curve; use .prc.summary()"
-        names, factory_names = [*POINT_METRICS], list_factories(PointMetric)
+        if similar_names := get_close_matches(function_name, CURVE_METRICS, n=1, cutoff=0.85):
+            [name] = similar_names
+            return f"did you mean {name!r}? It has one value for a whole curve; use .prc.summary()"
+        metric_names, factory_names = [*POINT_METRICS], list_factories(PointMetric)
     else:
-        names, factory_names = [*CURVE_METRICS], list_factories(CurveMetric)
+        metric_names, factory_names = [*CURVE_METRICS], list_factories(CurveMetric)
         call_of_name = {
             f"{name}{_AT_THRESHOLD}": f"{name}{_AT_THRESHOLD}(0.8)" for name in POINT_METRICS
         }
         # A metric at a target, such as precision_at_recall, is less alike than 0.8.
         if get_close_matches(function_name, call_of_name, cutoff=0.85):
             return suggest_names(function_name, call_of_name, call_of_name)
-    call_of_name = {name: f"metrics.{_example(name)}" for name in factory_names}
-    return suggest_names(function_name, [*names, *factory_names], call_of_name)
+    call_of_name = {name: f"metrics.{_write_example_call(name)}" for name in factory_names}
+    return suggest_names(function_name, [*metric_names, *factory_names], call_of_name)
 
 
-def _example(factory_name: str) -> str:
+def _write_example_call(factory_name: str) -> str:
     """Return a call of a function that makes metrics."""
     return f"{factory_name}({EXAMPLE_OF_FACTORY[factory_name]})"
 

@@ -86,29 +86,31 @@ def best(metric: str | PointMetric) -> CurveMetric:
     )
 
 
-def _take_row(name: str, at_target: AtTarget, **recipe_changes: Any) -> CurveMetric:
+def _build_metric_at_target(metric_name: str, at_target: AtTarget, **recipe_changes: Any) -> CurveMetric:
     """Return the value of a point metric on the row that `operating_points` finds for a target."""
-    metric, kind = at_target.metric, TARGET_KINDS[at_target.word]
-    least = kind.find_least(at_target.value / at_target.per)
+    metric, target_kind = at_target.metric, TARGET_KINDS[at_target.word]
+    least_measure = target_kind.find_least(at_target.value / at_target.per)
 
     def is_met(segment: SegmentValues) -> Amount:
-        is_within = kind.measure(segment) >= least
-        return is_within & ~segment.column(Segment.IS_ADDED) if segment.has_added_end else is_within
+        is_target_met = target_kind.measure(segment) >= least_measure
+        return (
+            is_target_met & ~segment.column(Segment.IS_ADDED) if segment.has_added_end else is_target_met
+        )
 
     # Recall is the same all along a block of rows, and rises at the first row that reaches a recall.
     needed_rows: Needs = "corners" if metric == recall_of_rows else "all"
     recipe = Recipe(
         lambda segment: segment.value(metric),
         require_positives,
-        total="first" if kind.takes_first else "last",
+        total="first" if target_kind.takes_first else "last",
         is_met=is_met,
-        needs="rises" if kind.takes_first else needed_rows,
+        needs="rises" if target_kind.takes_first else needed_rows,
         at_target=at_target,
     )
     return CurveMetric(
-        name,
+        metric_name,
         recipe._replace(**recipe_changes),
-        depends_on_eta=metric.depends_on_eta or kind.metric.depends_on_eta,
+        depends_on_eta=metric.depends_on_eta or target_kind.metric.depends_on_eta,
         source=metric.source,
     )
 
@@ -123,12 +125,12 @@ def find_none_as_zero(metric: CurveMetric) -> CurveMetric:
     if at_target is None or metric.is_at_threshold or at_target.metric != recall_of_rows:
         return metric
     # A target that is undefined without negatives is neither met nor missed.
-    is_rate = TARGET_KINDS[at_target.word].metric.of_rates is not None
-    require_classes = require_both_classes if is_rate else require_one_precision
+    has_rate_target = TARGET_KINDS[at_target.word].metric.of_rates is not None
+    require_classes = require_both_classes if has_rate_target else require_one_precision
 
-    def finish(total: Amount, facts: CurveFacts) -> Amount:
+    def finish(total: Amount, curve_facts: CurveFacts) -> Amount:
         recall = total.fill_null(0.0) if isinstance(total, pl.Expr) else np.nan_to_num(total)
-        return require_classes(recall, facts)
+        return require_classes(recall, curve_facts)
 
     return metric.change_recipe(finish=finish)
 
@@ -153,7 +155,7 @@ def recall_at_precision(precision: float) -> CurveMetric:
         corner_precision = precision_at(segment.recall, _least_fpr(segment), segment.odds)
         return is_met(segment) | is_at_least(corner_precision, precision)
 
-    return _take_row(
+    return _build_metric_at_target(
         f"recall_at_precision({write_parameter(precision)})",
         AtTarget(recall_of_rows, "precision", precision),
         limits=_limit_recall(is_met, may_be_met),
@@ -169,14 +171,14 @@ def recall_at_fpr(fpr: float) -> CurveMetric:
         may_be_met=lambda segment: is_at_most(segment.fpr_before, fpr),
     )
     at_target = AtTarget(recall_of_rows, "fpr", fpr)
-    return _take_row(f"recall_at_fpr({write_parameter(fpr)})", at_target, limits=limits)
+    return _build_metric_at_target(f"recall_at_fpr({write_parameter(fpr)})", at_target, limits=limits)
 
 
 @declare_factory("0.01")
 def precision_at_fpr(fpr: float) -> CurveMetric:
     """Precision at the lowest threshold with at most this fpr; null if there is none."""
     fpr = _read_share("fpr", fpr)
-    return _take_row(
+    return _build_metric_at_target(
         f"precision_at_fpr({write_parameter(fpr)})", AtTarget(precision_of_rows, "fpr", fpr)
     )
 
@@ -184,21 +186,21 @@ def precision_at_fpr(fpr: float) -> CurveMetric:
 @declare_factory("20, 1000")
 def recall_at_alerts(alerts: float, per: float) -> CurveMetric:
     """Recall at the lowest threshold with at most this many alerts among `per`; null if none is."""
-    return _take_row_within_budget("recall_at_alerts", recall_of_rows, alerts, per)
+    return _build_metric_at_budget("recall_at_alerts", recall_of_rows, alerts, per)
 
 
 @declare_factory("20, 1000")
 def precision_at_alerts(alerts: float, per: float) -> CurveMetric:
     """Precision at the lowest threshold with at most this many alerts among `per`; null if none is."""
-    return _take_row_within_budget("precision_at_alerts", precision_of_rows, alerts, per)
+    return _build_metric_at_budget("precision_at_alerts", precision_of_rows, alerts, per)
 
 
-def _take_row_within_budget(
+def _build_metric_at_budget(
     function_name: str, metric: PointMetric, alerts: float, per: float
 ) -> CurveMetric:
     budget, n_cases = read_budget(alerts, per), read_per(per)
-    name = f"{function_name}({write_parameter(budget)}, {write_parameter(n_cases)})"
-    return _take_row(name, AtTarget(metric, "alerts", budget, n_cases))
+    metric_name = f"{function_name}({write_parameter(budget)}, {write_parameter(n_cases)})"
+    return _build_metric_at_target(metric_name, AtTarget(metric, "alerts", budget, n_cases))
 
 
 @declare_factory("0.8")
@@ -213,11 +215,13 @@ def precision_at_recall(recall: float) -> CurveMetric:
     def find_least(segment: SegmentValues) -> Amount:
         # At worst all negatives of the score come before the positive with which recall is reached. How
         # large a step of one positive is, is not known of weighted examples.
-        step = 2 * segment.column(Segment.HALF_POSITIVE)
-        n_steps = ((recall - segment.recall_before) / step - 1e-9).ceil()
-        least_reach = choose_where(step > 0, segment.recall_before + n_steps * step, recall)
-        least_reach = minimum(least_reach, segment.recall)
-        return keep_at_reach(segment, precision_at(least_reach, segment.fpr, segment.odds))
+        recall_step = 2 * segment.column(Segment.HALF_POSITIVE)
+        n_steps = ((recall - segment.recall_before) / recall_step - 1e-9).ceil()
+        least_recall = choose_where(
+            recall_step > 0, segment.recall_before + n_steps * recall_step, recall
+        )
+        least_recall = minimum(least_recall, segment.recall)
+        return keep_at_reach(segment, precision_at(least_recall, segment.fpr, segment.odds))
 
     def find_greatest(segment: SegmentValues) -> Amount:
         return keep_at_reach(segment, precision_at(segment.recall, _least_fpr(segment), segment.odds))
@@ -231,7 +235,7 @@ def precision_at_recall(recall: float) -> CurveMetric:
         )
         return precision_at(recall, fpr, segment.odds)
 
-    return _take_row(
+    return _build_metric_at_target(
         f"precision_at_recall({write_parameter(recall)})",
         AtTarget(precision_of_rows, "recall", recall),
         fitted=Fitted(term_of_model),
@@ -247,22 +251,22 @@ def at_threshold(metric: str | PointMetric, threshold: float) -> CurveMetric:
     with scores: of `summary`, `compare` and `ranking`.
     """
     point_metric = find_point_metric(metric)
-    number = read_number("threshold", threshold, "a finite number", math.isfinite)
+    threshold_float = read_number("threshold", threshold, "a finite number", math.isfinite)
     # An integer may have more digits than a float.
-    threshold = int(threshold) if isinstance(threshold, Integral) else number
+    threshold = int(threshold) if isinstance(threshold, Integral) else threshold_float
     threshold_text = write_parameter(threshold)
-    name = f"{point_metric.name}_at_threshold({threshold_text})"
+    metric_name = f"{point_metric.name}_at_threshold({threshold_text})"
     if point_metric.name not in POINT_METRICS:
-        name = f"at_threshold({point_metric.name}, {threshold_text})"
+        metric_name = f"at_threshold({point_metric.name}, {threshold_text})"
 
     def refuse(_segment: SegmentValues) -> Amount:
         raise PrcError(
-            f"call {name} through summary(), compare() or ranking(), or evaluate "
+            f"call {metric_name} through summary(), compare() or ranking(), or evaluate "
             f"{point_metric.name!r} at a point of roc_points(): it needs scores"
         )
 
     return CurveMetric(
-        name,
+        metric_name,
         Recipe(refuse, at_target=AtTarget(point_metric, "threshold", threshold)),
         range=point_metric.range,
         direction=point_metric.direction,
@@ -271,8 +275,8 @@ def at_threshold(metric: str | PointMetric, threshold: float) -> CurveMetric:
     )
 
 
-def _read_share(argument: str, value: float) -> float:
-    return read_number(argument, value, "a number in [0, 1]", lambda number: 0 <= number <= 1)
+def _read_share(argument_name: str, value: float) -> float:
+    return read_number(argument_name, value, "a number in [0, 1]", lambda number: 0 <= number <= 1)
 
 
 def _least_fpr(segment: SegmentValues) -> Amount:
@@ -296,8 +300,10 @@ def integrated_average_precision(
     read_choice("prior=", prior, ("uniform", "log", "logit"))
     low, high = read_pair("low, high", (low, high), "two prevalences")
     _read_exponents("integrated_average_precision", low, high, prior)
-    prefix = f"{RESERVED}{prior}_{low!r}_{high!r}"
-    start_name, v_name, rest_name, s_name = (f"{prefix}_{part}" for part in ("start", "v", "rest", "s"))
+    name_prefix = f"{RESERVED}{prior}_{low!r}_{high!r}"
+    start_alerts_name, v_name, complement_name, s_name = (
+        f"{name_prefix}_{suffix}" for suffix in ("start", "v", "rest", "s")
+    )
     odds_at_high = math.inf if high == 1 else high / (1 - high)
     odds_at_low = low / (1 - low)
 
@@ -309,15 +315,16 @@ def integrated_average_precision(
             relative_growth = (odds_at_high - odds_at_low) * recall / (fpr + odds_at_low * recall)
             mean_precision = log1p(relative_growth) * (1 / math.log(odds_at_high / odds_at_low))
         else:
-            v, rest, s = map(segment.column, (v_name, rest_name, s_name))
-            precision_scale, g1 = recall / segment.column(start_name), rest * (1 + v * v * s)
-            g2 = rest * (1 - rest * v * s) / 2
+            v, complement, s = map(segment.column, (v_name, complement_name, s_name))
+            precision_scale = recall / segment.column(start_alerts_name)
+            g1 = complement * (1 + v * v * s)
+            g2 = complement * (1 - complement * v * s) / 2
             mean_precision = precision_scale * (low * g1 + (high - low) * g2)
             if prior == "log":
                 mean_precision = precision_scale * ((high - low) / math.log(high / low)) * g1
         return segment.rise * choose_where(fpr == 0, 1.0, mean_precision)
 
-    steps = _bind_alerts(prefix, low, high)
+    steps = _bind_alerts(name_prefix, low, high)
     return CurveMetric(
         f'integrated_average_precision({write_parameter(low)}, {write_parameter(high)}, "{prior}")',
         Recipe(term, require_both_classes, steps=steps, fitted=Fitted(term, steps)),
@@ -326,41 +333,43 @@ def integrated_average_precision(
     )
 
 
-def _bind_alerts(prefix: str, low: float, high: float) -> tuple[Step, ...]:
+def _bind_alerts(name_prefix: str, low: float, high: float) -> tuple[Step, ...]:
     """Return steps that bind v, 1 - v and s of `atanh_rest`, of alerts that grow with prevalence."""
-    parts = ("start", "end", "gain", "v", "rest", "s")
-    start_name, end_name, growth_name, v_name, complement_name, s_name = (
-        f"{prefix}_{part}" for part in parts
+    name_suffixes = ("start", "end", "gain", "v", "rest", "s")
+    start_alerts_name, end_alerts_name, growth_name, v_name, complement_name, s_name = (
+        f"{name_prefix}_{suffix}" for suffix in name_suffixes
     )
 
-    def bind_ends(segment: SegmentValues) -> dict[str, Amount]:
+    def bind_alerts_at_ends(segment: SegmentValues) -> dict[str, Amount]:
         alerts_at_low, alerts_at_high = (
             (1 - eta) * segment.fpr + eta * segment.recall for eta in (low, high)
         )
         return {
-            start_name: alerts_at_low,
-            end_name: alerts_at_high,
+            start_alerts_name: alerts_at_low,
+            end_alerts_name: alerts_at_high,
             growth_name: (high - low) * (segment.recall - segment.fpr),
         }
 
     def bind_v(segment: SegmentValues) -> dict[str, Amount]:
-        alerts_sum = segment.column(start_name) + segment.column(end_name)
+        alerts_sum = segment.column(start_alerts_name) + segment.column(end_alerts_name)
         return {
             v_name: segment.column(growth_name) / alerts_sum,
-            complement_name: 2 * segment.column(start_name) / alerts_sum,
+            complement_name: 2 * segment.column(start_alerts_name) / alerts_sum,
         }
 
     def bind_s(segment: SegmentValues) -> dict[str, Amount]:
         # s is equal for v and -v. The u of alerts that fall to nearly 0 has lost its digits, and so
         # growth is measured from the lower end.
-        lesser_alerts = maximum(minimum(segment.column(start_name), segment.column(end_name)), 1e-300)
+        lesser_alerts = maximum(
+            minimum(segment.column(start_alerts_name), segment.column(end_alerts_name)), 1e-300
+        )
         return {
             s_name: atanh_rest(
                 abs(segment.column(growth_name)) / lesser_alerts, abs(segment.column(v_name))
             )
         }
 
-    return bind_ends, bind_v, bind_s
+    return bind_alerts_at_ends, bind_v, bind_s
 
 
 @declare_factory('"average_precision", 0.01, 0.5')
@@ -387,24 +396,24 @@ def integrated(
     # At eta = 0 and 1 the logit is infinite. Beyond 40 / a only exp(-40) of the weight is left.
     start_logit = math.log(low / (1 - low)) if low > 0 else -40 / exponent_at_0
     end_logit = math.log(high / (1 - high)) if high < 1 else 40 / exponent_at_1
-    node_places, node_weights = np.polynomial.legendre.leggauss(
-        24 + math.ceil(3 * (end_logit - start_logit))
-    )
-    logits = (start_logit + end_logit) / 2 + node_places * (end_logit - start_logit) / 2
+    nodes, node_weights = np.polynomial.legendre.leggauss(24 + math.ceil(3 * (end_logit - start_logit)))
+    logits = (start_logit + end_logit) / 2 + nodes * (end_logit - start_logit) / 2
     # The density of a logit: eta**a (1 - eta)**b, eta = 1 / (1 + exp(-logit)), up to a factor.
-    masses = node_weights * np.exp(
+    prior_masses = node_weights * np.exp(
         -exponent_at_0 * np.logaddexp(0, -logits) - exponent_at_1 * np.logaddexp(0, logits)
     )
     # Prevalences that floats cannot distinguish from 1, or sums of shares from 0, are moved a little
     # inside.
     etas = np.clip(1 / (1 + np.exp(-logits)), LEAST_ETA, 1 - 2.0**-53)
-    ends = map(write_parameter, (low, high))
+    end_texts = map(write_parameter, (low, high))
     average = Average(
-        find_none_as_zero(curve_metric), etas=etas.tolist(), weights=(masses / masses.sum()).tolist()
+        find_none_as_zero(curve_metric),
+        etas=etas.tolist(),
+        weights=(prior_masses / prior_masses.sum()).tolist(),
     )
     return replace(
         curve_metric,
-        name=f"integrated({', '.join([curve_metric.name, *ends, json.dumps(prior)])})",
+        name=f"integrated({', '.join([curve_metric.name, *end_texts, json.dumps(prior)])})",
         depends_on_eta=False,
         source="Landgrebe et al. 2006",
         recipe=curve_metric.recipe._replace(
@@ -420,22 +429,24 @@ def integrated(
 
 def _read_exponents(function_name: str, low: float, high: float, prior: Prior) -> tuple[float, float]:
     """Return a and b of a prior as a beta distribution; with 0 it cannot reach the end at 0 or at 1."""
-    exponents_of_scale = {"uniform": (1.0, 1.0), "log": (0.0, 1.0), "logit": (0.0, 0.0)}
-    if isinstance(prior, str) and prior in exponents_of_scale:
-        exponent_at_0, exponent_at_1 = exponents_of_scale[prior]
+    exponents_of_prior = {"uniform": (1.0, 1.0), "log": (0.0, 1.0), "logit": (0.0, 0.0)}
+    if isinstance(prior, str) and prior in exponents_of_prior:
+        exponent_at_0, exponent_at_1 = exponents_of_prior[prior]
     else:
-        expected_words = '"uniform", "log", "logit" or ("beta", a, b) with a and b above 0'
+        expected_phrase = '"uniform", "log", "logit" or ("beta", a, b) with a and b above 0'
         if not (isinstance(prior, tuple) and len(prior) == 3 and isinstance(prior[0], str)):
-            raise refuse_kind("prior=", expected_words, prior)
-        prior_kind, exponent_at_0, exponent_at_1 = (
+            raise refuse_kind("prior=", expected_phrase, prior)
+        prior_name, exponent_at_0, exponent_at_1 = (
             prior[0],
-            *read_pair("prior=", prior[1:], expected_words),
+            *read_pair("prior=", prior[1:], expected_phrase),
         )
-        if prior_kind != "beta" or not min(exponent_at_0, exponent_at_1) > 0:
-            raise refuse_kind("prior=", expected_words, prior)
+        if prior_name != "beta" or not min(exponent_at_0, exponent_at_1) > 0:
+            raise refuse_kind("prior=", expected_phrase, prior)
     # With a small a or b the distribution lies so near that end that no prevalence inside represents it.
-    is_low_open, is_high_open = exponent_at_0 < 0.1, exponent_at_1 < 0.1
-    if not (0 <= low < high <= 1) or (is_low_open and low == 0) or (is_high_open and high == 1):
-        ends_text = f"0 {'<' if is_low_open else '<='} low < high {'<' if is_high_open else '<='} 1"
-        raise PrcError(f"{function_name} with prior={prior!r} needs {ends_text}; got {low}, {high}")
+    is_0_excluded, is_1_excluded = exponent_at_0 < 0.1, exponent_at_1 < 0.1
+    if not (0 <= low < high <= 1) or (is_0_excluded and low == 0) or (is_1_excluded and high == 1):
+        condition_text = (
+            f"0 {'<' if is_0_excluded else '<='} low < high {'<' if is_1_excluded else '<='} 1"
+        )
+        raise PrcError(f"{function_name} with prior={prior!r} needs {condition_text}; got {low}, {high}")
     return exponent_at_0, exponent_at_1

@@ -50,48 +50,51 @@ def _divide(numerator: float, denominator: float) -> list[float]:
     return [numerator / denominator] if denominator != 0 else []
 
 
-def _tie_accuracy(first: Point, second: Point) -> list[float]:
+def _tie_accuracy(point_a: Point, point_b: Point) -> list[float]:
     # Accuracy is (o r + 1 - f) / (o + 1).
-    return _divide(first.fpr - second.fpr, first.recall - second.recall)
+    return _divide(point_a.fpr - point_b.fpr, point_a.recall - point_b.recall)
 
 
 def _tie_f(beta_squared: float) -> Ties:
     # With b = beta**2, (1 + b) / F is 1 + (b o + f) / (o r).
-    return lambda first, second: _divide(
-        second.recall * first.fpr - first.recall * second.fpr,
-        beta_squared * (first.recall - second.recall),
+    return lambda point_a, point_b: _divide(
+        point_b.recall * point_a.fpr - point_a.recall * point_b.fpr,
+        beta_squared * (point_a.recall - point_b.recall),
     )
 
 
-def _tie_kappa(first: Point, second: Point) -> list[float]:
-    first_j, second_j = first.recall - first.fpr, second.recall - second.fpr
+def _tie_kappa(point_a: Point, point_b: Point) -> list[float]:
+    youden_a, youden_b = point_a.recall - point_a.fpr, point_b.recall - point_b.fpr
     # Kappa is 2 o J / (f + o (1 + J) + o^2 (1 - r)), which is 1 at o = -1 whatever the point. So that is
     # one root of the quadratic equation, and the other one follows from their product.
-    numerator = second_j * first.fpr - first_j * second.fpr
+    numerator = youden_b * point_a.fpr - youden_a * point_b.fpr
     return _divide(
-        numerator, first_j * (1 - 2 * second.fpr) - second_j * (1 - 2 * first.fpr) - numerator
+        numerator, youden_a * (1 - 2 * point_b.fpr) - youden_b * (1 - 2 * point_a.fpr) - numerator
     )
 
 
-def _tie_mcc(first: Point, second: Point) -> list[float]:
-    first_j, second_j = first.recall - first.fpr, second.recall - second.fpr
-    if first_j * second_j <= 0:
+def _tie_mcc(point_a: Point, point_b: Point) -> list[float]:
+    youden_a, youden_b = point_a.recall - point_a.fpr, point_b.recall - point_b.fpr
+    if youden_a * youden_b <= 0:
         return []  # the metric has a different sign at the two points, at every prevalence
     # Its square is o J^2 / ((o r + f) (o (1 - r) + 1 - f)), which is 1 at o = -1, too.
-    numerator = second_j**2 * first.fpr * (1 - first.fpr) - first_j**2 * second.fpr * (1 - second.fpr)
-    product = first_j * second_j
+    numerator = youden_b**2 * point_a.fpr * (1 - point_a.fpr)
+    numerator -= youden_a**2 * point_b.fpr * (1 - point_b.fpr)
+    youden_product = youden_a * youden_b
     return _divide(
         numerator,
-        product * (first_j * (1 - 2 * second.fpr) - second_j * (1 - 2 * first.fpr)) - numerator,
+        youden_product * (youden_a * (1 - 2 * point_b.fpr) - youden_b * (1 - 2 * point_a.fpr))
+        - numerator,
     )
 
 
-def _tie_markedness(first: Point, second: Point) -> list[float]:
-    first_j, second_j = first.recall - first.fpr, second.recall - second.fpr
+def _tie_markedness(point_a: Point, point_b: Point) -> list[float]:
+    youden_a, youden_b = point_a.recall - point_a.fpr, point_b.recall - point_b.fpr
     # Markedness is J eta (1 - eta) / (q (1 - q)), of the share q = f + eta J that is flagged. So points
     # tie where x eta^2 + y eta + z = 0, here times (1 + o)^2.
-    x, y = first_j * second_j * (first_j - second_j), 2 * first_j * second_j * (first.fpr - second.fpr)
-    z = first_j * second.fpr * (1 - second.fpr) - second_j * first.fpr * (1 - first.fpr)
+    x = youden_a * youden_b * (youden_a - youden_b)
+    y = 2 * youden_a * youden_b * (point_a.fpr - point_b.fpr)
+    z = youden_a * point_b.fpr * (1 - point_b.fpr) - youden_b * point_a.fpr * (1 - point_a.fpr)
     x, y = x + y + z, y + 2 * z
     if x == 0:
         return _divide(-z, y)
@@ -138,11 +141,11 @@ def net_benefit(threshold_probability: float) -> PointMetric:
 
     The unit is true positives per example. `p` is the risk at which a user is indifferent.
     """
-    expected_words = "a number in [0, 1)"
+    expected_phrase = "a number in [0, 1)"
     probability = read_number(
         "threshold_probability",
         threshold_probability,
-        expected_words,
+        expected_phrase,
         lambda number: 0 <= number < 1,
     )
     return build_net_benefit(
@@ -150,14 +153,14 @@ def net_benefit(threshold_probability: float) -> PointMetric:
     )
 
 
-def build_net_benefit(name: str, cost: Amount) -> PointMetric:
-    """Return the net benefit where a false positive costs `cost` true ones, a number or a column."""
+def build_net_benefit(metric_name: str, fp_cost: Amount) -> PointMetric:
+    """Return the net benefit where a false positive costs `fp_cost` true ones, a number or a column."""
     return PointMetric(
-        name,
-        lambda tp, fn, fp, tn: (tp - fp * cost) / (tp + fn + fp + tn),
+        metric_name,
+        lambda tp, fn, fp, tn: (tp - fp * fp_cost) / (tp + fn + fp + tn),
         range=(-INF, 1.0),
         source="Vickers and Elkin 2006",
-        ties=lambda first, second: [odds * cost for odds in _tie_accuracy(first, second)],
+        ties=lambda point_a, point_b: [odds * fp_cost for odds in _tie_accuracy(point_a, point_b)],
         difference_of=("tp", "fp"),
         is_linear=True,
     )
@@ -171,16 +174,16 @@ def f_gain(beta: float) -> PointMetric:
     precision_weight, recall_weight = 1 / (1 + beta_squared), beta_squared / (1 + beta_squared)
 
     def formula(*cells: Amount) -> Amount:
-        precision_part = precision_weight * precision_gain.formula(*cells)
-        return precision_part + recall_weight * recall_gain.formula(*cells)
+        precision_gain_part = precision_weight * precision_gain.formula(*cells)
+        return precision_gain_part + recall_weight * recall_gain.formula(*cells)
 
     # With b = beta**2, F-beta gain is 1 - (f / r + b o (1 - r) / r) / (1 + b).
-    def ties(first: Point, second: Point) -> list[float]:
-        if first.recall == 0 or second.recall == 0:
+    def ties(point_a: Point, point_b: Point) -> list[float]:
+        if point_a.recall == 0 or point_b.recall == 0:
             return []
         return _divide(
-            second.fpr / second.recall - first.fpr / first.recall,
-            beta_squared * (1 / first.recall - 1 / second.recall),
+            point_b.fpr / point_b.recall - point_a.fpr / point_a.recall,
+            beta_squared * (1 / point_a.recall - 1 / point_b.recall),
         )
 
     return PointMetric(
@@ -223,8 +226,8 @@ def point(
     range_ends = read_pair("range=", range, "two numbers, the least and the greatest value")
 
     def apply_to_shares(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
-        total = tp + fn + fp + tn
-        return formula(tp / total, fn / total, fp / total, tn / total)
+        cell_sum = tp + fn + fp + tn
+        return formula(tp / cell_sum, fn / cell_sum, fp / cell_sum, tn / cell_sum)
 
     # No equation for `ties` is known of a formula that anyone may write.
     metric = PointMetric(
@@ -245,12 +248,13 @@ def _check_monotone(metric: PointMetric) -> None:
     sign = 1 if metric.higher_is_better() else -1
     rates = np.linspace(0, 1, 21)
     for eta in (0.001, 0.1, 0.5, 0.9):
-        values = sign * np.asarray(metric(rates[:, None], rates, eta))
-        values[~np.isfinite(values)] = math.nan  # which no test holds for
-        tolerance = 1e-9 * np.nanmax(np.abs(values), initial=0)
-        gains = {"more recall": np.diff(values, axis=0), "a lower fpr": -np.diff(values, axis=1)}
-        for change, steps in gains.items():
-            if (steps < -tolerance).any():
+        signed_values = sign * np.asarray(metric(rates[:, None], rates, eta))
+        signed_values[~np.isfinite(signed_values)] = math.nan  # which no test holds for
+        tolerance = 1e-9 * np.nanmax(np.abs(signed_values), initial=0)
+        recall_steps, fpr_steps = np.diff(signed_values, axis=0), np.diff(signed_values, axis=1)
+        steps_by_change = {"more recall": recall_steps, "a lower fpr": -fpr_steps}
+        for change, value_steps in steps_by_change.items():
+            if (value_steps < -tolerance).any():
                 raise PrcError(
                     f"leave out monotone=True: {change} can make {metric.name} worse, for example at "
                     f"a prevalence of {eta:g}"

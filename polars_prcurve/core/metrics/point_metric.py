@@ -51,7 +51,7 @@ POINT_METRICS: dict[str, PointMetric] = {}
 """Every point metric that a string may name, by that name, in the order of declaration."""
 
 
-def never_tie(first: Point, second: Point) -> list[float]:
+def never_tie(point_a: Point, point_b: Point) -> list[float]:
     """Return no odds, because the better one of two points is better at every prevalence."""
     return []
 
@@ -169,31 +169,31 @@ class PointMetric(Metric):
     def from_counts(
         self,
         cells: Iterable[pl.Expr],
-        factors: tuple[pl.Expr, pl.Expr] | None,
+        population_factors: tuple[pl.Expr, pl.Expr] | None,
         rates: tuple[pl.Expr, pl.Expr],
         eta: pl.Expr,
     ) -> pl.Expr:
-        """Return the value from counts, null where undefined; `factors` scale both classes to eta."""
-        return null_if_nan(self.from_cells(cells, factors, rates, eta)).alias(self.name)
+        """Return the value from counts, null where undefined; the factors scale both classes to eta."""
+        return null_if_nan(self.from_cells(cells, population_factors, rates, eta)).alias(self.name)
 
     def from_cells(
         self,
         cells: Iterable[Amount],
-        factors: tuple[Amount, Amount] | None,
+        population_factors: tuple[Amount, Amount] | None,
         rates: tuple[Amount, Amount],
         eta: Amount,
     ) -> Amount:
         """Return the value from counts, as expressions or arrays, NaN where undefined."""
         if self.fixed_eta is not None:
-            is_column = isinstance(rates[0], pl.Expr)
-            return self.from_rates(*rates, pl.lit(self.fixed_eta) if is_column else self.fixed_eta)
+            is_expr = isinstance(rates[0], pl.Expr)
+            return self.from_rates(*rates, pl.lit(self.fixed_eta) if is_expr else self.fixed_eta)
         tp, fn, fp, tn = cells
-        scale_factors = factors if self.depends_on_eta else None
-        if scale_factors is not None:
-            pos_factor, neg_factor = scale_factors
+        applied_factors = population_factors if self.depends_on_eta else None
+        if applied_factors is not None:
+            pos_factor, neg_factor = applied_factors
             tp, fn, fp, tn = tp * pos_factor, fn * pos_factor, fp * neg_factor, tn * neg_factor
         value = self.from_rates(*rates, eta, (tp, fn, fp, tn))
-        if scale_factors is None or self.if_all_flagged is None:
+        if applied_factors is None or self.if_all_flagged is None:
             return value
         is_all_flagged = (rates[0] == 1) & (rates[1] == 1)
         return choose_where(is_all_flagged, self.if_all_flagged(eta), value)
@@ -210,13 +210,13 @@ def evaluate(
         }
         for argument_name, value in array_of_argument.items():
             is_undefined = np.isnan(value) & (argument_name != "eta")  # a rate of an empty class is NaN
-            outliers = value[~((value >= 0) & (value <= 1) | is_undefined)]
-            if outliers.size > 0:
-                raise PrcError(f"{argument_name} must lie in [0, 1]; got {outliers.flat[0]}")
+            values_outside = value[~((value >= 0) & (value <= 1) | is_undefined)]
+            if values_outside.size > 0:
+                raise PrcError(f"{argument_name} must lie in [0, 1]; got {values_outside.flat[0]}")
         with np.errstate(all="ignore"):
             values = np.asarray(compute_value(*array_of_argument.values()), dtype=np.float64)
         return float(values) if values.ndim == 0 else values
-    column_of_argument = {
+    expr_of_argument = {
         # Not strict: until the dtype is checked, the cast may be of any dtype.
         argument_name: _RATE_DTYPES.restrict(argument_name, value).cast(pl.Float64, strict=False)
         if isinstance(value, pl.Expr)
@@ -224,16 +224,16 @@ def evaluate(
         for argument_name, value in value_of_argument.items()
     }
     checks = []
-    for argument_name, column in column_of_argument.items():
-        n_outside = (column.is_nan() | ~column.is_between(0, 1)).sum()
+    for argument_name, expr in expr_of_argument.items():
+        n_outside = (expr.is_nan() | ~expr.is_between(0, 1)).sum()
         checks.append(
             Check(
                 n_outside > 0,
                 (f"{argument_name} must lie in [0, 1]; got ", n_outside, " value(s) outside"),
             )
         )
-    value_column: pl.Expr = compute_value(*column_of_argument.values()) + guard(checks)
-    return null_if_nan(value_column).alias(column_name)
+    value_expr: pl.Expr = compute_value(*expr_of_argument.values()) + guard(checks)
+    return null_if_nan(value_expr).alias(column_name)
 
 
 # What expressions of rates and prevalences may be: also a column of nulls alone
@@ -303,8 +303,8 @@ def log1p(value: Amount) -> Amount:
     if isinstance(value, pl.Expr):
         return value.log1p()
     # That of NumPy differs from that of Polars in the last bit of one value in thirty.
-    numbers = np.asarray(value, dtype=np.float64)
-    return pl.Series(numbers.ravel()).log1p().to_numpy().reshape(numbers.shape)[()]
+    value_array = np.asarray(value, dtype=np.float64)
+    return pl.Series(value_array.ravel()).log1p().to_numpy().reshape(value_array.shape)[()]
 
 
 def keep_where(condition: Amount, value: Amount) -> Amount:
@@ -321,9 +321,9 @@ def atanh_rest(u: Amount, v: Amount) -> Amount:
     #     share t of the way, from 0 to 1
     # The series of atanh is s = 1/3 + v^2/5 + v^4/7 + ...
     v_squared = v * v
-    series = 0.0
+    series_sum = 0.0
     for order in range(21, 1, -2):  # what the series leaves out changes v s by less than 1e-16
-        series = 1 / order + v_squared * series
+        series_sum = 1 / order + v_squared * series_sum
     closed_form = (log1p(u) / 2 / v - 1) / v_squared
     # The difference loses digits as 1 / v**2, so the series takes over while that still costs little.
-    return choose_where(abs(v) < 0.2, series, closed_form)
+    return choose_where(abs(v) < 0.2, series_sum, closed_form)

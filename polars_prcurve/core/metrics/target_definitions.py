@@ -59,24 +59,24 @@ class TargetKind:
     limits_misses: bool
     """Whether it is a lower limit of what is detected: it limits the positives that are missed, and low
     thresholds meet it. Otherwise it is a cap: it limits the alerts, and high thresholds meet it."""
-    values: ValueKind = "share"
+    value_kind: ValueKind = "share"
     promise_test: PromiseTest | None = None  # None if guarantee= has no test of it yet
 
     @property
     def column(self) -> str:
         """The column of points that has what is compared with the value."""
-        return self.word if self.values == "number" else self.metric.name
+        return self.word if self.value_kind == "number" else self.metric.name
 
     @property
     def takes_first(self) -> bool:
         """Whether the highest threshold that meets it is the answer; otherwise the lowest one is."""
         return self.limits_misses
 
-    def measure(self, rows: SegmentValues) -> Amount:
+    def measure(self, segment: SegmentValues) -> Amount:
         """Return the metric of each row, negated if it is to be at most a limit."""
         # Recall and fpr are columns of every sweep.
         is_rate = self.metric.of_rates is not None
-        value = rows.column(self.metric.name) if is_rate else rows.value(self.metric)
+        value = segment.column(self.metric.name) if is_rate else segment.value(self.metric)
         return -value if self.is_at_most else value
 
     def find_least(self, limit: float) -> float:
@@ -86,8 +86,10 @@ class TargetKind:
     @property
     def needs_negatives(self) -> bool:
         """Whether the metric changes with the number of negatives that are not flagged."""
-        value_of_few, value_of_many = (self.metric.formula(1.0, 1.0, 1.0, n_tn) for n_tn in (1.0, 3.0))
-        return bool(value_of_few != value_of_many)
+        value_with_few_tn, value_with_many_tn = (
+            self.metric.formula(1.0, 1.0, 1.0, n_tn) for n_tn in (1.0, 3.0)
+        )
+        return bool(value_with_few_tn != value_with_many_tn)
 
 
 def divide_shares(wrong_share: float, right_share: float) -> float:
@@ -162,7 +164,7 @@ TARGET_KINDS = {
             point.lift,
             is_at_most=False,
             limits_misses=False,
-            values="factor",
+            value_kind="factor",
             promise_test=_LIFT_TEST,
         ),
         TargetKind(
@@ -177,7 +179,7 @@ TARGET_KINDS = {
             point.predicted_positive_rate,
             is_at_most=True,
             limits_misses=False,
-            values="number",
+            value_kind="number",
             promise_test="alerts",
         ),
     )
@@ -185,7 +187,7 @@ TARGET_KINDS = {
 """All kinds by their words, in the order of the rows of a result."""
 
 
-SHARE_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if kind.values == "share")
+SHARE_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if kind.value_kind == "share")
 """The targets whose values are shares, which may be texts such as "80%"."""
 RUN_WORDS = tuple(word for word, kind in TARGET_KINDS.items() if isinstance(kind.promise_test, RunTest))
 """The targets whose guarantees are tested in a run, which has a start."""
@@ -209,29 +211,29 @@ def read_budget(value: object, per: object) -> float:
 def read_budgets(words: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the words of a call, with budgets such as "500/2000000" as numbers of alerts and `per`."""
     alerts = words.get("alerts")
-    texts = alerts if isinstance(alerts, list | tuple) else [alerts]
-    if not any(isinstance(text, str) for text in texts):
+    budget_texts = alerts if isinstance(alerts, list | tuple) else [alerts]
+    if not any(isinstance(budget_text, str) for budget_text in budget_texts):
         return words
-    shares = [_read_budget_text(text) for text in texts]
-    totals = [n_cases for _, n_cases in shares]
-    if len({*totals}) > 1:
+    alerts_and_cases = [_read_budget_text(budget_text) for budget_text in budget_texts]
+    case_counts = [n_cases for _, n_cases in alerts_and_cases]
+    if len({*case_counts}) > 1:
         raise PrcError("call once for each number of cases: all alerts= must use the same one")
     per = words.get("per")
-    n_cases = totals[0] if per is None else read_per(per)
-    budgets = [n_alerts * n_cases / total for n_alerts, total in shares]
-    return {**words, "alerts": budgets if texts is alerts else budgets[0], "per": n_cases}
+    n_cases = case_counts[0] if per is None else read_per(per)
+    budgets = [n_alerts * n_cases / n_cases_of_text for n_alerts, n_cases_of_text in alerts_and_cases]
+    return {**words, "alerts": budgets if budget_texts is alerts else budgets[0], "per": n_cases}
 
 
-def _read_budget_text(text: Any) -> tuple[float, float]:
+def _read_budget_text(budget_text: Any) -> tuple[float, float]:
     """Return the alerts and the cases of a budget as a text; raise for any other value."""
     try:
-        n_alerts, n_cases = map(float, map(read_plain, text.split("/")))
+        n_alerts, n_cases = map(float, map(read_plain, budget_text.split("/")))
         if 0 <= n_alerts <= n_cases and 0 < n_cases < math.inf:
             return n_alerts, n_cases
     except (AttributeError, ValueError, OverflowError):
         pass
-    expected_words = 'numbers of alerts with per=, or texts ALERTS/CASES, such as "500/2000000"'
-    raise refuse_kind("alerts=", expected_words, text)
+    expected_phrase = 'numbers of alerts with per=, or texts ALERTS/CASES, such as "500/2000000"'
+    raise refuse_kind("alerts=", expected_phrase, budget_text)
 
 
 def read_per(per: object) -> float:

@@ -136,7 +136,7 @@ def ratio_from_eta(eta: float) -> float:
 
 def read_eta_list(eta: object) -> list[float | None]:
     """Return one prevalence or several as a list, in which None is the prevalence of a group."""
-    expected_words = "a number, a sequence, a frame with a column eta, or None"
+    expected_phrase = "a number, a sequence, a frame with a column eta, or None"
     eta_values: list[Any] = [None]
     if isinstance(eta, Mapping):
         raise PrcError(
@@ -144,7 +144,7 @@ def read_eta_list(eta: object) -> list[float | None]:
             "group columns and eta; got a mapping"
         )
     if eta is not None:
-        eta_values = arguments.read_list("eta=", eta, expected_words, single_type=(Real, str))
+        eta_values = arguments.read_list("eta=", eta, expected_phrase, single_type=(Real, str))
     etas = [None if value is None else check_eta(value) for value in eta_values]
     if not etas:
         raise PrcError(

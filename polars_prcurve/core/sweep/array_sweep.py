@@ -169,16 +169,16 @@ def _divide(counts: NDArray[Any]) -> Floats:
         return np.asarray(counts / counts[-1:], dtype=np.float64)
 
 
-def read_array(argument: str, values: ArrayLike, kinds: str, expected_words: str) -> NDArray[Any]:
+def read_array(argument: str, values: ArrayLike, kinds: str, expected_phrase: str) -> NDArray[Any]:
     """Return values as an array of one dimension, of one of the kinds of dtype."""
     try:
         array = np.asarray(values)
     except Exception:  # what an object raises that cannot become an array
-        raise PrcError(f"{argument} takes {expected_words}; got {describe_value(values)}") from None
+        raise PrcError(f"{argument} takes {expected_phrase}; got {describe_value(values)}") from None
     if array.size == 0 and isinstance(values, list | tuple):
         array = array.astype(np.float64)
     if array.dtype.kind not in kinds:
-        raise PrcError(f"{argument} takes {expected_words}; got an array of dtype {array.dtype}")
+        raise PrcError(f"{argument} takes {expected_phrase}; got an array of dtype {array.dtype}")
     if array.ndim != 1:
         raise PrcError(f"{argument} takes one array, a value per example; got shape {array.shape}")
     return array
@@ -204,16 +204,16 @@ def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
 
 def _read_classes(label: ArrayLike, other_kinds: str = "") -> Booleans:
     """Return which labels are 1 or True; an error lists `other_kinds` that the caller takes."""
-    expected_words = (
+    expected_phrase = (
         f'Booleans, or numbers in {{0, 1}} or {{-1, 1}}, such as label == "spam"{other_kinds}'
     )
-    labels = read_array("label", label, "biuf", expected_words)
+    labels = read_array("label", label, "biuf", expected_phrase)
     if labels.dtype.kind == "b":
         return labels
     is_positive: Booleans = labels == 1
     if not any((is_positive | (labels == negative)).all() for negative in (0, -1)):
         wrong_labels = labels[~(is_positive | (labels == (-1 if (labels == -1).any() else 0)))]
-        raise PrcError(f"label takes {expected_words}; got {wrong_labels[0]}")
+        raise PrcError(f"label takes {expected_phrase}; got {wrong_labels[0]}")
     return is_positive
 
 

@@ -98,8 +98,8 @@ class PlotPrc(PublicMethods, path="prc.plot"):
         columns_of_chart = {name: chart_words.get(name) for name in ("color", "facet")}
         read_words(chart_words.get("title"), size, **columns_of_chart)  # or raise before any work
         if points is not None and not isinstance(points, pl.DataFrame):
-            expected_words = "a DataFrame such as operating_points returns, or a Decision"
-            raise refuse_kind("points=", expected_words, points)
+            expected_phrase = "a DataFrame such as operating_points returns, or a Decision"
+            raise refuse_kind("points=", expected_phrase, points)
         if points is not None:
             check_points(chart, points, columns)
         draw = getattr(charts, chart)

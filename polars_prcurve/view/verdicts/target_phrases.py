@@ -113,7 +113,7 @@ def describe_limit(word: str, value: float, per: float | None) -> str:
     if word == "alerts":
         return f"a budget of {add_noun(say_exactly(value), 'alert')} {say_cases(per or 1)}"
     kind = TARGET_KINDS[word]
-    value_text = say_target(value) if kind.values == "share" else say_exactly(value)
+    value_text = say_target(value) if kind.value_kind == "share" else say_exactly(value)
     if word in ("recall", "precision"):
         return f"{value_text} {word}"
     bound_phrase = "at most" if kind.is_at_most else "at least"

@@ -31,7 +31,7 @@ MOST_NAMES = 3  # names, at most, that a sentence lists, and values beside them
 _MOST_DIGITS_OF_COUNT = 4  # of an expected number that is not whole, at most, as in `say_count`
 _STANDINGS: Mapping[str, str] = {"worse": "worse", "open": "not significant", "better": "better"}
 """How a group compares with all others, in words."""
-SHARES = {kind.metric.name for kind in TARGET_KINDS.values() if kind.values == "share"}
+SHARES = {kind.metric.name for kind in TARGET_KINDS.values() if kind.value_kind == "share"}
 """The metrics that are written in per cent; others, such as areas, are plain numbers."""
 
 

@@ -99,10 +99,12 @@ def name_target(criterion: str | None, target: float | None, per: float | None =
     if kind is None or target is None:
         parts = (format_value("", part) for part in (criterion, target) if part is not None)
         return " ".join(parts)
-    if kind.values == "number":
+    if kind.value_kind == "number":
         return f"{add_noun(say_exactly(target), 'alert')} {say_cases(per) if per else ''}".rstrip()
     name = name_metric(kind.metric.name)
-    return f"{say_target(target)} {name}" if kind.values == "share" else f"{name} {say_exactly(target)}"
+    return (
+        f"{say_target(target)} {name}" if kind.value_kind == "share" else f"{name} {say_exactly(target)}"
+    )
 
 
 def add_threshold(row: Mapping[str, Any]) -> str:
