@@ -40,7 +40,7 @@ from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import (
     gives_squares,
-    list_parts,
+    list_named_columns,
 )
 from polars_prcurve.core.inputs.wide_tables import empty_incomplete
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
@@ -224,7 +224,7 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
                 for column in _list_named(word, value):
                     typed_column = reader.read_column(word, column)
                     if word == "score":
-                        SCORE_DTYPES.require(typed_column.what, typed_column.dtype)
+                        SCORE_DTYPES.require(typed_column.subject_phrase, typed_column.dtype)
 
     def _find_call_order(self, call_words: Mapping[str, Any]) -> dict[str, list[Any]]:
         """Return the names in the order of a call, by each column of results that holds them."""
@@ -418,8 +418,8 @@ def _list_named(word: str, value: Any) -> list[Any]:
         return [value]
     n_columns = 4 if word == "cells" or gives_squares(value) else 2
     if word != "sizes":
-        return list_parts(word, value, n_columns, "columns")
-    size_values = list_parts(word, value, n_columns, "columns or whole numbers")
+        return list_named_columns(word, value, n_columns, "columns")
+    size_values = list_named_columns(word, value, n_columns, "columns or whole numbers")
     return [column for column in size_values if isinstance(column, str | pl.Expr)]
 
 

@@ -61,9 +61,9 @@ def hide_groups(table: TableT, inner_of_name: Mapping[str, str]) -> TableT:
         "counts": None,  # what was counted has them, too
         "name_of_inner": {inner: name for name, inner in inner_of_name.items()},
     }
-    if table.unscored is not None and table.unscored.group_numbers is not None:
-        group_numbers = _rename(table.unscored.group_numbers, inner_of_name)
-        changed_fields["unscored"] = table.unscored._replace(group_numbers=group_numbers)
+    if table.unscored is not None and table.unscored.group_rows is not None:
+        group_rows = _rename(table.unscored.group_rows, inner_of_name)
+        changed_fields["unscored"] = table.unscored._replace(group_rows=group_rows)
     if is_field(table) and table.parts is not None:
         changed_fields["parts"] = table.parts._replace(
             table=hide_groups(table.parts.table, inner_of_name),

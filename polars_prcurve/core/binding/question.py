@@ -117,10 +117,10 @@ class Question(NamedTuple):
             )
         return "by id"
 
-    def read(self, *, posteriors: bool = False) -> Any:
+    def read(self, *, are_posteriors: bool = False) -> Any:
         """Return the table with every column resolved and typed."""
         # A bound table of a DataFrame is read once for all calls in which the same words hold.
-        tables, options = self.read_tables, (self.wide_scores, posteriors)
+        tables, options = self.read_tables, (self.wide_scores, are_posteriors)
         table = None if tables is None else tables.find(self.columns, *options)
         if table is not None:
             return table
@@ -129,18 +129,18 @@ class Question(NamedTuple):
             self.columns,
             may_collect=self.may_collect,
             user_table=self.user_table,
-            wide_scores=self.list_score_columns(),
-            posteriors=posteriors,
+            wide_score_names=self.list_score_columns(),
+            are_posteriors=are_posteriors,
         )
         if tables is not None:
             table = table.keep_counts() if isinstance(table, ScoreTable) else table
             tables.add(table, self.columns, *options)
         return table
 
-    def read_unlabelled(self, *, posteriors: bool = False) -> ScoreTable:
+    def read_unlabelled(self, *, are_posteriors: bool = False) -> ScoreTable:
         """Return the table without labels, all of whose rows stand as negatives."""
         return read_unlabelled(
-            self.frame, self.columns, may_collect=self.may_collect, posteriors=posteriors
+            self.frame, self.columns, may_collect=self.may_collect, are_posteriors=are_posteriors
         )
 
     def read_bands(

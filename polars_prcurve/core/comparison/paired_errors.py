@@ -80,7 +80,7 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     by, unit_columns = table.group_columns, table.sample.unit_columns
     amount = pl.col(Row.POS) + pl.col(Row.NEG)  # an example is of one class
     if table.has_squares and not unit_columns:
-        amount = square_integer(amount, is_scaled=table.float_sums)
+        amount = square_integer(amount, is_scaled=table.has_float_sums)
     kind_number = pl.when(pl.col(Row.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
     rows = add_places(rows).with_columns(
         amount.alias(_AMOUNT),
@@ -331,7 +331,7 @@ def count_discordant(
     # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     square_amounts = pl.col(*amounts)  # a row that represents several examples is no heavy example
     if table.has_squares:
-        square_amounts = exact_arithmetic.square_integer(square_amounts, is_scaled=table.float_sums)
+        square_amounts = exact_arithmetic.square_integer(square_amounts, is_scaled=table.has_float_sums)
     total_rows = example_rows.group_by(Group.NUMBER).agg(
         _AMOUNT_SUMS.name.prefix(ALL_PREFIX), square_amounts.sum().name.suffix(_SQUARED_ENDING)
     )
@@ -349,7 +349,7 @@ def _build_counts(table: ScoreTable) -> dict[str, pl.Expr]:
         n_both, square_sum = pl.col(BOTH_PREFIX + amount), pl.col(amount + _SQUARED_ENDING)
         count_of_kind = {side: pl.col(side + amount) - n_both for side in SIDES}
         count_of_kind |= {BOTH_PREFIX: n_both, ALL_PREFIX: pl.col(ALL_PREFIX + amount)}
-        if table.float_sums:
+        if table.has_float_sums:
             count_of_kind = {
                 kind: count.cast(pl.Float64) * exact_arithmetic.NEAR_ONE
                 for kind, count in count_of_kind.items()
@@ -385,7 +385,7 @@ def _read_examples(
     whole_amounts = [
         amount_column.cast(pl.Int128).alias(name) for name, amount_column in amount_of_name.items()
     ]
-    if table.float_sums:  # the models of a table have the same weights, and so the same scale
+    if table.has_float_sums:  # the models of a table have the same weights, and so the same scale
         largest_amounts = (
             amount_column.max().over(Group.NUMBER) for amount_column in amount_of_name.values()
         )

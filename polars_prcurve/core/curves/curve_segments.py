@@ -21,7 +21,7 @@ from polars_prcurve.core.sweep.sweep_column_names import GroupSums, SquareSegmen
 
 def weighs_examples(table: ResolvedTable) -> bool:
     """Return whether examples do not count as one each."""
-    return isinstance(table, ScoreTable) and (table.float_sums or table.weighted)
+    return isinstance(table, ScoreTable) and (table.has_float_sums or table.is_weighted)
 
 
 def build_hulls(

@@ -117,7 +117,7 @@ def metric_values(
     if table is None or not table.has_cells:
         return [metric.from_columns(recall, fpr, eta) for metric in metrics]
     cell_exprs = [find_column(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
-    if isinstance(table, ScoreTable) and table.float_sums:
+    if isinstance(table, ScoreTable) and table.has_float_sums:
         # Bring weights near 1, so that products of them neither overflow nor vanish.
         cell_exprs = [cell * find_column(EffectiveSize.WEIGHT_UNIT) for cell in cell_exprs]
     class_factor_exprs = find_column(Population.POS_FACTOR), find_column(Population.NEG_FACTOR)

@@ -251,24 +251,24 @@ def build_weighed_sample(
             "column of that name"
         )
     if drop:
-        sample_rows = sample_rows.filter(~value_checks.is_missing(score.value, score.dtype))
-    is_above_lows = (score.value >= pl.lit(low, dtype=score.dtype) for low in plan.lows)
+        sample_rows = sample_rows.filter(~value_checks.is_missing(score.expr, score.dtype))
+    is_above_lows = (score.expr >= pl.lit(low, dtype=score.dtype) for low in plan.lows)
     place = pl.sum_horizontal(is_above_low.cast(pl.Int64) for is_above_low in is_above_lows) - 1
     highs = (pl.lit(high, dtype=score.dtype) for high in plan.highs)
     sample_rows = sample_rows.with_columns(place.alias(_PLACE)).with_columns(
-        (score.value <= pick_by_number(_PLACE, highs)).alias(_IN_STRATUM),
+        (score.expr <= pick_by_number(_PLACE, highs)).alias(_IN_STRATUM),
         pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype).alias(STRATUM),
         pick_by_number(_PLACE, plan.sizes).cast(pl.Float64).alias(_STRATUM_SIZE),
     )
-    is_labelled = label.value.is_not_null()
+    is_labelled = label.expr.is_not_null()
     has_nan, is_beyond = score.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
     checks = [
         *value_checks.missing_checks(
-            lambda test: test.sum(), score.what, score.value, refuses_nan=has_nan
+            lambda test: test.sum(), score.subject_phrase, score.expr, refuses_nan=has_nan
         )
     ]
-    sentence_start = f"{score.what} is in no stratum of the plan in ", is_beyond.sum()
-    example, advice = score.value.filter(is_beyond).first(), "; make the plan of these rows"
+    sentence_start = f"{score.subject_phrase} is in no stratum of the plan in ", is_beyond.sum()
+    example, advice = score.expr.filter(is_beyond).first(), "; make the plan of these rows"
     sentence = (*sentence_start, " row(s), such as ", show_value(example), advice)
     checks.append(Check(is_beyond.any(), sentence))
     for place_number, (stratum_name, low, high, n_rows) in enumerate(zip(*plan, strict=True)):

@@ -350,12 +350,14 @@ def require_one_point(table: ResolvedTable, targets: Iterable[Target], remedy: s
     """Return the table, whose queries stop if the only point is a target, and a group has several."""
     if ONLY_POINT not in targets:
         return table
-    tallies = replace(table.tallies, tests={**table.tallies.tests}, checks=[*table.tallies.checks])
+    tallies = replace(
+        table.tallies, test_exprs={**table.tallies.test_exprs}, checks=[*table.tallies.checks]
+    )
     # A literal would be one row, however long the table is.
     point_of_row = table.columns["recall"].is_null().cast(pl.Int64) * 0 + 1
-    is_several = tallies.count(point_of_row, per_group=True) > 1
-    key_exprs = {table.model_name if name == Row.MODEL else name: pl.col(name) for name in table.by}
-    group_texts = column_reader.show_first(key_exprs, is_several)
+    is_several = tallies.count(point_of_row, is_per_group=True) > 1
+    key_exprs = {table.model_column if name == Row.MODEL else name: pl.col(name) for name in table.by}
+    group_texts = column_reader.list_key_phrases(key_exprs, is_several)
     sentence = (
         "one point needs no target; there are several in ",
         is_several.sum(),
@@ -618,7 +620,9 @@ def read_group_thresholds(
     label_of_name = _label_groups(table)
     dtype_of_label = {
         # Names of score columns may be any text in the frame.
-        label: schema.get(label, pl.Null()) if name == Row.MODEL == table.model_name else table.by[name]
+        label: schema.get(label, pl.Null())
+        if name == Row.MODEL == table.model_column
+        else table.by[name]
         for name, label in label_of_name.items()
     }
     shown_keys = column_reader.read_group_keys(argument, schema, dtype_of_label)
@@ -651,9 +655,9 @@ def read_group_thresholds(
 def _label_groups(table: ScoreTable) -> dict[str, str]:
     """Return what users call the group columns; names of score columns go by `model`."""
     label_of_name = {name: table.name_of_inner.get(name, name) for name in table.by}
-    may_say_model = table.model_name == Row.MODEL and "model" not in table.by
+    may_say_model = table.model_column == Row.MODEL and "model" not in table.by
     if Row.MODEL in table.by:
-        label_of_name[Row.MODEL] = "model" if may_say_model else table.model_name
+        label_of_name[Row.MODEL] = "model" if may_say_model else table.model_column
     return label_of_name
 
 

@@ -1,7 +1,7 @@
 """Columns as users name them, resolved and typed at the call, before any query runs.
 
 `ColumnReader` looks up one column after the other. It raises for what names and dtypes show, and notes
-a check for what only values show. `input_fields` returns what every kind of `ResolvedTable` has.
+a check for what only values show. `build_table_fields` returns what every kind of `ResolvedTable` has.
 """
 
 from __future__ import annotations
@@ -47,56 +47,61 @@ _IS_INCOMPLETE = f"{RESERVED}incomplete"  # true for examples with a missing val
 class ReadColumn(NamedTuple):
     """A column of a table: how to compute it, its dtype, and its name."""
 
-    value: pl.Expr
+    expr: pl.Expr
     dtype: pl.DataType
     name: str
-    what: str  # what error messages call the column, such as `score column 'p'`
+    subject_phrase: str  # what error messages call the column, such as `score column 'p'`
 
 
-def list_columns(argument: str, columns: Columns) -> list[Column]:
+def list_columns(argument_name: str, names_or_exprs: Columns) -> list[Column]:
     """Return the columns of `by=` or `id=` as a list, which is empty for None."""
-    if columns is None:
+    if names_or_exprs is None:
         return []
     return arguments.read_list(
-        argument, columns, f"{_EXPECTED_TEXT}, or a list of these", single_type=(str, pl.Expr)
+        argument_name,
+        names_or_exprs,
+        f"{_EXPECTED_TEXT}, or a list of these",
+        single_type=(str, pl.Expr),
     )
 
 
-def list_known_columns(columns: Columns, user_table: pl.DataFrame | pl.LazyFrame) -> list[Column]:
+def list_known_columns(names_or_exprs: Columns, user_table: pl.DataFrame | pl.LazyFrame) -> list[Column]:
     """Return those columns of `by=` that a frame has, or can compute."""
     column_names = set(user_table.lazy().collect_schema())
     return [
-        column
-        for column in list_columns("by=", columns)
-        if ({column} if isinstance(column, str) else set(column.meta.root_names())) <= column_names
+        name_or_expr
+        for name_or_expr in list_columns("by=", names_or_exprs)
+        if ({name_or_expr} if isinstance(name_or_expr, str) else set(name_or_expr.meta.root_names()))
+        <= column_names
     ]
 
 
-def read_expression(subject: str, column: Any) -> pl.Expr:
+def read_expression(subject_phrase: str, name_or_expr: Any) -> pl.Expr:
     """Return the expression of one column, in a context whose schema is not known yet."""
-    if isinstance(column, str):
-        return select_column(arguments.read_name(subject, column))
-    if not isinstance(column, pl.Expr):
-        raise arguments.refuse_kind(subject, _EXPECTED_TEXT, column)
+    if isinstance(name_or_expr, str):
+        return select_column(arguments.read_name(subject_phrase, name_or_expr))
+    if not isinstance(name_or_expr, pl.Expr):
+        raise arguments.refuse_kind(subject_phrase, _EXPECTED_TEXT, name_or_expr)
     # Polars would spread several columns over the arguments of one sort or one struct.
-    if column.meta.has_multiple_outputs():
+    if name_or_expr.meta.has_multiple_outputs():
         raise PrcError(
-            f"write one expression for each column: {subject} takes one, and {column} may match several"
+            f"write one expression for each column: {subject_phrase} takes one, and {name_or_expr} may "
+            "match several"
         )
-    return column
+    return name_or_expr
 
 
-def describe_expression(argument: str, column: pl.Expr) -> str:
+def describe_expression(argument_name: str, expr: pl.Expr) -> str:
     """Return what error messages call an expression, such as `score column 'p'`."""
-    return f"{argument} column {column.meta.output_name()!r}"
+    return f"{argument_name} column {expr.meta.output_name()!r}"
 
 
 def refuse_reserved_names(user_table: pl.DataFrame | pl.LazyFrame) -> None:
     """Raise if a column of a user's table has the name of an internal one."""
     # A schema of a thousand columns takes a millisecond to build.
-    is_frame = isinstance(user_table, pl.DataFrame)
-    names = user_table.columns if is_frame else user_table.collect_schema().names()
-    if reserved_names := [name for name in names if name.startswith(RESERVED)]:
+    is_data_frame = isinstance(user_table, pl.DataFrame)
+    column_names = user_table.columns if is_data_frame else user_table.collect_schema().names()
+    if reserved_names := [name for name in column_names if name.startswith(RESERVED)]:
         raise PrcError(
             f"rename or drop the column {reserved_names[0]!r} of the table: names that start "
             f"with {RESERVED!r} are reserved"
@@ -107,7 +112,7 @@ class ColumnReader:
     """Looks up columns in one table, and collects the checks of their values.
 
     `user_table` is given if `input_rows` are another table, that was made from it. A long one, of a wide
-    table with the columns `wide_scores`, has each row of the user once for each of these.
+    table with the columns `wide_score_names`, has each row of the user once for each of these.
     """
 
     def __init__(
@@ -117,152 +122,177 @@ class ColumnReader:
         *,
         may_collect: bool,
         user_table: pl.DataFrame | pl.LazyFrame | None = None,
-        wide_scores: Sequence[str] = (),
+        wide_score_names: Sequence[str] = (),
     ) -> None:
         self.input_rows = input_rows.lazy()
         self.user_table = input_rows if user_table is None else user_table
         self.may_collect = may_collect
         self.schema = self.input_rows.collect_schema()
         self.tallies = Tallies()
-        self.wide_scores = wide_scores
+        self.wide_score_names = wide_score_names
         self.drops_incomplete = arguments.read_choice("missing=", missing, MISSING) == "drop"
         self.lets_null_scores = missing == "below"
         self.by: dict[str, pl.DataType] = {}
         self.by_exprs: list[pl.Expr] = []
-        self.missing_tests: list[pl.Expr] = []
-        self.stopping_tests: list[pl.Expr] = []
-        """As `missing_tests`, but without those of scores, which missing="below" ranks last."""
-        self.example_keys: list[pl.Expr] = []
+        self.missing_test_exprs: list[pl.Expr] = []
+        self.stopping_test_exprs: list[pl.Expr] = []
+        """As `missing_test_exprs`, but without those of scores, which missing="below" ranks last."""
+        self.example_key_exprs: list[pl.Expr] = []
         """What rows of one example share, where an example is left out as a whole."""
 
-    def read_column(self, argument: str, column: Column | None) -> ReadColumn:
+    def read_column(self, argument_name: str, name_or_expr: Column | None) -> ReadColumn:
         """Return one column; raise if it is not in the table, or if there are several."""
-        expr = self.read_expr(argument, column)
-        if isinstance(column, str):
-            name, dtype = column, self.schema[column]
+        expr = self.read_expr(argument_name, name_or_expr)
+        if isinstance(name_or_expr, str):
+            name, dtype = name_or_expr, self.schema[name_or_expr]
         elif expr.meta.is_regex_projection():
             raise PrcError(
-                f"pass the plain name as {argument}=, which is taken literally: Polars reads "
-                f"{column} as a pattern"
+                f"pass the plain name as {argument_name}=, which is taken literally: Polars reads "
+                f"{name_or_expr} as a pattern"
             )
         else:
-            dtype_of_name = self.read_dtypes(argument, [expr])
+            dtype_of_name = self.read_dtypes(argument_name, [expr])
             if len(dtype_of_name) != 1:
-                names_text = ", ".join(map(repr, list(dtype_of_name)[:5]))
-                names_text += ", ..." if len(dtype_of_name) > 5 else ""
-                raise PrcError(f"{argument}= must be one column; got {len(dtype_of_name)}: {names_text}")
+                found_names_text = ", ".join(map(repr, list(dtype_of_name)[:5]))
+                found_names_text += ", ..." if len(dtype_of_name) > 5 else ""
+                raise PrcError(
+                    f"{argument_name}= must be one column; got {len(dtype_of_name)}: {found_names_text}"
+                )
             [(name, dtype)] = dtype_of_name.items()
         if dtype == pl.Object:
-            arguments.refuse_objects(f"{argument}=", {name: dtype})
-        return ReadColumn(expr, dtype, name, f"{argument} column {name!r}")
+            arguments.refuse_objects(f"{argument_name}=", {name: dtype})
+        return ReadColumn(expr, dtype, name, f"{argument_name} column {name!r}")
 
-    def read_expr(self, argument: str, column: Any) -> pl.Expr:
+    def read_expr(self, argument_name: str, name_or_expr: Any) -> pl.Expr:
         """Return the column as an expression; raise if it reads a column that is not in the table."""
-        if not isinstance(column, str | pl.Expr):
-            raise arguments.refuse_kind(f"{argument}=", _EXPECTED_TEXT, column)
-        for name in [column] if isinstance(column, str) else column.meta.root_names():
+        if not isinstance(name_or_expr, str | pl.Expr):
+            raise arguments.refuse_kind(f"{argument_name}=", _EXPECTED_TEXT, name_or_expr)
+        for name in [name_or_expr] if isinstance(name_or_expr, str) else name_or_expr.meta.root_names():
             if name not in self.schema:
-                arguments.read_name(f"{argument}=", name)
-                user_names, name_text = self.user_table.lazy().collect_schema(), repr(shorten_name(name))
-                if name in user_names:  # a score column of a wide table, which is stacked by now
+                arguments.read_name(f"{argument_name}=", name)
+                user_column_names, name_text = (
+                    self.user_table.lazy().collect_schema(),
+                    repr(shorten_name(name)),
+                )
+                if name in user_column_names:  # a score column of a wide table, which is stacked by now
                     raise PrcError(
-                        f"leave {name_text} out of score= or out of {argument}=: one column cannot be "
-                        "both"
+                        f"leave {name_text} out of score= or out of {argument_name}=: one column cannot "
+                        "be both"
                     )
-                if argument == name == "model":  # nobody named one
+                if argument_name == name == "model":  # nobody named one
                     raise PrcError(
                         "pass the columns of two or more models as score=[...], or model=, the column "
                         "that names the models: there is no column 'model'"
                     )
-                hint = suggest_names(name, user_names)
-                raise PrcError(f"there is no column {name_text} for {argument}=; {hint}")
-        return select_column(column) if isinstance(column, str) else column
+                hint = suggest_names(name, user_column_names)
+                raise PrcError(f"there is no column {name_text} for {argument_name}=; {hint}")
+        return select_column(name_or_expr) if isinstance(name_or_expr, str) else name_or_expr
 
-    def read_dtypes(self, argument: str, exprs: Sequence[pl.Expr]) -> dict[str, pl.DataType]:
+    def read_dtypes(self, argument_name: str, exprs: Sequence[pl.Expr]) -> dict[str, pl.DataType]:
         """Return the names and dtypes of what expressions make of the table."""
         try:
             return dict(self.input_rows.select(exprs).collect_schema())
         except pl.exceptions.PolarsError as error:
-            first_line = str(error).partition("\n")[0]  # below it Polars prints the plan
-            raise PrcError(f"{argument}= does not fit the table: {first_line}") from error
+            first_error_line = str(error).partition("\n")[0]  # below it Polars prints the plan
+            raise PrcError(f"{argument_name}= does not fit the table: {first_error_line}") from error
 
-    def read_by(self, by: Columns, argument: str = "by") -> dict[str, pl.DataType]:
+    def read_by(self, names_or_exprs: Columns, argument_name: str = "by") -> dict[str, pl.DataType]:
         """Add group columns, and return their dtypes."""
-        exprs = [self.read_expr(argument, column) for column in list_columns(f"{argument}=", by)]
-        if len(exprs) > 1:
-            names = [expr.meta.output_name(raise_if_undetermined=False) for expr in exprs]
-            for name in filter(None, arguments.find_repeats(names)):
-                raise PrcError(f"name the column {name!r} only once in {argument}=")
-        dtype_of_name = self.read_dtypes(argument, exprs) if exprs else {}
+        group_exprs = [
+            self.read_expr(argument_name, name_or_expr)
+            for name_or_expr in list_columns(f"{argument_name}=", names_or_exprs)
+        ]
+        if len(group_exprs) > 1:
+            group_names = [expr.meta.output_name(raise_if_undetermined=False) for expr in group_exprs]
+            for name in filter(None, arguments.find_repeats(group_names)):
+                raise PrcError(f"name the column {name!r} only once in {argument_name}=")
+        dtype_of_name = self.read_dtypes(argument_name, group_exprs) if group_exprs else {}
         for name, dtype in dtype_of_name.items():
-            advice = f"rename the column {name!r} of {argument}="
+            advice_phrase = f"rename the column {name!r} of {argument_name}="
             if name.startswith(RESERVED):
-                raise PrcError(f"{advice}: names that start with {RESERVED!r} are reserved")
+                raise PrcError(f"{advice_phrase}: names that start with {RESERVED!r} are reserved")
             if arguments.is_pattern(name):
-                raise PrcError(f"{advice}: Polars reads it as a pattern")
+                raise PrcError(f"{advice_phrase}: Polars reads it as a pattern")
             if dtype in (pl.Object, pl.Unknown):
-                raise PrcError(f"cast the column {name!r} of {argument}=: {dtype} cannot be sorted")
-        if doubled_names := [name for name in dtype_of_name if name in self.by]:
-            raise PrcError(f"name the column {doubled_names[0]!r} in by= or in {argument}=, not in both")
-        self.by_exprs += exprs
+                raise PrcError(f"cast the column {name!r} of {argument_name}=: {dtype} cannot be sorted")
+        if repeated_names := [name for name in dtype_of_name if name in self.by]:
+            raise PrcError(
+                f"name the column {repeated_names[0]!r} in by= or in {argument_name}=, not in both"
+            )
+        self.by_exprs += group_exprs
         self.by |= dtype_of_name
         return dtype_of_name
 
-    def check(self, make_checks: MakeChecks, subject: str, *values: Any) -> None:
+    def check(self, make_checks: MakeChecks, subject_phrase: str, *checked_values: Any) -> None:
         """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
-        n_copies = len(self.wide_scores)
+        n_copies_of_rows = len(self.wide_score_names)
         self.tallies.checks += make_checks(
-            (lambda test: self.tallies.count(test) // n_copies) if n_copies else self.tallies.count,
-            subject,
-            *values,
+            (lambda test: self.tallies.count(test) // n_copies_of_rows)
+            if n_copies_of_rows
+            else self.tallies.count,
+            subject_phrase,
+            *checked_values,
         )
 
-    def check_scores(self, make_checks: MakeChecks, column: ReadColumn, value: pl.Expr) -> None:
+    def check_scores(
+        self, make_checks: MakeChecks, score_column: ReadColumn, score_expr: pl.Expr
+    ) -> None:
         """Add checks of scores, which name the columns that the user's table has them in."""
-        if len(self.wide_scores) < 2:
-            self.tallies.checks += make_checks(self.tallies.count, column.what, value)
+        if len(self.wide_score_names) < 2:
+            self.tallies.checks += make_checks(
+                self.tallies.count, score_column.subject_phrase, score_expr
+            )
             return
-        names = list(map(repr, self.wide_scores))
-        names_text = join_words(names if len(names) <= _MOST_NAMES else [*names[:_MOST_NAMES], "others"])
+        quoted_names = list(map(repr, self.wide_score_names))
+        names_text = join_words(
+            quoted_names if len(quoted_names) <= _MOST_NAMES else [*quoted_names[:_MOST_NAMES], "others"]
+        )
         # A row may lack several scores, so these are counted.
-        for check in make_checks(self.tallies.count, f"a score of the columns {names_text}", value):
-            parts = check.sentence_parts
-            texts = (p.replace("row(s)", "place(s)") if isinstance(p, str) else p for p in parts)
-            self.tallies.checks.append(check._replace(sentence_parts=tuple(texts)))
+        for check in make_checks(self.tallies.count, f"a score of the columns {names_text}", score_expr):
+            sentence_parts = check.sentence_parts
+            changed_parts = (
+                part.replace("row(s)", "place(s)") if isinstance(part, str) else part
+                for part in sentence_parts
+            )
+            self.tallies.checks.append(check._replace(sentence_parts=tuple(changed_parts)))
 
-    def read_values(self, argument: str, column: Column, rule: DtypeRule | None = None) -> ReadColumn:
-        """Return one column of a dtype that `rule` allows, of which no value may be missing."""
-        typed_column = self.read_column(argument, column)
-        if rule is not None:
-            rule.require(typed_column.what, typed_column.dtype)
+    def read_values(
+        self, argument_name: str, name_or_expr: Column, dtype_rule: DtypeRule | None = None
+    ) -> ReadColumn:
+        """Return one column of a dtype that `dtype_rule` allows, of which no value may be missing."""
+        typed_column = self.read_column(argument_name, name_or_expr)
+        if dtype_rule is not None:
+            dtype_rule.require(typed_column.subject_phrase, typed_column.dtype)
         self.handle_missing(typed_column)
         return typed_column
 
     def handle_missing(
-        self, column: ReadColumn, models: Sequence[str] = (), *, is_score: bool = False
+        self, typed_column: ReadColumn, model_names: Sequence[str] = (), *, is_score: bool = False
     ) -> None:
         """Add a check that no value is null or NaN; with missing="drop", leave such rows out instead.
 
-        `models` are those of a wide table whose models are compared: each has a check of its own.
+        `model_names` are those of a wide table whose models are compared: each has a check of its own.
         """
         if self.drops_incomplete:
-            lacks_value = value_checks.is_missing(column.value, column.dtype)
-            self.missing_tests.append(lacks_value)
+            is_value_missing = value_checks.is_missing(typed_column.expr, typed_column.dtype)
+            self.missing_test_exprs.append(is_value_missing)
             if not is_score:
-                self.stopping_tests.append(lacks_value)
+                self.stopping_test_exprs.append(is_value_missing)
             return
         make_checks = partial(
             value_checks.missing_checks,
-            refuses_nan=column.dtype.is_float(),
+            refuses_nan=typed_column.dtype.is_float(),
             may_rank_last=is_score,
         )
         if not is_score:
-            self.check(make_checks, column.what, column.value)
-        elif not models:
-            self.check_scores(make_checks, column, column.value)
-        for model in models:
-            count_rows = partial(self.tallies.count, among=pl.col(Row.MODEL) == model)
-            self.tallies.checks += make_checks(count_rows, f"score column {model!r}", column.value)
+            self.check(make_checks, typed_column.subject_phrase, typed_column.expr)
+        elif not model_names:
+            self.check_scores(make_checks, typed_column, typed_column.expr)
+        for model_name in model_names:
+            count_rows = partial(self.tallies.count, subset_expr=pl.col(Row.MODEL) == model_name)
+            self.tallies.checks += make_checks(
+                count_rows, f"score column {model_name!r}", typed_column.expr
+            )
 
     def _count_rows(
         self, complete_rows: pl.LazyFrame, column_exprs: Mapping[str, pl.Expr]
@@ -273,29 +303,29 @@ class ColumnReader:
         """
         # A label that is missing is of no class.
         n_pos = column_exprs.get(Row.LABEL, pl.lit(None, dtype=pl.Boolean)).sum()
-        all_count = self.input_rows.select(
+        counts_of_all = self.input_rows.select(
             all=pl.len(),
             all_positive=n_pos,
             without_score=column_exprs.get(Row.SCORE, pl.lit(0)).is_null().sum(),
-            refused=pl.any_horizontal(pl.lit(value=False), *self.stopping_tests).sum(),
+            refused=pl.any_horizontal(pl.lit(value=False), *self.stopping_test_exprs).sum(),
         )
-        kept_count = complete_rows.select(kept=pl.len(), kept_positive=n_pos)
-        return all_count.join(kept_count, how="cross")
+        counts_of_kept = complete_rows.select(kept=pl.len(), kept_positive=n_pos)
+        return counts_of_all.join(counts_of_kept, how="cross")
 
-    def input_fields(self, column_exprs: dict[str, pl.Expr]) -> dict[str, Any]:
+    def build_table_fields(self, column_exprs: dict[str, pl.Expr]) -> dict[str, Any]:
         """Return the fields of an `ResolvedTable`, without the rows that are left out."""
         complete_rows, row_counts = self.input_rows, None
         if self.drops_incomplete:
-            is_incomplete = pl.any_horizontal(self.missing_tests)
-            if self.example_keys:  # an example is left out as a whole
+            is_incomplete = pl.any_horizontal(self.missing_test_exprs)
+            if self.example_key_exprs:  # an example is left out as a whole
                 key_exprs = {
-                    f"{RESERVED}example_key_{i}": key for i, key in enumerate(self.example_keys)
+                    f"{RESERVED}example_key_{i}": key for i, key in enumerate(self.example_key_exprs)
                 }
-                incomplete_keys = complete_rows.filter(is_incomplete).select(**key_exprs).unique()
-                dtype_of_key = dict(incomplete_keys.collect_schema())
-                flagged_keys = incomplete_keys.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
+                incomplete_key_rows = complete_rows.filter(is_incomplete).select(**key_exprs).unique()
+                dtype_of_key = dict(incomplete_key_rows.collect_schema())
+                flagged_key_rows = incomplete_key_rows.with_columns(pl.lit(True).alias(_IS_INCOMPLETE))
                 keyed_rows = complete_rows.with_columns(**key_exprs)
-                complete_rows = join_groups(keyed_rows, flagged_keys, dtype_of_key, how="left")
+                complete_rows = join_groups(keyed_rows, flagged_key_rows, dtype_of_key, how="left")
                 complete_rows = complete_rows.filter(pl.col(_IS_INCOMPLETE).is_null())
                 complete_rows = complete_rows.drop(*key_exprs, _IS_INCOMPLETE)
             else:
@@ -315,14 +345,14 @@ class ColumnReader:
 
 
 def check_group_names(
-    groups: Iterable[str], result_columns: Iterable[str], argument: str = "by"
+    group_names: Iterable[str], result_columns: Iterable[str], argument_name: str = "by"
 ) -> None:
     """Raise if a group column has the name of a column that the result has beside it."""
-    if clashing_names := sorted(set(groups) & set(result_columns)):
+    if clashing_names := sorted(set(group_names) & set(result_columns)):
         name = clashing_names[0]
         raise PrcError(
-            f"rename the column {name!r} of {argument}=, e.g. "
-            f"{argument}=pl.col({name!r}).alias({name + '_group'!r}): the result has a column "
+            f"rename the column {name!r} of {argument_name}=, e.g. "
+            f"{argument_name}=pl.col({name!r}).alias({name + '_group'!r}): the result has a column "
             "of that name"
         )
 
@@ -333,58 +363,60 @@ def check_group_names(
 
 
 def read_group_keys(
-    argument: str, schema: Mapping[str, pl.DataType], by: Mapping[str, pl.DataType]
+    argument_name: str, schema: Mapping[str, pl.DataType], dtype_of_group: Mapping[str, pl.DataType]
 ) -> tuple[str, ...]:
     """Return the group columns that a frame has; raise if one is of another dtype than in the table."""
-    key_names = tuple(name for name in schema if name in by)
+    key_names = tuple(name for name in schema if name in dtype_of_group)
     for name in key_names:
-        if schema[name] != by[name]:
+        if schema[name] != dtype_of_group[name]:
             raise PrcError(
-                f"cast column {name!r} to one dtype: it is {schema[name]} in the {argument}= frame "
-                f"and {by[name]} in the table"
+                f"cast column {name!r} to one dtype: it is {schema[name]} in the {argument_name}= frame "
+                f"and {dtype_of_group[name]} in the table"
             )
     return key_names
 
 
 def check_forgotten_groups(
-    argument: str, other_names: Iterable[str], table_schema: Mapping[str, pl.DataType]
+    argument_name: str, other_names: Iterable[str], table_schema: Mapping[str, pl.DataType]
 ) -> None:
     """Raise if one of `other_names`, which are no groups, is a column of the table, and so a group."""
     # Without it in by=, the values of all groups would be taken for those of each group.
     for name in other_names:
         if name in table_schema:
             raise PrcError(
-                f"pass by={name!r}, or leave {name!r} out of the {argument}= frame: the table has "
+                f"pass by={name!r}, or leave {name!r} out of the {argument_name}= frame: the table has "
                 "this column too, and by= does not name it"
             )
 
 
 def missing_row_check(
-    argument: str,
+    argument_name: str,
     key_exprs: Mapping[str, pl.Expr],
     lacks_row: pl.Expr,
     n_groups: pl.Expr,
-    droppable_name: str = "",
+    droppable_column: str = "",
 ) -> Check:
     """Return the check that no row `lacks_row`, with the keys of the first one in its sentence.
 
     `key_exprs` holds what users call each key, and its value. The sentence writes that
-    the frame may do without the column `droppable_name`.
+    the frame may do without the column `droppable_column`.
     """
-    beginning = f"the {argument}= frame has no row for ", n_groups, " group(s), such as "
-    remedy = f"; add one, or drop the group column if {argument}= is the same for all groups"
-    if droppable_name:
-        remedy = f"; add one, or drop the column {droppable_name}"
-    return Check(n_groups > 0, (*beginning, *show_first(key_exprs, lacks_row), remedy))
+    start_parts = f"the {argument_name}= frame has no row for ", n_groups, " group(s), such as "
+    remedy_phrase = f"; add one, or drop the group column if {argument_name}= is the same for all groups"
+    if droppable_column:
+        remedy_phrase = f"; add one, or drop the column {droppable_column}"
+    return Check(n_groups > 0, (*start_parts, *list_key_phrases(key_exprs, lacks_row), remedy_phrase))
 
 
-def show_first(key_exprs: Mapping[str, pl.Expr], is_wrong: pl.Expr) -> list[str | pl.Expr]:
+def list_key_phrases(key_exprs: Mapping[str, pl.Expr], is_wrong: pl.Expr) -> list[str | pl.Expr]:
     """Return the parts of a sentence that name the keys of the first row by its keys that `is_wrong`."""
     sentence_parts: list[str | pl.Expr] = []
-    wrong_key_exprs = {name: key.filter(is_wrong) for name, key in key_exprs.items()}
-    for name, key in wrong_key_exprs.items():
+    wrong_key_exprs = {key_name: key_expr.filter(is_wrong) for key_name, key_expr in key_exprs.items()}
+    for key_name, key_expr in wrong_key_exprs.items():
         # Rows of groups may come in any order, but one mistake has one message.
-        value = show_value(key.sort_by([*wrong_key_exprs.values()]).first()).fill_null("null")
-        shown_name = "model" if name == Row.MODEL else name.removeprefix(USER_NAME)
-        sentence_parts += [", " if sentence_parts else "", f"{shown_name} = ", value]
+        value_text_expr = show_value(key_expr.sort_by([*wrong_key_exprs.values()]).first()).fill_null(
+            "null"
+        )
+        shown_name = "model" if key_name == Row.MODEL else key_name.removeprefix(USER_NAME)
+        sentence_parts += [", " if sentence_parts else "", f"{shown_name} = ", value_text_expr]
     return sentence_parts

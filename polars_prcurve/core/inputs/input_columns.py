@@ -46,10 +46,10 @@ class InputColumns(NamedTuple):
     """Whether the rows of an example were made from one row: they share the label and have scores."""
 
     @classmethod
-    def read_words(cls, words: Mapping[str, Any]) -> InputColumns:
+    def read_words(cls, arguments: Mapping[str, Any]) -> InputColumns:
         """Return what the words of a call mean; None counts as not passed, except for the label."""
         return cls(
-            **{word: value for word, value in words.items() if value is not None or word == "label"}
+            **{word: value for word, value in arguments.items() if value is not None or word == "label"}
         )
 
     @property

@@ -83,31 +83,31 @@ def tells_negatives(below: Any) -> bool:
     return not isinstance(below, pl.DataFrame) or below["n_neg"].null_count() < max(below.height, 1)
 
 
-def hide_unknown(result: pl.LazyFrame, user_columns: Collection[str]) -> pl.LazyFrame:
+def hide_unknown(result_rows: pl.LazyFrame, user_columns: Collection[str]) -> pl.LazyFrame:
     """Return a result in which all that follows from a number of negatives that is not known is null."""
-    unknown_names = [name for name in _NEGATIVE_COLUMNS if name not in user_columns]
-    return result.with_columns(pl.when(False).then(cs.by_name(*unknown_names, require_all=False)))
+    unknown_columns = [name for name in _NEGATIVE_COLUMNS if name not in user_columns]
+    return result_rows.with_columns(pl.when(False).then(cs.by_name(*unknown_columns, require_all=False)))
 
 
-def add_never_scored(table: ScoreTable, below: Any, *, in_rows: bool) -> ScoreTable:
+def add_never_scored(table: ScoreTable, below: Any, *, has_unscored_rows: bool) -> ScoreTable:
     """Return the table with the examples of `below=` below all scores, and rows without one, if any."""
-    if table.float_sums:
+    if table.has_float_sums:
         raise PrcError(
             "cast counts= to integers if they are numbers of examples; got floats, and "
             "examples that were never scored count as one each"
         )
-    unscored, below = NeverScored(in_rows=in_rows), arguments.take_frame(below)
+    unscored, below = NeverScored(has_rows=has_unscored_rows), arguments.take_frame(below)
     if below is None:
         return replace(table, unscored=unscored)
     table = replace(table, counts_negatives=tells_negatives(below))
     if isinstance(below, pl.DataFrame | pl.LazyFrame):
-        unscored = unscored._replace(group_numbers=_read_frame(below, table))
+        unscored = unscored._replace(group_rows=_read_frame(below, table))
     else:
         n_pos, n_neg = _read_numbers(below)
         unscored = unscored._replace(n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
         if not table.by:  # an empty table has no row, and one group all the same
             group_row = pl.LazyFrame({"n_pos": unscored.n_pos, "n_neg": unscored.n_neg})
-            unscored = unscored._replace(group_numbers=group_row.select(_TOTAL_EXPRS), n_pos=0, n_neg=0)
+            unscored = unscored._replace(group_rows=group_row.select(_TOTAL_EXPRS), n_pos=0, n_neg=0)
     if Row.EXAMPLE in table.columns:
         return _complete_examples(table, unscored)
     return replace(table, unscored=unscored)
@@ -129,19 +129,19 @@ def _read_numbers(below: Any) -> tuple[int, int | None]:
 
 def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return the frame of `below=` with its `by` columns and TOTALS; a DataFrame is checked at once."""
-    group_rows, by = below.lazy(), table.by
+    group_rows, dtype_of_group = below.lazy(), table.by
     # Of a wide table the names of score columns are its models.
-    model_name = "model" if table.model_name == Row.MODEL else table.model_name
-    if Row.MODEL in by and model_name in group_rows.collect_schema():
-        group_rows = group_rows.rename({model_name: Row.MODEL}).with_columns(
-            pl.col(Row.MODEL).cast(by[Row.MODEL])
+    model_column = "model" if table.model_column == Row.MODEL else table.model_column
+    if Row.MODEL in dtype_of_group and model_column in group_rows.collect_schema():
+        group_rows = group_rows.rename({model_column: Row.MODEL}).with_columns(
+            pl.col(Row.MODEL).cast(dtype_of_group[Row.MODEL])
         )
     if not table.counts_negatives:
         group_rows = group_rows.with_columns(pl.lit(MANY, dtype=pl.Int64).alias("n_neg"))
     schema = group_rows.collect_schema()
-    key_names = read_group_keys("below", schema, by)
-    if lacking_names := [name for name in by if name not in key_names]:
-        name = model_name if lacking_names[0] == Row.MODEL else lacking_names[0]
+    key_names = read_group_keys("below", schema, dtype_of_group)
+    if lacking_columns := [name for name in dtype_of_group if name not in key_names]:
+        name = model_column if lacking_columns[0] == Row.MODEL else lacking_columns[0]
         raise PrcError(f"add the group column {name!r} to the below= frame, which needs a row per group")
     other_names = [name for name in schema if name not in (*key_names, *_TOTALS_OF_NUMBER)]
     check_forgotten_groups("below", other_names, table.schema)
@@ -155,27 +155,27 @@ def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.Laz
             raise PrcError(f"cast column {name!r} of the below= frame to integers; it is {schema[name]}")
     group_rows = group_rows.select(*key_names, *_TOTALS_OF_NUMBER)
     group_rows = stop_if_broken(group_rows, _list_checks(key_names))
-    checked_rows = run_query(group_rows).lazy() if isinstance(below, pl.DataFrame) else group_rows
-    return checked_rows.select(*key_names, *_TOTAL_EXPRS)
+    checked_group_rows = run_query(group_rows).lazy() if isinstance(below, pl.DataFrame) else group_rows
+    return checked_group_rows.select(*key_names, *_TOTAL_EXPRS)
 
 
 def _list_checks(key_names: Sequence[str]) -> list[Check]:
     """Return the checks of the values in a frame of `below=`."""
     has_n_pos = pl.col("n_pos").is_not_null()
     is_repeated = pl.struct(key_names).is_duplicated() if key_names else has_n_pos & (pl.len() > 1)
-    is_outside = pl.any_horizontal(
+    is_out_of_range = pl.any_horizontal(
         ~pl.col(name).is_between(0, arguments.MOST_EXAMPLES) for name in _TOTALS_OF_NUMBER
     )
-    null_advice = "; n_neg is null in all rows, or in none: evaluate groups without it separately"
-    troubles = [
+    null_advice_phrase = "; n_neg is null in all rows, or in none: evaluate groups without it separately"
+    problems = [
         (~has_n_pos, "has a null n_pos", ""),
-        (pl.col("n_neg").is_null(), "has a null n_neg", null_advice),
-        (is_outside.fill_null(False), "has a number below 0 or above 2**53", ""),
+        (pl.col("n_neg").is_null(), "has a null n_neg", null_advice_phrase),
+        (is_out_of_range.fill_null(False), "has a number below 0 or above 2**53", ""),
         (is_repeated, "repeats a group", "; it needs one row per group"),
     ]
     return [
-        count_check(is_wrong.sum(), f"the below= frame {trouble} in ", f" row(s){advice}")
-        for is_wrong, trouble, advice in troubles
+        count_check(is_wrong.sum(), f"the below= frame {problem_phrase} in ", f" row(s){advice_phrase}")
+        for is_wrong, problem_phrase, advice_phrase in problems
     ]
 
 
@@ -194,82 +194,84 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
     What no model scored is one row per class, which counts as many examples.
     """
     class_test_exprs = {Row.POS: table.columns[Row.LABEL], Row.NEG: ~table.columns[Row.LABEL]}
-    score_test_exprs = {name: test.cast(pl.Int64) for name, test in table.tallies.tests.items()}
-    columns = {name: table.columns[name] for name in (Row.SCORE, Row.EXAMPLE)}
-    amount_exprs = {name: test.cast(pl.Int128) for name, test in class_test_exprs.items()}
-    model_rows = table.frame.select(*table.by_exprs, **columns, **amount_exprs, **score_test_exprs)
-    no_class = pl.lit(0, dtype=pl.Int8).alias(_UNSCORED_CLASS)
-    model_rows = model_rows.with_columns(no_class).cache()
-    model_frame = _list_models(model_rows, table.by, unscored).cache()
+    score_test_exprs = {
+        name: test_expr.cast(pl.Int64) for name, test_expr in table.tallies.test_exprs.items()
+    }
+    column_exprs = {name: table.columns[name] for name in (Row.SCORE, Row.EXAMPLE)}
+    amount_exprs = {name: test_expr.cast(pl.Int128) for name, test_expr in class_test_exprs.items()}
+    model_rows = table.frame.select(*table.by_exprs, **column_exprs, **amount_exprs, **score_test_exprs)
+    no_class_expr = pl.lit(0, dtype=pl.Int8).alias(_UNSCORED_CLASS)
+    model_rows = model_rows.with_columns(no_class_expr).cache()
+    model_groups = _list_models(model_rows, table.by, unscored).cache()
     # The examples that a model has no row for, of all that a model of their group has.
     dtype_of_group, example_dtype = table.group_columns, model_rows.collect_schema()[Row.EXAMPLE]
     example_rows = model_rows.group_by(*dtype_of_group, Row.EXAMPLE).agg(pl.col(*_BELOW_OF_AMOUNT).max())
     scored_examples = model_rows.select(*table.by, Row.EXAMPLE).unique()
     scored_examples = scored_examples.with_columns(pl.lit(True).alias(_HAS_ROW))
-    examples_of_models = join_groups(example_rows, model_frame.select(*table.by), dtype_of_group)
+    examples_of_models = join_groups(example_rows, model_groups.select(*table.by), dtype_of_group)
     dtype_of_key = {**table.by, Row.EXAMPLE: example_dtype}
     examples_of_models = join_groups(examples_of_models, scored_examples, dtype_of_key, how="left")
     lacking_examples = examples_of_models.filter(pl.col(_HAS_ROW).is_null())
-    lacking_examples = lacking_examples.select(*table.by, Row.EXAMPLE, *_BELOW_OF_AMOUNT, no_class)
+    lacking_examples = lacking_examples.select(*table.by, Row.EXAMPLE, *_BELOW_OF_AMOUNT, no_class_expr)
     lacking_examples = lacking_examples.cache()
-    rest_rows = _count_rest(model_frame, lacking_examples, table)
+    rest_rows = _count_rest(model_groups, lacking_examples, table)
     all_rows = pl.concat([model_rows, lacking_examples, rest_rows], how="diagonal_relaxed")
     # What no model scored has no id, and one of its class.
-    example_key = pl.struct(Row.EXAMPLE, _UNSCORED_CLASS).alias(Row.EXAMPLE)
+    example_key_expr = pl.struct(Row.EXAMPLE, _UNSCORED_CLASS).alias(Row.EXAMPLE)
     unchanged_exprs = {name: pl.col(name) for name in (Row.SCORE, Row.POS, Row.NEG)}
     tallies = Tallies({name: pl.col(name) for name in score_test_exprs}, list(table.tallies.checks))
     tallies.checks += [
-        count_check(tallies.count(pl.col(name)), trouble, _REMEDY)
-        for name, trouble in _TROUBLE_OF_TALLY.items()
+        count_check(tallies.count(pl.col(name)), problem_phrase, _REMEDY)
+        for name, problem_phrase in _TROUBLE_OF_TALLY.items()
     ]
     return replace(
         table,
         frame=all_rows,
         by_exprs=[pl.col(name) for name in table.by],
-        columns={**unchanged_exprs, Row.EXAMPLE: example_key},
+        columns={**unchanged_exprs, Row.EXAMPLE: example_key_expr},
         tallies=tallies,
-        unscored=NeverScored(in_rows=True),
+        unscored=NeverScored(has_rows=True),
     )
 
 
 def _list_models(
-    rows: pl.LazyFrame, by: Mapping[str, pl.DataType], unscored: NeverScored
+    model_rows: pl.LazyFrame, dtype_of_group: Mapping[str, pl.DataType], unscored: NeverScored
 ) -> pl.LazyFrame:
     """Return one row per group and model, with the numbers of `below=` in POS_BELOW and NEG_BELOW."""
-    model_keys = rows.select(*by).unique()
-    if unscored.group_numbers is None:
+    model_key_rows = model_rows.select(*dtype_of_group).unique()
+    if unscored.group_rows is None:
         number_of_column = {Group.POS_BELOW: unscored.n_pos, Group.NEG_BELOW: unscored.n_neg}
-        return model_keys.with_columns(
+        return model_key_rows.with_columns(
             pl.lit(number, dtype=pl.Int64).alias(name) for name, number in number_of_column.items()
         )
-    below_numbers = unscored.group_numbers.select(*by, *_BELOW_OF_AMOUNT.values())
-    all_models = pl.concat([model_keys, below_numbers.select(*by)]).unique()
-    return join_groups(all_models, below_numbers, by, how="left").with_columns(
+    below_rows = unscored.group_rows.select(*dtype_of_group, *_BELOW_OF_AMOUNT.values())
+    all_model_rows = pl.concat([model_key_rows, below_rows.select(*dtype_of_group)]).unique()
+    return join_groups(all_model_rows, below_rows, dtype_of_group, how="left").with_columns(
         pl.col(*_BELOW_OF_AMOUNT.values()).fill_null(0)
     )
 
 
 def _count_rest(
-    model_frame: pl.LazyFrame, lacking_examples: pl.LazyFrame, table: ScoreTable
+    model_groups: pl.LazyFrame, lacking_examples: pl.LazyFrame, table: ScoreTable
 ) -> pl.LazyFrame:
     """Return a row per group, model and class: the examples that no model scored, and their tests."""
     group_names = list(table.group_columns)
-    lacking_sums = aggregate_by(lacking_examples, table.by, [pl.col(*_BELOW_OF_AMOUNT).sum()])
-    models_with_sums = join_groups(model_frame, lacking_sums, table.by, how="left")
+    lacking_sum_rows = aggregate_by(lacking_examples, table.by, [pl.col(*_BELOW_OF_AMOUNT).sum()])
+    model_groups_with_sums = join_groups(model_groups, lacking_sum_rows, table.by, how="left")
     rest_frames = []
     for class_number, (amount_column, below_column) in enumerate(_BELOW_OF_AMOUNT.items(), start=1):
         n_rest = pl.col(below_column) - pl.col(amount_column).fill_null(0)
         if amount_column == Row.NEG and not table.counts_negatives:
             n_rest = 0 * n_rest + MANY  # those that no model scored are not counted
-        greatest_rest = n_rest.max().over(group_names) if group_names else n_rest.max()
-        columns = {
+        greatest_n_rest = n_rest.max().over(group_names) if group_names else n_rest.max()
+        column_exprs = {
             name: (n_rest if name == amount_column else 0 * n_rest).clip(lower_bound=0)
             for name in _BELOW_OF_AMOUNT
         }
-        columns |= {
+        column_exprs |= {
             _TOO_FEW: (n_rest < 0).cast(pl.Int64),
-            _IS_UNEQUAL: (n_rest != greatest_rest).cast(pl.Int64),
+            _IS_UNEQUAL: (n_rest != greatest_n_rest).cast(pl.Int64),
             _UNSCORED_CLASS: pl.lit(class_number, dtype=pl.Int8),
         }
-        rest_frames.append(models_with_sums.select(*table.by, **columns))
+        rest_frames.append(model_groups_with_sums.select(*table.by, **column_exprs))
     return pl.concat(rest_frames)

@@ -35,19 +35,21 @@ _LEN = f"{RESERVED}len"  # the number of rows of a group, or of equal scores
 class Tallies:
     """Row-wise tests, and the checks of their sums."""
 
-    tests: dict[str, pl.Expr] = field(default_factory=dict)
+    test_exprs: dict[str, pl.Expr] = field(default_factory=dict)
     """Boolean or integer expressions over rows, by the names of their sums in the table of groups."""
     checks: list[Check] = field(default_factory=list)  # checks over the table of groups
     n_score_tests: int = 0  # the number of tests, the first ones, that read the score alone
 
-    def count(self, test: pl.Expr, among: pl.Expr | None = None, *, per_group: bool = False) -> pl.Expr:
-        """Add a test of rows, or of those `among` them; return the number that satisfy it.
+    def count(
+        self, test_expr: pl.Expr, subset_expr: pl.Expr | None = None, *, is_per_group: bool = False
+    ) -> pl.Expr:
+        """Add a test of rows, or of a subset of them; return the number that satisfy it.
 
         That is a number of the whole table, or a column of the table of groups.
         """
-        name = f"{RESERVED}tally_{len(self.tests)}"
-        self.tests[name] = test if among is None else test & among
-        return pl.col(name) if per_group else pl.col(name).sum()
+        tally_name = f"{RESERVED}tally_{len(self.test_exprs)}"
+        self.test_exprs[tally_name] = test_expr if subset_expr is None else test_expr & subset_expr
+        return pl.col(tally_name) if is_per_group else pl.col(tally_name).sum()
 
 
 TOTALS = (Group.N_POS, Group.POS_BELOW, Group.N_NEG, Group.NEG_BELOW)
@@ -63,9 +65,9 @@ class NeverScored(NamedTuple):
 
     n_pos: int = 0
     n_neg: int = 0  # numbers that each group of the table has
-    group_numbers: pl.LazyFrame | None = None
+    group_rows: pl.LazyFrame | None = None
     """One row per group that has some: the `by` columns and TOTALS."""
-    in_rows: bool = False  # whether rows of the table without a score are among them
+    has_rows: bool = False  # whether rows of the table without a score are among them
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +95,7 @@ class ResolvedTable:
     """A query for the numbers of rows of the user's table and of those kept; None if all are kept."""
     n_rows: int | None = None
     """The rows of the user's table; None for a LazyFrame."""
-    model_name: str = ""  # what users call the column Row.MODEL
+    model_column: str = ""  # what users call the column Row.MODEL
     unscored: NeverScored | None = None
     """The examples below all scores; None if there are none."""
     counts_negatives: bool = True
@@ -113,8 +115,8 @@ class ResolvedTable:
     @property
     def kept_counts(self) -> dict[Hashable, Any] | None:
         """What was counted of these very rows, by the request; None of a table that keeps none."""
-        is_own = self.counts is not None and self.counts.rows is self.frame
-        return self.counts.results if self.counts is not None and is_own else None
+        has_own_rows = self.counts is not None and self.counts.rows is self.frame
+        return self.counts.results if self.counts is not None and has_own_rows else None
 
     @property
     def is_in_memory(self) -> bool:
@@ -145,9 +147,9 @@ class ResolvedTable:
         n_rows = None if self.n_rows is None or n_etas is None else self.n_rows * n_etas
         return run_query(query, n_rows)
 
-    def require_example_counts(self, argument: str = "confidence=") -> ResolvedTable:
+    def require_example_counts(self, argument_name: str = "confidence=") -> ResolvedTable:
         """Return the table; raise if it does not have the number of examples, for an argument."""
-        raise NotImplementedError(argument)
+        raise NotImplementedError(argument_name)
 
     @property
     def group_columns(self) -> dict[str, pl.DataType]:
@@ -163,7 +165,7 @@ class ResolvedTable:
     def rows(self) -> pl.LazyFrame:
         """The rows to count at a score."""
         rows = self.frame.select(*self.by_exprs, **self.columns)
-        may_lack_scores = self.unscored is not None and self.unscored.in_rows
+        may_lack_scores = self.unscored is not None and self.unscored.has_rows
         return rows.filter(pl.col(Row.SCORE).is_not_null()) if may_lack_scores else rows
 
     def aggregate_groups(self, aggregate_exprs: Iterable[pl.Expr]) -> pl.LazyFrame:
@@ -171,8 +173,8 @@ class ResolvedTable:
         # Over `frame` and not over `rows`: Polars would compute the columns of `rows`, and hold them in
         # memory for both uses.
         test_sum_exprs = (  # a sum of counts that are too large for a check may wrap
-            test.sum().cast(pl.Int64, wrap_numerical=True).alias(name)
-            for name, test in self.tallies.tests.items()
+            test_expr.sum().cast(pl.Int64, wrap_numerical=True).alias(name)
+            for name, test_expr in self.tallies.test_exprs.items()
         )
         if self.by:
             groups = self.frame.group_by(*self.by_exprs).agg(*aggregate_exprs, *test_sum_exprs)
@@ -180,12 +182,12 @@ class ResolvedTable:
         else:  # a select makes one row of an empty table, which has no group
             total_row = self.frame.select(*aggregate_exprs, *test_sum_exprs, pl.len().alias(_LEN))
             groups = total_row.filter(pl.col(_LEN) > 0).drop(_LEN)
-        if self.unscored is None or self.unscored.group_numbers is None:
+        if self.unscored is None or self.unscored.group_rows is None:
             return groups
-        unscored_numbers = self.unscored.group_numbers.select(
+        unscored_rows = self.unscored.group_rows.select(
             *self.by, *(name for name in TOTALS if name in groups.collect_schema())
         )
-        partial_groups = pl.concat([groups, unscored_numbers], how="diagonal_relaxed")
+        partial_groups = pl.concat([groups, unscored_rows], how="diagonal_relaxed")
         if not self.by:
             return partial_groups.sum()
         return partial_groups.group_by(*self.by).agg(pl.exclude(*self.by).sum()).sort(*self.by)
@@ -200,8 +202,8 @@ class ScoreTable(ResolvedTable):
 
     score_dtype: pl.DataType
     count_dtype: pl.DataType
-    float_sums: bool  # whether Row.POS and Row.NEG are Float64; otherwise they are Int128
-    weighted: bool  # whether each row is one example with a weight
+    has_float_sums: bool  # whether Row.POS and Row.NEG are Float64; otherwise they are Int128
+    is_weighted: bool  # whether each row is one example with a weight
     is_aggregated: bool = False  # whether rows of equal scores were added up
     within: tuple[str, ...] = ()
     """The last group columns, if they distinguish the parts of a field."""
@@ -224,17 +226,17 @@ class ScoreTable(ResolvedTable):
     def has_squares(self) -> bool:
         """Whether sums of squared weights are known, which give the error of a sum of weights."""
         # Those of a field do not: its errors add up over its parts.
-        return self.parts is None and (self.weighted or Row.POS_SQUARES in self.columns)
+        return self.parts is None and (self.is_weighted or Row.POS_SQUARES in self.columns)
 
-    def require_example_counts(self, argument: str = "confidence=") -> ScoreTable:
+    def require_example_counts(self, argument_name: str = "confidence=") -> ScoreTable:
         """Return the table; raise if its sums do not give the number of examples."""
         if self.parts is not None:
-            self.parts.table.require_example_counts(argument)
-        elif self.float_sums and not self.has_squares:
+            self.parts.table.require_example_counts(argument_name)
+        elif self.has_float_sums and not self.has_squares:
             raise PrcError(
                 "cast counts= to integers if they are numbers of examples, or add the columns "
-                f"n_pos_squares and n_neg_squares for weighted counts: {argument} cannot use floats "
-                "alone"
+                f"n_pos_squares and n_neg_squares for weighted counts: {argument_name} cannot use "
+                "floats alone"
             )
         return self
 
@@ -246,31 +248,36 @@ class ScoreTable(ResolvedTable):
         """Return the table with one row per group and score, which is faster where scores repeat."""
         # The tests of the score come first, so that made again over the new rows they have their names.
         # All rows of a score satisfy them, or none. The sums of the other tests become columns.
-        score, score_tallies = pl.col(Row.SCORE), Tallies()
+        score_expr, score_tallies = pl.col(Row.SCORE), Tallies()
         if self.tallies.n_score_tests > 0:
-            has_nan = self.score_dtype.is_float()
-            value_checks.missing_checks(score_tallies.count, "", score, refuses_nan=has_nan)
+            may_have_nan = self.score_dtype.is_float()
+            value_checks.missing_checks(score_tallies.count, "", score_expr, refuses_nan=may_have_nan)
         other_test_exprs = {
-            name: test for name, test in self.tallies.tests.items() if name not in score_tallies.tests
+            name: test_expr
+            for name, test_expr in self.tallies.test_exprs.items()
+            if name not in score_tallies.test_exprs
         }
-        sum_exprs = {name: test.sum().cast(pl.Int64) for name, test in other_test_exprs.items()}
+        sum_exprs = {
+            name: test_expr.sum().cast(pl.Int64) for name, test_expr in other_test_exprs.items()
+        }
         sum_exprs[_LEN] = pl.len().cast(pl.Int64)
         sum_exprs[Row.POS] = self.columns[Row.LABEL].cast(pl.Int64).sum()
-        score_groups = self.frame.group_by(*self.by_exprs, self.columns[Row.SCORE].alias(Row.SCORE))
+        rows_by_score = self.frame.group_by(*self.by_exprs, self.columns[Row.SCORE].alias(Row.SCORE))
         # Cached, or else each of the two uses would aggregate again.
-        score_rows = score_groups.agg(**sum_exprs).cache()
-        tests = {
-            name: pl.when(test).then(_LEN).otherwise(0) for name, test in score_tallies.tests.items()
+        score_rows = rows_by_score.agg(**sum_exprs).cache()
+        test_exprs = {
+            name: pl.when(test_expr).then(_LEN).otherwise(0)
+            for name, test_expr in score_tallies.test_exprs.items()
         }
-        tests |= {name: pl.col(name) for name in other_test_exprs}
+        test_exprs |= {name: pl.col(name) for name in other_test_exprs}
         n_pos, n_neg = pl.col(Row.POS), pl.col(_LEN) - pl.col(Row.POS)
         amount_exprs = {Row.POS: n_pos.cast(pl.Int128), Row.NEG: n_neg.cast(pl.Int128)}
         return replace(
             self,
             frame=score_rows,
             by_exprs=[pl.col(name) for name in self.by],
-            columns={Row.SCORE: score, **amount_exprs},
-            tallies=Tallies(tests, self.tallies.checks),
+            columns={Row.SCORE: score_expr, **amount_exprs},
+            tallies=Tallies(test_exprs, self.tallies.checks),
             is_aggregated=True,
         )
 
@@ -288,11 +295,11 @@ class FieldParts(NamedTuple):
     uncertain_eta: bool  # whether a prevalence is an estimate
 
 
-def class_amounts(columns: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
+def class_amounts(column_exprs: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
     """Return Row.POS and Row.NEG, what a row adds to either class, from the columns of a table."""
-    if (label := columns.get(Row.LABEL)) is not None:
-        return {Row.POS: label.cast(pl.Int64), Row.NEG: (~label).cast(pl.Int64)}
-    return {Row.POS: columns[Row.POS], Row.NEG: columns[Row.NEG]}
+    if (label_expr := column_exprs.get(Row.LABEL)) is not None:
+        return {Row.POS: label_expr.cast(pl.Int64), Row.NEG: (~label_expr).cast(pl.Int64)}
+    return {Row.POS: column_exprs[Row.POS], Row.NEG: column_exprs[Row.NEG]}
 
 
 def has_unscored(table: ResolvedTable) -> TypeGuard[ScoreTable]:
@@ -305,14 +312,14 @@ def is_field(table: ResolvedTable) -> TypeGuard[ScoreTable]:
     return isinstance(table, ScoreTable) and table.parts is not None
 
 
-def refuse_points(argument: str, comparer: str) -> PrcError:
+def refuse_points(argument_name: str, comparer_phrase: str) -> PrcError:
     """Return the error for points where models are compared by their examples: which call takes them.
 
-    `argument` names the points, and `comparer` what compares.
+    `argument_name` names the points, and `comparer_phrase` what compares.
     """
     return PrcError(
         'call compare(paired=False, metrics="precision") for one point per model, or '
-        f"ranking(coarse=True) for several: {comparer} needs examples, and {argument}= "
+        f"ranking(coarse=True) for several: {comparer_phrase} needs examples, and {argument_name}= "
         "holds points"
     )
 
@@ -333,11 +340,11 @@ class RateTable(ResolvedTable):
         """Whether the numbers of examples may be known of some groups alone."""
         return self.has_counts and not self.has_cells
 
-    def require_example_counts(self, argument: str = "confidence=") -> RateTable:
+    def require_example_counts(self, argument_name: str = "confidence=") -> RateTable:
         """Return the table; raise if it does not have the number of examples."""
         if not self.has_counts:
             raise PrcError(
-                f'pass sizes=("n_pos", "n_neg"), or n_pos= and n_neg= to from_rates: {argument} '
+                f'pass sizes=("n_pos", "n_neg"), or n_pos= and n_neg= to from_rates: {argument_name} '
                 "needs numbers of examples, and rates= holds none"
             )
         return self

@@ -43,7 +43,7 @@ def unpivot_scores(
     shared_columns = _find_shared_columns(schema, "scores", score_columns, [name, score, row])
     name_values = pl.Series(name, score_columns, dtype=pl.String)
     return _stack_columns(
-        wide_rows, score, score_columns, name_values, shared_columns=shared_columns, row=row
+        wide_rows, score, score_columns, name_values, shared_columns=shared_columns, row_number_name=row
     )
 
 
@@ -68,13 +68,13 @@ def empty_incomplete(
     schema = frame.collect_schema()
     if not all(isinstance(column, str) and column in schema for column in score_columns):
         return frame  # what is wrong with them is reported where they are read
-    missing_tests = [is_missing(select_column(column), schema[column]) for column in score_columns]
-    is_incomplete = pl.any_horizontal(missing_tests)
+    missing_test_exprs = [is_missing(select_column(column), schema[column]) for column in score_columns]
+    is_incomplete = pl.any_horizontal(missing_test_exprs)
     if example_keys is not None:
         is_incomplete = is_incomplete.any().over(example_keys)
     return frame.with_columns(
         pl.when(~is_incomplete | is_missing_here).then(select_column(column)).alias(column)
-        for column, is_missing_here in zip(score_columns, missing_tests, strict=True)
+        for column, is_missing_here in zip(score_columns, missing_test_exprs, strict=True)
     )
 
 
@@ -89,15 +89,15 @@ def stack_models(wide_rows: pl.LazyFrame, score_columns: Any) -> StackedTable:
     new_names = [Row.MODEL, None if score_name in schema else score_name, Row.EXAMPLE]
     shared_columns = _find_shared_columns(schema, "score", score_columns, new_names)
     # All rows of the first model, then all of the next: ten times as fast as in the order of rows.
-    numbered_rows, name_dtype = _number_rows(wide_rows, Row.EXAMPLE), pl.Enum(score_columns)
+    numbered_rows, model_dtype = _number_rows(wide_rows, Row.EXAMPLE), pl.Enum(score_columns)
     shared_exprs = [pl.col(Row.EXAMPLE), *map(select_column, shared_columns)]
     model_frames = (
         numbered_rows.select(
             *shared_exprs,
-            pl.lit(name, dtype=name_dtype).alias(Row.MODEL),
-            select_column(name).alias(score_name),
+            pl.lit(model_name, dtype=model_dtype).alias(Row.MODEL),
+            select_column(model_name).alias(score_name),
         )
-        for name in score_columns
+        for model_name in score_columns
     )
     return StackedTable(pl.concat(model_frames), score_name, Row.MODEL)
 
@@ -109,25 +109,31 @@ def _cast_rules(wide_rows: pl.LazyFrame, score_columns: Sequence[str]) -> pl.Laz
     """
     schema = wide_rows.collect_schema()
     # What is no name of a column is refused later, in its turn.
-    names = [name for name in score_columns if isinstance(name, str) and name in schema]
-    dtypes = {name: schema[name] for name in names}
-    rules = [name for name, dtype in dtypes.items() if dtype.is_integer() or dtype == pl.Boolean]
-    if not rules or any(dtypes[name] != pl.Float64 for name in dtypes if name not in rules):
+    score_names = [name for name in score_columns if isinstance(name, str) and name in schema]
+    dtype_of_score = {name: schema[name] for name in score_names}
+    rule_names = [
+        name for name, dtype in dtype_of_score.items() if dtype.is_integer() or dtype == pl.Boolean
+    ]
+    if not rule_names or any(
+        dtype_of_score[name] != pl.Float64 for name in dtype_of_score if name not in rule_names
+    ):
         return wide_rows
-    if len(rules) == len(dtypes):
+    if len(rule_names) == len(dtype_of_score):
         return wide_rows
     checks = []
-    for name in (name for name in rules if dtypes[name] in _WIDE_INTEGERS):
+    for name in (name for name in rule_names if dtype_of_score[name] in _WIDE_INTEGERS):
         is_lost = ~select_column(name).is_between(-_MOST_EXACT, _MOST_EXACT)
-        beginning = f"score column {name!r} is {dtypes[name]} beside Float64, which has no "
-        lost_value = show_value(select_column(name).filter(is_lost).first())
-        checks.append(Check(is_lost.any(), (beginning, lost_value, "; cast the columns to one dtype")))
+        start_phrase = f"score column {name!r} is {dtype_of_score[name]} beside Float64, which has no "
+        lost_value_expr = show_value(select_column(name).filter(is_lost).first())
+        checks.append(
+            Check(is_lost.any(), (start_phrase, lost_value_expr, "; cast the columns to one dtype"))
+        )
     if checks:
         # A check ahead of a group_by can lock the streaming engine, so a row joins all others.
-        checked_rows = stop_if_broken(wide_rows.select(map(select_column, rules)), checks)
+        checked_rows = stop_if_broken(wide_rows.select(map(select_column, rule_names)), checks)
         checked_row = checked_rows.select(pl.len().alias(_N_ROWS))
         wide_rows = wide_rows.join(checked_row, how="cross", maintain_order="left").drop(_N_ROWS)
-    return wide_rows.with_columns(select_column(name).cast(pl.Float64) for name in rules)
+    return wide_rows.with_columns(select_column(name).cast(pl.Float64) for name in rule_names)
 
 
 def stack_classes(wide_rows: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) -> StackedTable:
@@ -148,29 +154,29 @@ def stack_classes(wide_rows: pl.LazyFrame, label: Any, scores: Mapping[Any, str]
     label_name = _name_apart(f"{label} (one class)", schema)
     new_names = [None if score_name in schema else score_name, label_name]
     shared_columns = _find_shared_columns(schema, "score", score_columns, new_names)
-    classes = read_classes(label, schema[label], list(scores)).alias(Row.CLASS)
-    wide_rows = _check_all_occur(wide_rows, label, classes, "score")
+    class_values = read_classes(label, schema[label], list(scores)).alias(Row.CLASS)
+    wide_rows = _check_all_occur(wide_rows, label, class_values, "score")
     long_rows = _stack_columns(
         wide_rows,
         score_name,
         score_columns,
-        classes,
+        class_values,
         shared_columns=shared_columns,
-        row=Row.EXAMPLE,
+        row_number_name=Row.EXAMPLE,
     )
     long_rows = long_rows.with_columns((select_column(label) == pl.col(Row.CLASS)).alias(label_name))
     return StackedTable(long_rows, score_name, Row.CLASS, label_name=label_name)
 
 
-def _name_scores(score_columns: Sequence[Any], schema: Collection[str]) -> str:
+def _name_scores(score_columns: Sequence[Any], column_names: Collection[str]) -> str:
     """Return what the scores of several columns are called, or of one column its name."""
     score_name = " or ".join(map(str, score_columns))
-    return score_name if score_name in score_columns else _name_apart(score_name, schema)
+    return score_name if score_name in score_columns else _name_apart(score_name, column_names)
 
 
-def _name_apart(name: str, schema: Collection[str]) -> str:
+def _name_apart(name: str, column_names: Collection[str]) -> str:
     """Return a name, with as many underscores behind it that no column of a table is called like it."""
-    while name in schema:
+    while name in column_names:
         name += "_"
     return name
 
@@ -194,16 +200,16 @@ def one_vs_rest(
     _check_known(schema, "label", [label])
     _check_new_names(name=name, score=score, row=row)
     score_columns = list(scores.values())
-    label_and_weight = None if label == "label" else "label", None if mix is None else "weight"
-    new_names = [name, score, row, *label_and_weight]
+    label_and_weight_names = None if label == "label" else "label", None if mix is None else "weight"
+    new_names = [name, score, row, *label_and_weight_names]
     shared_columns = _find_shared_columns(schema, "scores", score_columns, new_names)
-    classes = read_classes(label, schema[label], list(scores)).alias(name)
-    wide_rows = _check_all_occur(wide_rows, label, classes, "scores")
+    class_values = read_classes(label, schema[label], list(scores)).alias(name)
+    wide_rows = _check_all_occur(wide_rows, label, class_values, "scores")
     if mix is not None:
-        wide_rows = _join_class_weights(wide_rows, label, schema[label], mix, classes)
+        wide_rows = _join_class_weights(wide_rows, label, schema[label], mix, class_values)
         shared_columns = [*shared_columns, _WEIGHT]
     long_rows = _stack_columns(
-        wide_rows, score, score_columns, classes, shared_columns=shared_columns, row=row
+        wide_rows, score, score_columns, class_values, shared_columns=shared_columns, row_number_name=row
     )
     long_rows = long_rows.with_columns((select_column(label) == select_column(name)).alias("label"))
     if mix is None:
@@ -212,90 +218,97 @@ def one_vs_rest(
 
 
 def _join_class_weights(
-    wide_rows: pl.LazyFrame, label_name: str, dtype: pl.DataType, mix: object, classes: pl.Series
+    wide_rows: pl.LazyFrame, label_name: str, dtype: pl.DataType, mix: object, class_values: pl.Series
 ) -> pl.LazyFrame:
     """Add _WEIGHT, the share of the class of a row by `mix` over that in the table."""
     shares_by_class = arguments.read_shares("mix=", mix)
-    shared_classes = read_classes(label_name, dtype, list(shares_by_class))
-    shared_values = shared_classes.to_list()
-    if lacking_classes := [value for value in classes.to_list() if value not in shared_values]:
+    mix_classes = read_classes(label_name, dtype, list(shares_by_class))
+    mix_class_list = mix_classes.to_list()
+    if lacking_classes := [value for value in class_values.to_list() if value not in mix_class_list]:
         raise PrcError(
             f"add a share for {lacking_classes[0]!r} to mix=, which needs one for every class"
         )
-    shares = pl.Series(_WEIGHT, [*shares_by_class.values()], dtype=pl.Float64)
-    field_shares = pl.LazyFrame([shared_classes.alias(label_name), shares / math.fsum(shares)])
-    n_rows, weight = pl.col(_N_ROWS), pl.col(_WEIGHT)
+    class_shares = pl.Series(_WEIGHT, [*shares_by_class.values()], dtype=pl.Float64)
+    class_share_rows = pl.LazyFrame(
+        [mix_classes.alias(label_name), class_shares / math.fsum(class_shares)]
+    )
+    n_rows, weight_expr = pl.col(_N_ROWS), pl.col(_WEIGHT)
     labelled_rows = wide_rows.filter(select_column(label_name).is_not_null())
-    rows_per_class = labelled_rows.group_by(label_name).agg(pl.len().alias(_N_ROWS))
-    lacks_rows = n_rows.is_null() & (weight > 0) & (n_rows.sum() > 0)
+    class_count_rows = labelled_rows.group_by(label_name).agg(pl.len().alias(_N_ROWS))
+    is_class_lacking = n_rows.is_null() & (weight_expr > 0) & (n_rows.sum() > 0)
     checks = [
-        _class_check(n_rows.is_not_null() & weight.is_null(), label_name, "mix= has no share for"),
-        _class_check(lacks_rows, label_name, "no row of the table belongs to"),
+        _class_check(n_rows.is_not_null() & weight_expr.is_null(), label_name, "mix= has no share for"),
+        _class_check(is_class_lacking, label_name, "no row of the table belongs to"),
     ]
-    counts_and_shares = rows_per_class.join(field_shares, on=label_name, how="full", coalesce=True)
-    table_classes = stop_if_broken(counts_and_shares, checks).filter(n_rows.is_not_null())
-    class_weight = (weight * (n_rows.sum() / n_rows)).alias(_WEIGHT)
-    weights_by_class = table_classes.select(label_name, class_weight)
-    wide_rows = wide_rows.join(weights_by_class, on=label_name, how="left", maintain_order="left")
-    return wide_rows.with_columns(weight.fill_null(1.0))
+    count_and_share_rows = class_count_rows.join(
+        class_share_rows, on=label_name, how="full", coalesce=True
+    )
+    table_class_rows = stop_if_broken(count_and_share_rows, checks).filter(n_rows.is_not_null())
+    class_weight_expr = (weight_expr * (n_rows.sum() / n_rows)).alias(_WEIGHT)
+    class_weight_rows = table_class_rows.select(label_name, class_weight_expr)
+    wide_rows = wide_rows.join(class_weight_rows, on=label_name, how="left", maintain_order="left")
+    return wide_rows.with_columns(weight_expr.fill_null(1.0))
 
 
-def _class_check(test: pl.Expr, label_name: str, trouble: str) -> Check:
+def _class_check(test_expr: pl.Expr, label_name: str, problem_phrase: str) -> Check:
     """Return the check that no class, one per row, satisfies a test."""
-    class_text = show_value(select_column(label_name).filter(test).sort().first())
-    remedy = f", a class of label column {label_name!r}; mix= names each of its classes once"
-    return Check(test.any(), (f"{trouble} ", class_text, remedy))
+    class_text_expr = show_value(select_column(label_name).filter(test_expr).sort().first())
+    remedy_phrase = f", a class of label column {label_name!r}; mix= names each of its classes once"
+    return Check(test_expr.any(), (f"{problem_phrase} ", class_text_expr, remedy_phrase))
 
 
 def _check_new_names(*, name: object, score: object, row: object) -> None:
     """Raise unless the names of new columns are texts; `row` may be None."""
-    row_names = {} if row is None else {"row=": row}
-    for argument, new_name in {"name=": name, "score=": score, **row_names}.items():
+    row_name_of_argument = {} if row is None else {"row=": row}
+    for argument, new_name in {"name=": name, "score=": score, **row_name_of_argument}.items():
         if arguments.is_pattern(arguments.read_name(argument, new_name)):
             raise PrcError(f"choose another name for {argument}: Polars reads {new_name!r} as a pattern")
 
 
 def _stack_columns(
     wide_rows: pl.LazyFrame,
-    score: str,
+    score_name: str,
     score_columns: list[str],
     name_values: pl.Series,
     *,
     shared_columns: list[str],
-    row: str | None,
+    row_number_name: str | None,
 ) -> pl.LazyFrame:
-    """Return a row for each row and each of `name_values`, with `shared_columns`, and a `score`."""
-    if row is not None:
-        wide_rows, shared_columns = _number_rows(wide_rows, row), [row, *shared_columns]
+    """Return a row for each row and each of `name_values`, with `shared_columns`, and a `score_name`."""
+    if row_number_name is not None:
+        wide_rows, shared_columns = (
+            _number_rows(wide_rows, row_number_name),
+            [row_number_name, *shared_columns],
+        )
     name_expr = pl.lit(name_values.implode()).first().alias(name_values.name)
-    score_values = pl.concat_list(*map(select_column, score_columns)).alias(score)
+    score_list_expr = pl.concat_list(*map(select_column, score_columns)).alias(score_name)
     shared_exprs = map(select_column, shared_columns)
-    return wide_rows.select(*shared_exprs, name_expr, score_values).explode(
-        selectors.by_name(name_values.name, score), empty_as_null=False
+    return wide_rows.select(*shared_exprs, name_expr, score_list_expr).explode(
+        selectors.by_name(name_values.name, score_name), empty_as_null=False
     )
 
 
-def _number_rows(rows: pl.LazyFrame, name: str) -> pl.LazyFrame:
-    """Add the numbers of rows, from 0 up, as a column `name`."""
-    return rows.with_row_index(name).with_columns(select_column(name).cast(pl.Int64))
+def _number_rows(rows: pl.LazyFrame, number_name: str) -> pl.LazyFrame:
+    """Add the numbers of rows, from 0 up, as a column `number_name`."""
+    return rows.with_row_index(number_name).with_columns(select_column(number_name).cast(pl.Int64))
 
 
 def _find_shared_columns(
-    schema: pl.Schema, argument: str, score_columns: list[str], new_names: list[str | None]
+    schema: pl.Schema, argument_name: str, score_columns: list[str], new_names: list[str | None]
 ) -> list[str]:
     """Return the columns that are repeated; raise if score columns differ, or a new name is there."""
     if not score_columns:
-        raise PrcError(f"pass at least one score column as {argument}=; got none")
-    _check_known(schema, argument, score_columns)
+        raise PrcError(f"pass at least one score column as {argument_name}=; got none")
+    _check_known(schema, argument_name, score_columns)
     if len(set(score_columns)) < len(score_columns):
         raise PrcError(f"name each score column once; got {score_columns}")
-    dtypes = {column: schema[column] for column in score_columns}
-    for column, dtype in dtypes.items():
+    dtype_of_column = {column: schema[column] for column in score_columns}
+    for column, dtype in dtype_of_column.items():
         SCORE_DTYPES.require(f"score column {column!r}", dtype)
-    if len(set(dtypes.values())) > 1:
+    if len(set(dtype_of_column.values())) > 1:
         raise PrcError(
             "cast the score columns to one dtype, so that none is rounded: they differ in "
-            f"dtype, {dtypes}"
+            f"dtype, {dtype_of_column}"
         )
     shared_columns = [column for column in schema if column not in score_columns]
     for column in (name for name in new_names if name is not None):
@@ -304,54 +317,57 @@ def _find_shared_columns(
     return shared_columns
 
 
-def _check_known(schema: pl.Schema, argument: str, columns: list[str]) -> None:
-    """Raise unless all `columns` are names of columns in the table."""
-    for column in columns:
-        if not isinstance(column, str):
-            raise arguments.refuse_kind(f"{argument}=", "column names", column)
-        if column not in schema:
-            hint = suggest_names(column, schema)
-            name = shorten_name(column)
-            raise PrcError(f"there is no column {name!r} for {argument}=; {hint}")
+def _check_known(schema: pl.Schema, argument_name: str, column_names: list[str]) -> None:
+    """Raise unless all of these are names of columns in the table."""
+    for column_name in column_names:
+        if not isinstance(column_name, str):
+            raise arguments.refuse_kind(f"{argument_name}=", "column names", column_name)
+        if column_name not in schema:
+            hint = suggest_names(column_name, schema)
+            shown_name = shorten_name(column_name)
+            raise PrcError(f"there is no column {shown_name!r} for {argument_name}=; {hint}")
 
 
-def read_classes(label: str, dtype: pl.DataType, classes: list[Any]) -> pl.Series:
+def read_classes(label_name: str, dtype: pl.DataType, class_list: list[Any]) -> pl.Series:
     """Return the classes in the dtype of the label column; raise if it cannot hold them."""
-    arguments.refuse_objects("label=", {label: dtype})
+    arguments.refuse_objects("label=", {label_name: dtype})
     try:
-        class_values = pl.Series(classes, dtype=dtype)
+        class_values = pl.Series(class_list, dtype=dtype)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        class_values = pl.Series([None] * len(classes), dtype=dtype)
-    if class_values.null_count() > 0 or class_values.to_list() != classes:
+        class_values = pl.Series([None] * len(class_list), dtype=dtype)
+    if class_values.null_count() > 0 or class_values.to_list() != class_list:
         raise PrcError(
-            f"write the classes as in the label column {label!r}, of dtype {dtype}; got {classes}"
+            f"write the classes as in the label column {label_name!r}, of dtype {dtype}; got "
+            f"{class_list}"
         )
     return class_values
 
 
 def _check_all_occur(
-    wide_rows: pl.LazyFrame, label_name: str, classes: pl.Series, argument: str
+    wide_rows: pl.LazyFrame, label_name: str, class_values: pl.Series, argument_name: str
 ) -> pl.LazyFrame:
     """Return the table with a guard: the query stops if it has labels, and none of a class.
 
     The categories of an Enum cannot be misspelt, and may be absent.
     """
-    if isinstance(classes.dtype, pl.Enum):
+    if isinstance(class_values.dtype, pl.Enum):
         return wide_rows
-    labels_column = f"{RESERVED}labels"
-    class_of_column = {f"{RESERVED}class_{i}": value for i, value in enumerate(classes.to_list())}
+    label_count_column = f"{RESERVED}labels"
+    class_of_column = {f"{RESERVED}class_{i}": value for i, value in enumerate(class_values.to_list())}
     sum_exprs = (
         (select_column(label_name) == value).sum().alias(name) for name, value in class_of_column.items()
     )
-    label_counts = wide_rows.select(select_column(label_name).count().alias(labels_column), *sum_exprs)
-    n_labels, checks = pl.col(labels_column).sum(), []
-    beginning = f"label column {label_name!r} holds ", n_labels
+    label_count_row = wide_rows.select(
+        select_column(label_name).count().alias(label_count_column), *sum_exprs
+    )
+    n_labels, checks = pl.col(label_count_column).sum(), []
+    start_parts = f"label column {label_name!r} holds ", n_labels
     for name, value in class_of_column.items():
-        ending = (
-            f" label(s) and none is {value!r}; check the spelling, leave that class out of {argument}=, "
-            "or cast the labels to a pl.Enum of all classes"
+        end_phrase = (
+            f" label(s) and none is {value!r}; check the spelling, leave that class out of "
+            f"{argument_name}=, or cast the labels to a pl.Enum of all classes"
         )
         is_absent = (n_labels > 0) & (pl.col(name).sum() == 0)
-        checks.append(Check(is_absent, (*beginning, ending)))
-    checked_count = stop_if_broken(label_counts, checks).select(labels_column)
-    return wide_rows.join(checked_count, how="cross", maintain_order="left")
+        checks.append(Check(is_absent, (*start_parts, end_phrase)))
+    checked_label_count_row = stop_if_broken(label_count_row, checks).select(label_count_column)
+    return wide_rows.join(checked_label_count_row, how="cross", maintain_order="left")

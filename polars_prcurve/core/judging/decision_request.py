@@ -82,7 +82,7 @@ def count_rows_left_out(question: Question, **options: bool) -> DroppedRows | No
         dropped_rows = dropped_rows.divide(len(question.wide_scores))
         if question.has_class_columns:  # each row is positive for one class
             dropped_rows = dropped_rows._replace(n_pos=None)
-    return dropped_rows if dropped_rows.n else None
+    return dropped_rows if dropped_rows.n_dropped else None
 
 
 def weigh_field(request: DecisionRequest, question: Question, frame: pl.DataFrame) -> DecisionRequest:

@@ -141,9 +141,9 @@ def read_eta_frame(
 
     Intervals of prevalences must have the level `confidence`, too.
     """
-    if table.model_name in eta_frame.lazy().collect_schema():
+    if table.model_column in eta_frame.lazy().collect_schema():
         raise PrcError(
-            f"leave the column {table.model_name!r}, which names the models, out of the eta= "
+            f"leave the column {table.model_column!r}, which names the models, out of the eta= "
             "frame: they are compared at one prevalence"
         )
     grid = _build_frame_grid(eta_frame, table, confidence)

@@ -43,8 +43,8 @@ from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_
 from polars_prcurve.core.inputs.column_reader import (
     check_forgotten_groups,
     check_group_names,
+    list_key_phrases,
     read_group_keys,
-    show_first,
 )
 from polars_prcurve.core.inputs.resolved_tables import (
     FieldParts,
@@ -188,9 +188,9 @@ def build_field(
         by_exprs=[pl.col(keys.column_of_key[name]).alias(name) for name in dtypes],
         columns={Row.SCORE: table.columns[Row.SCORE], **amount_exprs, **square_exprs},
         tallies=Tallies(),  # they were checked when the parts were counted
-        float_sums=True,
+        has_float_sums=True,
         count_dtype=pl.Float64(),
-        weighted=False,
+        is_weighted=False,
         within=(),
         parts=FieldParts(table, parts, field_etas, is_uncertain),
     )
@@ -341,10 +341,14 @@ def _part_checks(keys: PartKeys, frame_keys: Sequence[str]) -> list[Check]:
     return [
         Check(
             lacks_row.any(),
-            (*beginning, *show_first(lacked_exprs, lacks_row), "; add each, with 0 if it is absent"),
+            (
+                *beginning,
+                *list_key_phrases(lacked_exprs, lacks_row),
+                "; add each, with 0 if it is absent",
+            ),
         ),
         *(
-            Check(is_wrong.any(), (trouble, *show_first(key_exprs, is_wrong), advice))
+            Check(is_wrong.any(), (trouble, *list_key_phrases(key_exprs, is_wrong), advice))
             for is_wrong, trouble, advice in troubles
         ),
         Check((pl.col(_LARGEST_SHARE) == 0).any(), zero_message),

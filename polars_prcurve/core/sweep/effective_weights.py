@@ -67,7 +67,7 @@ def list_totals(table: ScoreTable) -> list[pl.Expr]:
 def _count_heavy(table: ScoreTable) -> pl.Expr:
     """Return as how many of the heaviest negative the squares of the negatives count."""
     largest = pl.col(_LARGEST_NEG)
-    if table.float_sums:
+    if table.has_float_sums:
         largest = exact_arithmetic.to_integer(largest, pl.col(Group.NEG_EXPONENT))
     squares = _near_one(table, pl.col(SQUARE_SUMS[1].total), squares=True)
     return squares / _near_one(table, largest) ** 2
@@ -261,7 +261,7 @@ def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:
 
 def _find_unit_ratios(table: ScoreTable) -> tuple[pl.Expr, pl.Expr]:
     """Return the factors from the unit of the weights of each class to that of both classes."""
-    if not table.float_sums:
+    if not table.has_float_sums:
         return pl.lit(1.0), pl.lit(1.0)
     exponents = pl.col(Group.POS_EXPONENT), pl.col(Group.NEG_EXPONENT)
     ratio_of_pos = exact_arithmetic.exponent_ratio(*exponents)
@@ -271,7 +271,7 @@ def _find_unit_ratios(table: ScoreTable) -> tuple[pl.Expr, pl.Expr]:
 def _near_one(table: ScoreTable, integer_sum: pl.Expr, *, squares: bool = False) -> pl.Expr:
     """Return a sum of integers as a float, in the unit of its class."""
     unit = exact_arithmetic.SQUARES_NEAR_ONE if squares else exact_arithmetic.NEAR_ONE
-    return integer_sum.cast(pl.Float64) * unit if table.float_sums else integer_sum.cast(pl.Float64)
+    return integer_sum.cast(pl.Float64) * unit if table.has_float_sums else integer_sum.cast(pl.Float64)
 
 
 def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:

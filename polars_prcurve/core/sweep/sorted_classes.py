@@ -274,7 +274,7 @@ def _can_be_sorted(table: ResolvedTable) -> bool:
     if not isinstance(table, ScoreTable) or not table.is_in_memory or table.unscored is not None:
         return False
     is_counted = set(table.columns) == {Row.SCORE, Row.POS, Row.NEG} and not table.by
-    is_counted &= not (table.weighted or table.float_sums or table.is_aggregated)
+    is_counted &= not (table.is_weighted or table.has_float_sums or table.is_aggregated)
     is_of_examples = set(table.columns) - {Row.EXAMPLE} == {Row.SCORE, Row.LABEL}
     return (is_of_examples or is_counted) and table.score_dtype in _DTYPES
 
@@ -303,7 +303,7 @@ def _take_scores(pos_scores: pl.Series, neg_scores: pl.Series) -> SortedClasses:
 def _fails(table: ResolvedTable) -> bool:
     """Return whether a check of the table, which is one group, fails."""
     tallies = table.tallies
-    test_sums = (test.sum().cast(pl.Int64).alias(name) for name, test in tallies.tests.items())
+    test_sums = (test.sum().cast(pl.Int64).alias(name) for name, test in tallies.test_exprs.items())
     is_broken = pl.any_horizontal(check.is_broken for check in tallies.checks)
     answer = table.frame.select(test_sums).select(is_broken)
     return bool(table.collect(answer, "", n_etas=0).item())

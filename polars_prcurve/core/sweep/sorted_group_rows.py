@@ -140,7 +140,7 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
     """Return what is aggregated per group: totals, also of squares, or the exponents of weights."""
     amount_exprs = class_amounts(table.columns)
     if unscored := table.unscored:
-        is_below = table.columns[Row.SCORE].is_null() if unscored.in_rows else pl.lit(False)
+        is_below = table.columns[Row.SCORE].is_null() if unscored.has_rows else pl.lit(False)
         total_exprs = []
         others_of_amounts = zip(amount_exprs.values(), (unscored.n_pos, unscored.n_neg), strict=True)
         for amount, n_others in others_of_amounts:
@@ -150,7 +150,7 @@ def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
     if Row.LABEL in table.columns:
         n_pos = amount_exprs[Row.POS].sum()
         return [n_pos.alias(Group.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(Group.N_NEG)]
-    if table.float_sums:  # only the largest weight of a group sets the scale of its integers
+    if table.has_float_sums:  # only the largest weight of a group sets the scale of its integers
         return [
             exact_arithmetic.weight_exponent(amount_exprs[names.amount].max()).alias(names.exponent)
             for names in CLASS_SUMS
@@ -202,7 +202,7 @@ def check_groups(table: ResolvedTable, groups: pl.LazyFrame, *other_checks: Chec
     """Return the groups that count, without tallies; the query stops if a check of the table fails."""
     # Every result is joined with this table, so no check can be optimized away.
     checks = [*table.tallies.checks, *other_checks]
-    checked_groups = stop_if_broken(groups, checks).drop(*table.tallies.tests)
+    checked_groups = stop_if_broken(groups, checks).drop(*table.tallies.test_exprs)
     return keep_counted_groups(table, checked_groups)
 
 
@@ -227,19 +227,19 @@ def prepare_rows(
     """
     rows = table.all_rows if unscored else table.rows
     rows = rows.select(pl.exclude(without)) if without else rows
-    exponents = [names.exponent for names in CLASS_SUMS] if table.float_sums else []
+    exponents = [names.exponent for names in CLASS_SUMS] if table.has_float_sums else []
     rows = join_group_numbers(table, rows, groups, *exponents)
     if Row.LABEL in table.columns:
         return rows
     # A row whose amounts are both 0 would make a threshold.
     rows = rows.filter((pl.col(Row.POS) != 0) | (pl.col(Row.NEG) != 0))
-    rows = rows.with_columns(_WHOLE_WEIGHTS) if table.float_sums else rows
+    rows = rows.with_columns(_WHOLE_WEIGHTS) if table.has_float_sums else rows
     if not squares:
         return rows
     if Row.POS_SQUARES in table.columns:  # sums that counts come with
         return rows.with_columns(_WHOLE_SQUARES)
     return rows.with_columns(
-        exact_arithmetic.square_integer(pl.col(names.amount), is_scaled=table.float_sums).alias(
+        exact_arithmetic.square_integer(pl.col(names.amount), is_scaled=table.has_float_sums).alias(
             square_names.amount
         )
         for names, square_names in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
@@ -263,7 +263,7 @@ def to_counts(
     """Return the counts that users see, by name, from integers of the running sums of both classes."""
     count_exprs: list[pl.Expr] = []
     for sum_of_name, names in zip((pos_sums, neg_sums), CLASS_SUMS, strict=True):
-        if table.float_sums:
+        if table.has_float_sums:
             count_values = exact_arithmetic.from_integers(sum_of_name.values(), pl.col(names.exponent))
         else:
             # A count too large for Int64 stops the query by a check, which no other error may forestall.

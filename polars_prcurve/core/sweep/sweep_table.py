@@ -141,7 +141,7 @@ def count_scores(table: ResolvedTable, columns: Sequence[str] = COUNT_COLUMNS) -
         for name, names in zip(SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
             square_sum, exponent = pl.col(names.cum), pl.col(names.exponent)
             result_exprs[name] = square_sum.cast(pl.Float64)
-            if table.float_sums:
+            if table.has_float_sums:
                 result_exprs[name] = exact_arithmetic.square_from_integer(square_sum, exponent)
         columns = (*columns, *SQUARE_COLUMNS)
     return score_rows.select(*table.by, *(result_exprs[name].alias(name) for name in columns))
@@ -313,10 +313,10 @@ def _sum_rows(
     sums = (*CLASS_SUMS, *(SQUARE_SUMS if squares else ()))
     size_columns = [*sorted_group_rows.class_totals(table, squares=squares), *design.list_totals()]
     groups = sorted_group_rows.build_groups(table, size_columns).cache()  # joined twice
-    if checked and not table.float_sums:
+    if checked and not table.has_float_sums:
         groups = sorted_group_rows.check_groups(table, groups)
     rows = sorted_group_rows.prepare_rows(table, groups, squares=squares)
-    if table.float_sums:
+    if table.has_float_sums:
         # Prepared a second time, without scores: rows shared with the sort would be held in memory.
         weights = sorted_group_rows.prepare_rows(table, groups, without=Row.SCORE, squares=squares)
         totals = weights.group_by(Group.NUMBER).agg(pl.col(s.amount).sum().alias(s.total) for s in sums)
@@ -360,7 +360,7 @@ def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Exp
     # A null total makes every rate of an empty class null, without a test per row.
     column_exprs += [pl.when(pl.col(names.total) > 0).then(names.total) for names in CLASS_SUMS]
     unit: pl.Expr = pl.lit(1.0)
-    if table.float_sums:
+    if table.has_float_sums:
         unit = exact_arithmetic.weight_unit(pl.min_horizontal(Group.POS_EXPONENT, Group.NEG_EXPONENT))
     return [*column_exprs, unit.alias(EffectiveSize.WEIGHT_UNIT)]
 
@@ -472,7 +472,8 @@ def check_at_end(table: ResolvedTable, rows: pl.LazyFrame, *other_checks: Check)
     is_first = pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(1))
     rows = rows.with_columns(is_first.alias(Sweep.FIRST_IN_GROUP))
     tally_exprs = (
-        pl.when(Sweep.FIRST_IN_GROUP).then(name).otherwise(0).alias(name) for name in table.tallies.tests
+        pl.when(Sweep.FIRST_IN_GROUP).then(name).otherwise(0).alias(name)
+        for name in table.tallies.test_exprs
     )
     rows = stop_if_broken(rows.with_columns(tally_exprs), table.tallies.checks)
     rows = sorted_group_rows.keep_counted_groups(table, rows)

@@ -31,7 +31,11 @@ from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
-from polars_prcurve.core.inputs.column_reader import check_group_names, missing_row_check, show_first
+from polars_prcurve.core.inputs.column_reader import (
+    check_group_names,
+    list_key_phrases,
+    missing_row_check,
+)
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.prevalence.estimated_eta import warn_of_refuted_estimates
@@ -174,7 +178,7 @@ def _cut_levels(table: ScoreTable) -> pl.DataFrame:
 
 def _group_check(reference: ScoreTable, is_wrong: pl.Expr, trouble: str) -> Check:
     """Return the check that no group of the reference is wrong, with the first one in its sentence."""
-    first_keys = show_first({name: pl.col(name) for name in reference.by}, is_wrong)
+    first_keys = list_key_phrases({name: pl.col(name) for name in reference.by}, is_wrong)
     remedy = "; positives and negatives must have at least two scores"
     clause = [" where ", *first_keys] if first_keys else []
     return Check(is_wrong.any(), (trouble, *clause, remedy))

@@ -83,7 +83,7 @@ class Bootstrap(NamedTuple):
         """Yield one sample per item of `groups_of_samples`: the groups that are the sample's curves."""
         # By cell, or by unit if rows have weights, clusters or a part in several curves.
         sample = self.table.sample
-        is_by_unit = self.table.weighted or sample.joins_rows or Row.EXAMPLE in self.table.columns
+        is_by_unit = self.table.is_weighted or sample.joins_rows or Row.EXAMPLE in self.table.columns
         sum_columns = (Sweep.CUM_POS, Sweep.CUM_NEG)
         if is_by_unit:
             rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))

@@ -182,12 +182,12 @@ def build_subsample_table(
         raise PrcError(
             "pass scores and labels, or counts=: rates= holds no counts, so no negatives can be drawn"
         )
-    if table.float_sums and not table.weighted:
+    if table.has_float_sums and not table.is_weighted:
         raise PrcError(
             "cast counts= to integers if they are numbers of examples, which drawing single "
             "negatives needs; got floats"
         )
-    if table.weighted:
+    if table.is_weighted:
         raise PrcError(
             "leave weight= out, or pass whole numbers of examples as counts=: drawing single "
             "negatives needs examples that count as one each"

@@ -443,7 +443,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             "decision_curve", words, eta=eta, confidence=confidence, eta_train=eta_train
         )
         bands = question.read_bands([])
-        table = cast("ScoreTable", question.read(posteriors=True))
+        table = cast("ScoreTable", question.read(are_posteriors=True))
         etas = question.eta.list_numbers("decision_curve")
         carried_columns: Sequence[str] = ()
         if question.has_parts:

@@ -240,7 +240,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
             eta_train=eta_of_posteriors,
         )
         level = question.level
-        table = question.read_unlabelled(posteriors=eta_of_posteriors is not None)
+        table = question.read_unlabelled(are_posteriors=eta_of_posteriors is not None)
         if eta_of_posteriors is not None:
             return run_query(build_estimates_table(table, eta_of_posteriors, level))
         from polars_prcurve.core.sweep.unlabelled_prevalence import build_mixture_table
@@ -338,7 +338,7 @@ class PlanningMethods(BoundTable[F], path="prc"):
         reader = ColumnReader(self._frame, columns.missing, may_collect=False)
         score = reader.read_column("score", columns.score)
         label = reader.read_column("label", columns.label)
-        SCORE_DTYPES.require(score.what, score.dtype)
+        SCORE_DTYPES.require(score.subject_phrase, score.dtype)
         strata_of_plan = read_strata(
             plan if isinstance(plan, pl.DataFrame) else run_query(plan), score.dtype
         )

@@ -311,11 +311,9 @@ def count_one_in(share: float, n_digits: int = 2) -> int:
 
 def say_dropped_rows(dropped: DroppedRows) -> str:
     """Return how many rows of a table are left out because a value is missing."""
-    count_text = (
-        f"{format_count(dropped.n)} of {format_count(dropped.total)} {dropped.what} are left out"
-    )
+    count_text = f"{format_count(dropped.n_dropped)} of {format_count(dropped.n_rows)} rows are left out"
     if dropped.n_pos:  # what a model finds hard, it may leave without a score
-        pos_text = "all" if dropped.n_pos == dropped.n else format_count(dropped.n_pos)
+        pos_text = "all" if dropped.n_pos == dropped.n_dropped else format_count(dropped.n_pos)
         count_text += f" ({pos_text} positive)"
     hint = '; missing="below" ranks null scores last' if dropped.may_rank_last else ""
     return f"{count_text}, because a value is missing in them{hint}"
