@@ -289,7 +289,7 @@ def list_facts(
     words: Mapping[str, Any],
     options: Mapping[str, Any],
     eta: EtaArgument | None,
-    certainty: Intervals | None,
+    interval_options: Intervals | None,
 ) -> set[str]:
     """Return what a call passes, as rules write it, in words about the table and its own arguments."""
     # None counts as not passed, and so does a flag that is False, but for `label=None` and
@@ -314,9 +314,13 @@ def list_facts(
         facts |= {"counts of weights", "weights"}
     if "weight" in arguments:
         facts.add("weights")
-    if certainty is not None:
-        facts |= {"confidence=", f'rate="{certainty.rate}"'}
-        facts.add("simultaneous=True" if certainty.simultaneous else f'method="{certainty.method}"')
+    if interval_options is not None:
+        facts |= {"confidence=", f'rate="{interval_options.rate}"'}
+        facts.add(
+            "simultaneous=True"
+            if interval_options.simultaneous
+            else f'method="{interval_options.method}"'
+        )
     return facts
 
 

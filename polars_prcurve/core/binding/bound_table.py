@@ -24,7 +24,7 @@ from polars_prcurve.core.binding.question import (
 )
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TableWords
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
-from polars_prcurve.core.confidence.interval_options import Confidence, read_certainty
+from polars_prcurve.core.confidence.interval_options import Confidence, read_interval_options
 from polars_prcurve.core.ground.argument_hints import METRIC_OF_SYNONYM, hint_at_arguments
 from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
@@ -252,11 +252,13 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
 
         `options` are those that may not go together. A method that `collects` runs queries half way.
         """
-        certainty = None
+        interval_options = None
         if confidence is not None:
             interval_kinds = argument_rules.INTERVALS.get(method, ("analytic",))
-            takes_rate = method in argument_rules.TAKES_RATES
-            certainty = read_certainty(confidence, f"{method}()", interval_kinds, takes_rate=takes_rate)
+            takes_rate, caller = method in argument_rules.TAKES_RATES, f"{method}()"
+            interval_options = read_interval_options(
+                confidence, caller, interval_kinds, takes_rate=takes_rate
+            )
         targets = {name: value for name, value in words.items() if name in shared_arguments.TARGET_WORDS}
         table_words = {
             name: list(value) if isinstance(value, Iterator) else value  # which is read more than once
@@ -266,13 +268,13 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         refuse_reserved_names(self._frame)
         words = merge_words(self._words, table_words)
         eta_reading = _read_eta(eta, words)
-        facts = list_facts(words, {**options, **targets}, eta_reading, certainty)
+        facts = list_facts(words, {**options, **targets}, eta_reading, interval_options)
         question = Question(
             method,
             _empty_incomplete(self._frame, words),
             InputColumns.read_words(_choose_words(method, words, table_words, facts)),
             eta_reading,
-            certainty,
+            interval_options,
             targets,
             may_rank_last=argument_rules.takes_unscored(method, facts),
             may_collect=self._may_collect or collects,
@@ -288,9 +290,8 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
             question = make_long(question, paired=is_paired)
         else:
             question = set_groups(question)
-        if not mean_over:
-            return question
-        return set_means(question, mean_over, table_words, shared=question.has_class_columns)
+        has_classes = question.has_class_columns
+        return set_means(question, mean_over, table_words, shared=has_classes) if mean_over else question
 
     def _read_unlabelled(self, words: Mapping[str, Any]) -> ScoreTable:
         """Return this table as rows without labels; `words` hold for what it leaves open."""

@@ -16,7 +16,7 @@ from polars_prcurve.core.binding import argument_rules
 from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
 from polars_prcurve.core.binding.eta_argument import EtaArgument
 from polars_prcurve.core.binding.group_renaming import TableT, hide_columns, hide_groups, list_hidden
-from polars_prcurve.core.comparison.model_pairs import Examples
+from polars_prcurve.core.comparison.model_pairs import Pairing
 from polars_prcurve.core.confidence.bands_by_threshold_choice import BandKind, FixedBands
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.point_intervals import find_corners
@@ -30,7 +30,7 @@ from polars_prcurve.core.inputs.wide_tables import stack_classes, stack_models
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.uncertainty.means_over_groups import MeanOver
+from polars_prcurve.core.uncertainty.means_over_groups import MeanGroups
 from polars_prcurve.core.uncertainty.metrics_that_need_negatives import check_negatives
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Question(NamedTuple):
     columns: InputColumns
     """What the columns of `frame` hold."""
     eta: EtaArgument
-    certainty: Intervals | None
+    interval_options: Intervals | None
     """How sure; None without intervals."""
     targets: Mapping[str, Any]
     """The values of targets, by their words."""
@@ -60,7 +60,7 @@ class Question(NamedTuple):
     """The word score= of a wide table, which `frame` was made from."""
     names_no_model: bool = False
     """Whether `model=None` was passed: a column called `model` is then one like any other."""
-    means: MeanOver | None = None
+    mean_groups: MeanGroups | None = None
     """The groups that means are over; they are the last ones of `by`. None without means."""
 
     @property
@@ -90,15 +90,15 @@ class Question(NamedTuple):
     @property
     def level(self) -> float | None:
         """The level of intervals; None without any."""
-        return None if self.certainty is None else self.certainty.level
+        return None if self.interval_options is None else self.interval_options.level
 
-    def require_certainty(self) -> Intervals:
+    def require_interval_options(self) -> Intervals:
         """Return how sure the answer is to be; raise if `confidence=` is None."""
-        if self.certainty is None:
+        if self.interval_options is None:
             raise PrcError(f"pass confidence=, a level such as 0.95: {self.method}() needs it")
-        return self.certainty
+        return self.interval_options
 
-    def find_shared_examples(self, *, paired: bool) -> Examples:
+    def find_pairing(self, *, paired: bool) -> Pairing:
         """Return which examples models share; raise if that is not known, or not so."""
         if not paired:
             return "apart"
@@ -147,17 +147,17 @@ class Question(NamedTuple):
         self, metrics: Iterable[PointMetric], build_bands: Callable[..., FixedBands] = FixedBands
     ) -> FixedBands | None:
         """Return the bands that were requested; None without intervals, raise if a metric has none."""
-        if self.certainty is None:
+        if self.interval_options is None:
             return None
         for metric in metrics:
             find_corners(metric)  # raises if the metric has no band
-        band_kind: BandKind = "rectangle" if self.certainty.method == "rectangle" else "mover"
-        band_kind = "simultaneous" if self.certainty.simultaneous else band_kind
-        return build_bands(self.certainty.level, self.certainty.rate, band_kind)
+        band_kind: BandKind = "rectangle" if self.interval_options.method == "rectangle" else "mover"
+        band_kind = "simultaneous" if self.interval_options.simultaneous else band_kind
+        return build_bands(self.interval_options.level, self.interval_options.rate, band_kind)
 
     def list_result_keys(self, table: ResolvedTable) -> list[str]:
         """Return the group columns of a result: those of the table that no mean is over."""
-        mean_names = () if self.means is None else self.means.names
+        mean_names = () if self.mean_groups is None else self.mean_groups.columns
         return [name for name in table.group_columns if name not in mean_names]
 
     def place_at_etas(
@@ -177,9 +177,9 @@ class Question(NamedTuple):
         if not inner_of_name:
             return self, table, grid
         question = self
-        if self.means is not None:
-            mean_names = tuple(inner_of_name.get(name, name) for name in self.means.names)
-            question = self._replace(means=self.means._replace(names=mean_names))
+        if self.mean_groups is not None:
+            mean_names = tuple(inner_of_name.get(name, name) for name in self.mean_groups.columns)
+            question = self._replace(mean_groups=self.mean_groups._replace(columns=mean_names))
         return question, hide_groups(table, inner_of_name), hide_columns(grid, inner_of_name)
 
     def build_model_grid(self, table: ResolvedTable) -> EtaTable:
@@ -230,8 +230,8 @@ def set_means(
     ]
     ColumnReader(question.frame, "raise", may_collect=False).read_by(last_groups, "mean_over")
     input_columns = question.columns._replace(by=[*other_groups, *last_groups])
-    means = MeanOver(tuple(names), share_examples=shared and "class" in names)
-    return question._replace(columns=input_columns, means=means)
+    mean_groups = MeanGroups(tuple(names), share_examples=shared and "class" in names)
+    return question._replace(columns=input_columns, mean_groups=mean_groups)
 
 
 def _leave_parts_out(

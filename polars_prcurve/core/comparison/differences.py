@@ -99,7 +99,7 @@ def build_values_and_differences(comparison: Comparison) -> tuple[pl.LazyFrame |
     parts = _separate_targets(comparison)
     if any(part.target is not None for part in parts):
         comparison.grid.require_exact("a comparison at a target")
-    elif comparison.certainty.method != "analytic":
+    elif comparison.interval_options.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
     model_values, differences = None, []
     for part in parts:
@@ -134,7 +134,7 @@ def _separate_targets(comparison: Comparison) -> list[Comparison]:
     """
     if comparison.target is not None or not comparison.metrics:
         return [comparison]
-    is_analytic = comparison.certainty.method == "analytic"
+    is_analytic = comparison.interval_options.method == "analytic"
     split = separate_targets(
         {metric.name: cast("CurveMetric", metric) for metric in comparison.metrics},
         finds_rows=is_analytic and has_intervals_at_targets(comparison.table),

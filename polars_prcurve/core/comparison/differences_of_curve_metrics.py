@@ -58,7 +58,7 @@ class _Models(NamedTuple):
         """Whether limits allow for models that rank alike: of one sample, whose rows no strata chose."""
         # Of rows that were drawn by ranges of one score, such limits called equal models different in
         # 9%.
-        is_paired = self.comparison.examples != "apart"
+        is_paired = self.comparison.pairing != "apart"
         return is_paired and not self.table.sample.knows_weights
 
     def name(self, kind: str) -> list[str]:
@@ -73,14 +73,14 @@ def subtract_curve_metrics(comparison: Comparison) -> tuple[pl.LazyFrame, pl.Laz
     """
     models = _build_models(comparison)
     model_values = _compute_values(models)
-    has_analytic_errors = comparison.certainty.method == "analytic"
+    has_analytic_errors = comparison.interval_options.method == "analytic"
     subtract = _subtract_paired if has_analytic_errors else _subtract_replicates
-    subtract = _subtract_apart if comparison.examples == "apart" else subtract
+    subtract = _subtract_apart if comparison.pairing == "apart" else subtract
     differences = subtract(models, model_values)
     family_columns = [BASE_GROUP, ETA_NUMBER]
     metrics_by_name, has_freedom = models.metrics_by_name, models.has_freedom
-    level = difference_limits.Level(comparison.certainty.level, comparison.adjust, family_columns)
-    if comparison.examples == "apart" or has_analytic_errors:
+    level = difference_limits.Level(comparison.interval_options.level, comparison.adjust, family_columns)
+    if comparison.pairing == "apart" or has_analytic_errors:
         differences = _carry_eta_errors(differences, models, level.confidence)
         differences = difference_limits.add_limits(
             differences,
@@ -112,7 +112,7 @@ def _build_models(comparison: Comparison) -> _Models:
     """Return the curves of all models; the sizes of their classes are those that errors read."""
     table = cast("ScoreTable", comparison.table)  # points have a target
     metrics = cast("Sequence[CurveMetric]", comparison.metrics)
-    is_analytic = comparison.certainty.method == "analytic"
+    is_analytic = comparison.interval_options.method == "analytic"
     metrics_by_name = number_metrics(metrics)
     metrics_by_name = {
         name: metric.change_recipe(
@@ -139,8 +139,8 @@ def _build_models(comparison: Comparison) -> _Models:
 def _compute_values(models: _Models) -> pl.LazyFrame:
     """Return the metrics of each model, with errors if they are known without resampling; checked."""
     comparison, table, sweep, curves, populations, metrics_by_name, moved_metrics, _ = models
-    if comparison.certainty.method == "analytic":
-        model_values = plan_values(table, sweep, curves, comparison.certainty.level)(
+    if comparison.interval_options.method == "analytic":
+        model_values = plan_values(table, sweep, curves, comparison.interval_options.level)(
             populations, metrics_by_name
         )
     else:
@@ -191,10 +191,10 @@ def _list_errors(models: _Models) -> dict[str, tuple[str, CurveMetric]]:
 def _subtract_apart(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that have a sample each; both errors add up in quadrature."""
     comparison = models.comparison
-    if comparison.certainty.method != "analytic":
+    if comparison.interval_options.method != "analytic":
         metrics = list(models.metrics_by_name.values())
         model_values = add_bootstrap_intervals(
-            models.table, metrics, comparison.certainty, models.sweep, model_values
+            models.table, metrics, comparison.interval_options, models.sweep, model_values
         )
     error_exprs = {name: error for name, (error, _) in _list_errors(models).items()}
     least_columns = [
@@ -292,7 +292,7 @@ def _find_eta_variance(models: _Models, name: str) -> pl.Expr:
         to_logit(pl.col(f"{A}{name}_{end}")) - to_logit(pl.col(f"{B}{name}_{end}")) for end in ETA_ENDS
     ]
     farthest_move = pl.max_horizontal(measure_distances(logit_a - logit_b, gaps_at_ends))
-    end_variance = (farthest_move * (1 / z_value(models.comparison.certainty.level))) ** 2
+    end_variance = (farthest_move * (1 / z_value(models.comparison.interval_options.level))) ** 2
     return variance + pl.when(pl.col(ETA_LOW).is_null()).then(0.0).otherwise(end_variance)
 
 
@@ -301,7 +301,7 @@ def _subtract_replicates(models: _Models, model_values: pl.LazyFrame) -> pl.Lazy
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap
 
     bootstrap = Bootstrap(
-        models.table, list(models.metrics_by_name.values()), models.comparison.certainty
+        models.table, list(models.metrics_by_name.values()), models.comparison.interval_options
     )
     differences = _join_values(models, model_values, list(models.metrics_by_name), has_doubts=False)
     differences = paired_errors.add_bootstrap_errors(bootstrap, models.sweep, model_values, differences)
@@ -354,7 +354,7 @@ def _join_values(
     ]
     differences = model_pairs.join_sides(model_values, key_dtypes, list(model_columns), shared_columns)
     return differences.with_columns(
-        *model_pairs.name_models(wide=models.comparison.examples == "wide"),
+        *model_pairs.name_models(wide=models.comparison.pairing == "wide"),
         *((pl.col(A + name) - pl.col(B + name)).alias(f"{name}_difference") for name in value_names),
         *(
             model_pairs.join_doubts(doubt_name, name).alias(doubt_name)
@@ -368,7 +368,7 @@ def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFr
     changed_exprs: dict[str, pl.Expr] = {}
     for name, metric in models.metrics_by_name.items():
         error, covariance = pl.col(f"{name}_standard_error"), pl.lit(0.0)
-        if counts_unseen(metric) and models.comparison.examples != "apart":
+        if counts_unseen(metric) and models.comparison.pairing != "apart":
             sum_of_variances = sum((pl.col(f"{side}{name}_error") ** 2 for side in SIDES), pl.lit(0.0))
             covariance = (sum_of_variances - error * error) / 2
         if counts_unseen(metric):

@@ -40,7 +40,7 @@ from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.uncertainty.means_over_groups import (
     FREEDOM,
     STANDARD_ERROR,
-    MeanOver,
+    MeanGroups,
     add_intervals,
     average_values,
     build_group_values,
@@ -50,7 +50,7 @@ from polars_prcurve.core.uncertainty.metrics_that_need_negatives import check_ne
 
 
 def build_mean_compare_table(
-    comparison: Comparison, metrics: Any, means: MeanOver, *, is_wide: bool
+    comparison: Comparison, metrics: Any, mean_groups: MeanGroups, *, is_wide: bool
 ) -> pl.LazyFrame:
     """Return the result of `compare(mean_over=)`."""
     table, grid, adjust = comparison.table, comparison.grid, comparison.adjust
@@ -60,14 +60,14 @@ def build_mean_compare_table(
         check_negatives(compared_metrics)
     depends_on_eta = any(metric.depends_on_eta for metric in compared_metrics)
     grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
-    values = build_model_values(table, grid, compared_metrics, means, needs_pairs=True)
+    values = build_model_values(table, grid, compared_metrics, mean_groups, needs_pairs=True)
     differences = build_mean_differences(
         table,
         grid,
         values,
-        means,
+        mean_groups,
         compared_metrics,
-        confidence=comparison.certainty.level,
+        confidence=comparison.interval_options.level,
         adjust=adjust,
     )
     if not is_wide:
@@ -79,19 +79,19 @@ def build_model_values(
     table: ResolvedTable,
     grid: EtaTable,
     metrics: Sequence[CurveMetric],
-    means: MeanOver,
+    mean_groups: MeanGroups,
     *,
     needs_pairs: bool,
     in_all: bool = False,
 ) -> pl.LazyFrame:
     """Return the values of all models in each group; null, with `in_all`, where some model lacks one."""
-    values = build_group_values(table, grid, metrics, means)
+    values = build_group_values(table, grid, metrics, mean_groups)
     if needs_pairs:
         values = stop_if_broken(number_populations(values, table.group_columns), [two_models_check()])
     if not in_all:
         return values
-    outer_keys = [name for name in means.list_keys(table) if name != Row.MODEL]
-    row_keys = [*outer_keys, *means.names, *list_row_keys({}, grid)]
+    outer_keys = [name for name in mean_groups.list_keys(table) if name != Row.MODEL]
+    row_keys = [*outer_keys, *mean_groups.columns, *list_row_keys({}, grid)]
     n_models = pl.col(Row.MODEL).n_unique()
     n_models = n_models.over(outer_keys) if outer_keys else n_models
     has_all = pl.col("value").count().over(row_keys) == n_models
@@ -102,19 +102,21 @@ def build_mean_differences(
     table: ResolvedTable,
     grid: EtaTable,
     model_values: pl.LazyFrame,
-    means: MeanOver,
+    mean_groups: MeanGroups,
     metrics: Sequence[Metric],
     *,
     confidence: float,
     adjust: Adjust,
 ) -> pl.LazyFrame:
     """Return the differences of means of model pairs, from the values of `build_model_values`."""
-    outer_dtypes = {name: dtype for name, dtype in means.list_keys(table).items() if name != Row.MODEL}
-    differences = _subtract_values(table, grid, model_values, means, outer_dtypes)
+    outer_dtypes = {
+        name: dtype for name, dtype in mean_groups.list_keys(table).items() if name != Row.MODEL
+    }
+    differences = _subtract_values(table, grid, model_values, mean_groups, outer_dtypes)
     step_columns = list_row_keys({}, grid)
     level = Level(confidence, adjust, [*outer_dtypes, *step_columns])
     differences = level.add_quantile(differences, ["difference"])
-    differences = add_intervals(differences, "difference", level.n_deviations, means)
+    differences = add_intervals(differences, "difference", level.n_deviations, mean_groups)
     difference, error = pl.col("difference"), pl.col(STANDARD_ERROR)
     differences = add_student_share(differences, difference / error, FREEDOM, "p_value")
     is_decisive = (difference.abs() >= pl.col("high") - pl.col("low")) & (error > 0)
@@ -136,11 +138,11 @@ def _subtract_values(
     table: ResolvedTable,
     grid: EtaTable,
     model_values: pl.LazyFrame,
-    means: MeanOver,
+    mean_groups: MeanGroups,
     outer_dtypes: Mapping[str, pl.DataType],
 ) -> pl.LazyFrame:
     """Return the mean difference of each pair of models, its error, and the number of groups."""
-    inner_dtypes = {name: table.by[name] for name in means.names}
+    inner_dtypes = {name: table.by[name] for name in mean_groups.columns}
     step_dtypes = {Population.ETA_ROW: pl.UInt32(), Population.COPY: pl.Int64()}
     value_pairs = join_sides(
         model_values,

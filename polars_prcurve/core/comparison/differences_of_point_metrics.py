@@ -61,7 +61,7 @@ def _check_has_intervals(comparison: Comparison) -> None:
     refuse_weighted_clusters(comparison.table.sample)
     for metric in cast("Sequence[PointMetric]", comparison.metrics):
         curve_hint = name_curve_metric(metric, comparison.target)
-        if comparison.certainty.method != "analytic":
+        if comparison.interval_options.method != "analytic":
             raise PrcError(
                 f'{curve_hint or "leave out"} method="bootstrap": the difference of {metric.name} '
                 "at a target has no bootstrap"
@@ -82,11 +82,11 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     """Return the rows of a comparison at a target, and more columns."""
     _check_has_intervals(comparison)
     metrics = cast("Sequence[PointMetric]", comparison.metrics)
-    is_paired = comparison.examples != "apart" and not comparison.table.sample.joins_rows
+    is_paired = comparison.pairing != "apart" and not comparison.table.sample.joins_rows
     is_moving = cast("Target", comparison.target).is_found_in_sample
     step_dtypes = {ETA_NUMBER: pl.UInt32(), METRIC_NUMBER: pl.Int64()}
     family_columns = [BASE_GROUP, *step_dtypes]
-    level = difference_limits.Level(comparison.certainty.level, comparison.adjust, family_columns)
+    level = difference_limits.Level(comparison.interval_options.level, comparison.adjust, family_columns)
     by = comparison.table.group_columns
     point_rows = _number_points(comparison, metrics, by, is_moving=is_moving)
     has_counted_eta = comparison.grid.may_hold_own and not of_table.is_field(comparison.table)
@@ -119,7 +119,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     differences = _add_limits(point_pairs, level, correlation)
     if is_paired and not is_moving and not comparison.has_weights:
         differences = paired_errors.replace_weighted_sums(differences, metrics, METRIC_NUMBER, level)
-    return differences.with_columns(model_pairs.name_models(wide=comparison.examples == "wide"))
+    return differences.with_columns(model_pairs.name_models(wide=comparison.pairing == "wide"))
 
 
 def _join_points(
@@ -144,7 +144,9 @@ def _number_points(
 ) -> pl.LazyFrame:
     """Return the points of all models, numbered: Group.NUMBER by model, BASE_GROUP by `by` group."""
     table = comparison.table
-    bands = (ModelBands if is_moving else ComparedBands)(comparison.certainty.level, "wilson", "mover")
+    bands = (ModelBands if is_moving else ComparedBands)(
+        comparison.interval_options.level, "wilson", "mover"
+    )
     target = cast("Target", comparison.target)
     points = build_points_table(table, comparison.grid, [target], metrics, bands=bands, long=True)
     metric_number = pl.coalesce(  # `replace_strict` would not stream
@@ -162,7 +164,7 @@ def _number_points(
         numbered_points = numbered_points.with_columns(find_shared_eta([BASE_GROUP]))
     if comparison.needs_pairs:
         numbered_points = stop_if_broken(numbered_points, [model_pairs.two_models_check()])
-    if comparison.examples == "by id":
+    if comparison.pairing == "by id":
         numbered_points = model_pairs.check_matching(cast("ScoreTable", table), numbered_points)
     # Each model is paired with others, and its thresholds are compared, too.
     return numbered_points.cache()

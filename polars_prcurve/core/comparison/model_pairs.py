@@ -54,7 +54,7 @@ LEADER_COLUMNS = ("eta_low", "eta_high", "model")  # of the best models of range
 Adjust: TypeAlias = Literal["holm", "models"] | None
 """For what intervals hold at once: for all pairs by Bonferroni, beside p-values by Holm; for all models
 of a group; or for each pair alone."""
-Examples: TypeAlias = Literal["wide", "by id", "apart"]
+Pairing: TypeAlias = Literal["wide", "by id", "apart"]
 """Which examples the models of a group share: those of a wide table, where each row is one; those of one
 `id`; or none, because each model has a sample of its own."""
 
@@ -109,8 +109,8 @@ class Comparison(NamedTuple):
     grid: EtaTable
     metrics: Sequence[CurveMetric | PointMetric]  # curve metrics, or point metrics at a target
     target: Target | None
-    certainty: Intervals
-    examples: Examples
+    interval_options: Intervals
+    pairing: Pairing
     adjust: Adjust = None  # how levels are adjusted for several pairs of models
     needs_pairs: bool = True  # whether a table in which no group has two models is refused
 
@@ -194,7 +194,7 @@ def check_models(
         *late_checks(table, comparison.grid),
         *([two_models_check()] if comparison.needs_pairs else []),
     ]
-    if comparison.examples != "by id":
+    if comparison.pairing != "by id":
         return check_at_end(table, model_values.sort(Population.NUMBER), *checks)
     count_row, matching_checks = _count_unmatched(table, sweep), _matching_checks()
     # Many rows of one id would be joined in pairs. Of a table in memory they are counted before that.

@@ -20,7 +20,7 @@ from polars_prcurve.core.comparison.differences_of_group_means import (
     build_model_values,
 )
 from polars_prcurve.core.comparison.differences_of_point_metrics import name_curve_metric
-from polars_prcurve.core.comparison.model_pairs import Comparison, Examples, number_within
+from polars_prcurve.core.comparison.model_pairs import Comparison, Pairing, number_within
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.curves.curve_metric_values import number_metrics
@@ -35,7 +35,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns, find_shared_eta
 from polars_prcurve.core.uncertainty.means_over_groups import (
     N_GROUPS,
-    MeanOver,
+    MeanGroups,
     average_values,
     list_row_keys,
 )
@@ -65,27 +65,27 @@ def build_ranking_table(
     table: ScoreTable | RateTable,
     grid: EtaTable,
     ranking_metric: RankingMetric,
-    certainty: Intervals | None,
+    interval_options: Intervals | None,
     *,
     coarse: bool = False,
-    means: MeanOver | None = None,
+    mean_groups: MeanGroups | None = None,
     is_wide: bool = False,
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `_list_ranking_columns`."""
     eta_column, *other_columns = _list_ranking_columns(
-        lead=certainty is not None, coarse=coarse, is_mean=means is not None
+        lead=interval_options is not None, coarse=coarse, is_mean=mean_groups is not None
     )
     check_result_columns(table, grid, [eta_column, *other_columns])
-    if means is not None:
-        return _rank_means(table, grid, ranking_metric, certainty, means)
+    if mean_groups is not None:
+        return _rank_means(table, grid, ranking_metric, interval_options, mean_groups)
     metric, targets = ranking_metric
-    table = _check_ranking(table, grid, ranking_metric, certainty, coarse=coarse)
+    table = _check_ranking(table, grid, ranking_metric, interval_options, coarse=coarse)
     depends_on_eta = any(source.depends_on_eta for source in (metric, *targets))
     grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
     sign = direction_sign(metric)
     model_values = differences = None
-    if certainty is not None:
-        comparison = _compare_all(table, grid, ranking_metric, certainty, is_wide=is_wide)
+    if interval_options is not None:
+        comparison = _compare_all(table, grid, ranking_metric, interval_options, is_wide=is_wide)
         model_values, differences = build_values_and_differences(comparison)
     if model_values is not None:  # the differences are of these values, so that they are there
         [value_name] = number_metrics([cast("CurveMetric", metric)])
@@ -113,22 +113,22 @@ def _compare_all(
     table: ScoreTable | RateTable,
     grid: EtaTable,
     ranking_metric: RankingMetric,
-    certainty: Intervals,
+    interval_options: Intervals,
     *,
     is_wide: bool,
 ) -> Comparison:
     """Return the comparison of all models by the metric of a ranking."""
     metric, targets = ranking_metric
-    examples: Examples = "wide" if is_wide else "by id" if Row.EXAMPLE in table.columns else "apart"
+    pairing: Pairing = "wide" if is_wide else "by id" if Row.EXAMPLE in table.columns else "apart"
     return Comparison(
         table,
         grid,
         [metric],
         target=targets[0] if targets else None,
-        certainty=certainty,
-        examples=examples,
+        interval_options=interval_options,
+        pairing=pairing,
         adjust="models",
-        needs_pairs=examples != "apart",
+        needs_pairs=pairing != "apart",
     )
 
 
@@ -147,22 +147,22 @@ def _rank_means(
     table: ScoreTable | RateTable,
     grid: EtaTable,
     ranking_metric: RankingMetric,
-    certainty: Intervals | None,
-    means: MeanOver,
+    interval_options: Intervals | None,
+    mean_groups: MeanGroups,
 ) -> pl.LazyFrame:
     """Return the ranking of models by their means, over the groups in which all have a value."""
     metric = ranking_metric.metric
-    sign, has_leads = direction_sign(metric), certainty is not None
+    sign, has_leads = direction_sign(metric), interval_options is not None
     values = build_model_values(
-        table, grid, [cast("CurveMetric", metric)], means, needs_pairs=False, in_all=True
+        table, grid, [cast("CurveMetric", metric)], mean_groups, needs_pairs=False, in_all=True
     )
-    outer_table = replace(table, by=means.list_keys(table))
+    outer_table = replace(table, by=mean_groups.list_keys(table))
     mean_rows = average_values(values, list_row_keys(outer_table.by, grid), "value")
     rank_rows = _add_ranks(mean_rows, outer_table.group_columns, sign)
-    if certainty is not None:
-        level = certainty.level
+    if interval_options is not None:
+        level = interval_options.level
         differences = build_mean_differences(
-            table, grid, values, means, [metric], confidence=level, adjust="models"
+            table, grid, values, mean_groups, [metric], confidence=level, adjust="models"
         )
         rank_rows = _add_lead(outer_table, rank_rows, differences, sign)
     eta_column, *other_columns = _list_ranking_columns(lead=has_leads, is_mean=True)
@@ -175,7 +175,7 @@ def _check_ranking(
     table: ScoreTable | RateTable,
     grid: EtaTable,
     ranking_metric: RankingMetric,
-    certainty: Intervals | None,
+    interval_options: Intervals | None,
     *,
     coarse: bool,
 ) -> ScoreTable | RateTable:
@@ -188,9 +188,9 @@ def _check_ranking(
             f"points of {table.argument}= may be far from the target "
             f"(.prc.operating_points(recall={recall}) lists them)"
         )
-    table = table if certainty is None else table.require_examples()
+    table = table if interval_options is None else table.require_examples()
     if isinstance(metric, CurveMetric):
-        if certainty is None:
+        if interval_options is None:
             grid.require_exact("a ranking without confidence=", carrier="confidence=")
         return table
     if coarse:

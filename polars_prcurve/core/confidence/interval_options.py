@@ -112,7 +112,7 @@ def intervals(
     return options
 
 
-def read_certainty(
+def read_interval_options(
     confidence: float | str | Intervals,
     asker_name: str,
     methods: Collection[str] = ("analytic",),

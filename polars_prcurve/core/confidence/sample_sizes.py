@@ -197,7 +197,12 @@ class SizeOptions(NamedTuple):
 
 
 def read_size_options(
-    delta: float | str, certainty: Intervals, assurance: float | str, *, relative: bool, at_eta: bool
+    delta: float | str,
+    interval_options: Intervals,
+    assurance: float | str,
+    *,
+    relative: bool,
+    at_eta: bool,
 ) -> SizeOptions:
     """Return the options, checked."""
     if read_flag("relative=", relative) and not at_eta:
@@ -207,8 +212,8 @@ def read_size_options(
     assurance = read_share("assurance=", assurance, expected_phrase, lambda share: 0.5 <= share < 1)
     return SizeOptions(
         delta,
-        confidence=certainty.level,
-        rate=certainty.rate,
+        confidence=interval_options.level,
+        rate=interval_options.rate,
         assurance=assurance,
         relative=relative,
         at_eta=at_eta,

@@ -158,13 +158,13 @@ def read_goal(question: Question, guarantee: object) -> Goal:
     value_of_word, per = _read_words(question.targets), question.targets.get("per")
     per = None if per is None else read_per(per)
     is_of_points = question.columns.points is not None
-    if question.means is not None:
-        if question.means.share_examples:
+    if question.mean_groups is not None:
+        if question.mean_groups.share_examples:
             raise PrcError(
                 "leave out mean_over=, or call summary(mean_over=...): the mean over classes that "
                 "share examples has no interval to decide by"
             )
-        names, merit_column = question.means.names, f"{_MEAN}{default_curve_metric()}"
+        names, merit_column = question.mean_groups.columns, f"{_MEAN}{default_curve_metric()}"
         return Goal({}, merit_column, per=None, guarantee=None, mean_over=names)
     if not value_of_word and per is not None and not is_of_points:
         raise PrcError("pass a target as well, such as recall=0.8: per= counts the alerts at a target")

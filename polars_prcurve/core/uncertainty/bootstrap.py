@@ -71,7 +71,7 @@ class Bootstrap(NamedTuple):
 
     table: ScoreTable
     metrics: Sequence[CurveMetric]
-    certainty: Intervals
+    interval_options: Intervals
 
     def collect_query(self, query: pl.LazyFrame) -> pl.DataFrame:
         """Run a query half way; raise for a LazyFrame."""
@@ -139,9 +139,9 @@ class Bootstrap(NamedTuple):
     ) -> Iterator[tuple[pl.DataFrame, ReplicateValues]]:
         """Yield `populations` with the metrics of all replicates, a block of samples at a time."""
         # The curves of populations, by rising Group.NUMBER, are those of the samples in their order.
-        n_replicates, first_curve = self.certainty.resamples, 0
+        n_replicates, first_curve = self.interval_options.resamples, 0
         # A seed for each sample and class: what a sample draws does not depend on its block.
-        seeds = iter(np.random.SeedSequence(self.certainty.seed).spawn(len(samples)))
+        seeds = iter(np.random.SeedSequence(self.interval_options.seed).spawn(len(samples)))
         curve_number = pl.col(Group.NUMBER).rank("dense") - 1
         populations = populations.with_columns(curve_number.alias(_CURVE_NUMBER))
         if not samples:  # an empty block, from which the errors get their columns
@@ -251,7 +251,7 @@ class Bootstrap(NamedTuple):
         self, blocks: Iterable[tuple[dict[str, pl.Series], ReplicateValues]]
     ) -> pl.LazyFrame:
         """Return keys with `<name>_standard_error`, `_low`, `_high`, and `_p_value` for 0."""
-        n_replicates, error_frames, n_dropped = self.certainty.resamples, [], 0
+        n_replicates, error_frames, n_dropped = self.interval_options.resamples, [], 0
         for key_columns, block_values in blocks:
             # One example does not show how much examples differ.
             estimates = np.where(
@@ -262,7 +262,7 @@ class Bootstrap(NamedTuple):
             has_errors = ~np.isnan(estimates) & (n_undefined < n_replicates)
             n_dropped = max(n_dropped, int(n_undefined[has_errors].max(initial=0)))
             deviations = _measure_deviations(replicates)
-            low, high, p_value = _correct_percentiles(block_values, self.certainty.level)
+            low, high, p_value = _correct_percentiles(block_values, self.interval_options.level)
             p_value[deviations == 0] = np.nan  # without spread there is no test
             arrays_by_kind = {"standard_error": deviations, "low": low, "high": high, "p_value": p_value}
             error_columns = {
@@ -510,7 +510,7 @@ def build_optimism_table(
     grid: EtaTable,
     targets: Sequence[Target],
     metrics: Sequence[PointMetric],
-    certainty: Intervals,
+    interval_options: Intervals,
 ) -> pl.LazyFrame:
     """Return TargetRow.IS_MAXIMIZED and the OPTIMISM of each metric, by NUMBER and TARGET_NUMBER."""
     maximized_metrics = {
@@ -524,7 +524,7 @@ def build_optimism_table(
     check_result_columns(table, grid, ["eta", *SWEEP_COLUMNS])  # before anything is drawn
     score_table = cast("ScoreTable", table.require_example_counts())
     bootstrap = Bootstrap(
-        score_table, [best(metric) for metric in maximized_metrics.values()], certainty
+        score_table, [best(metric) for metric in maximized_metrics.values()], interval_options
     )
     sweep = build_sweep(table)
     populations = build_populations_of_points(sweep.groups, grid, table)
@@ -535,7 +535,7 @@ def build_optimism_table(
     group_numbers = collected_populations[Group.NUMBER].unique().sort()
     samples = list(bootstrap.build_samples(sweep, [[group] for group in group_numbers]))
     optimism_rows = _measure_samples(
-        samples, collected_populations, maximized_metrics, metrics, certainty
+        samples, collected_populations, maximized_metrics, metrics, interval_options
     )
     optimism_columns = [f"{TargetRow.OPTIMISM}{number}" for number in range(len(metrics))]
     dtypes: dict[str, Any] = {
@@ -555,12 +555,12 @@ def _measure_samples(
     populations: pl.DataFrame,
     maximized_metrics: Mapping[int, PointMetric],
     metrics: Sequence[PointMetric],
-    certainty: Intervals,
+    interval_options: Intervals,
 ) -> list[list[float]]:
     """Return numbers of populations and targets, and the optimism of each metric; NaN if unknown."""
-    n_replicates, optimism_rows, n_dropped = certainty.resamples, [], 0
+    n_replicates, optimism_rows, n_dropped = interval_options.resamples, [], 0
     # The seeds of `summary`, so that replicates of best(metric) are the same.
-    seeds = np.random.SeedSequence(certainty.seed).spawn(len(samples))
+    seeds = np.random.SeedSequence(interval_options.seed).spawn(len(samples))
     populations_of_samples = populations.partition_by(Group.NUMBER, maintain_order=True)
     n_cells = n_replicates * sum(sum(sample.n_cells_of_curves) for sample in samples)
     with show_share("bootstrap", n_cells) as advance:

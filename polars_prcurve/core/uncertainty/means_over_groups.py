@@ -37,29 +37,29 @@ FREEDOM = (pl.col(N_GROUPS) - 1).clip(lower_bound=1)
 _QUANTILE = f"{RESERVED}student_quantile"  # of Student's distribution, at which an interval ends
 
 
-class MeanOver(NamedTuple):
+class MeanGroups(NamedTuple):
     """The groups that a mean is over."""
 
-    names: tuple[str, ...]  # the group columns that distinguish them
+    columns: tuple[str, ...]  # the group columns that distinguish them
     share_examples: bool  # whether a row counts in several, as the classes of a wide table do
 
     def list_keys(self, table: ResolvedTable) -> dict[str, pl.DataType]:
         """Return the other group columns, within which means are taken."""
-        return {name: dtype for name, dtype in table.by.items() if name not in self.names}
+        return {name: dtype for name, dtype in table.by.items() if name not in self.columns}
 
 
 def build_group_values(
     table: ResolvedTable,
     grid: EtaTable,
     metrics: Sequence[CurveMetric],
-    means: MeanOver,
+    mean_groups: MeanGroups,
     *,
     smooth: bool = False,
 ) -> pl.LazyFrame:
     """Return the summary of each group, with numbers of rows; eta is null where it is a group's own."""
     grid = grid.require_exact("mean_over=")
-    check_group_names(means.names, [N_GROUPS])
-    if key_names := [name for name in means.names if name in grid.keys]:
+    check_group_names(mean_groups.columns, [N_GROUPS])
+    if key_names := [name for name in mean_groups.columns if name in grid.keys]:
         raise PrcError(
             f"leave the column {key_names[0]!r} out of the eta= frame: a mean over its groups "
             "needs one prevalence (or eta=None, each group's own)"
@@ -78,16 +78,16 @@ def build_mean_summary(
     table: ResolvedTable,
     grid: EtaTable,
     metrics: Sequence[CurveMetric],
-    means: MeanOver,
-    certainty: Intervals | None,
+    mean_groups: MeanGroups,
+    interval_options: Intervals | None,
     *,
     smooth: bool = False,
 ) -> pl.LazyFrame:
     """Return the result of `summary(mean_over=)`, one row per group, prevalence and metric."""
-    key_dtypes, error_columns = means.list_keys(table), [STANDARD_ERROR, "low", "high", DOUBT]
+    key_dtypes, error_columns = mean_groups.list_keys(table), [STANDARD_ERROR, "low", "high", DOUBT]
     check_group_names(key_dtypes, [N_GROUPS, *error_columns])
     row_keys = list_row_keys(key_dtypes, grid)
-    values = build_group_values(table, grid, metrics, means, smooth=smooth)
+    values = build_group_values(table, grid, metrics, mean_groups, smooth=smooth)
     sizes = [
         pl.when(pl.col(name).is_null().any()).then(None).otherwise(pl.col(name).sum()).alias(name)
         for name in ("n_pos", "n_neg")
@@ -95,8 +95,10 @@ def build_mean_summary(
     mean_rows = average_values(values, row_keys, "value", sizes)
     mean_rows = mean_rows.sort(*key_dtypes, "eta", Population.ETA_ROW, Population.COPY)
     columns = ["n_pos", "n_neg", N_GROUPS, "metric", "value"]
-    if certainty is not None:
-        mean_rows = add_intervals(mean_rows, "value", pl.lit(z_value(certainty.level)), means)
+    if interval_options is not None:
+        mean_rows = add_intervals(
+            mean_rows, "value", pl.lit(z_value(interval_options.level)), mean_groups
+        )
         mean_rows = cut_to_ranges(mean_rows, {metric.name: metric.range for metric in metrics})
         columns += error_columns
     return mean_rows.select(*key_dtypes, "eta", *grid.carried_columns, *columns)
@@ -121,18 +123,18 @@ def average_values(
 
 
 def add_intervals(
-    mean_rows: pl.LazyFrame, name: str, n_deviations: pl.Expr, means: MeanOver
+    mean_rows: pl.LazyFrame, name: str, n_deviations: pl.Expr, mean_groups: MeanGroups
 ) -> pl.LazyFrame:
     """Add `low`, `high` and DOUBT to means: as many errors to either side as of a normal mean.
 
     Where groups share examples their values do not give the error, which is null.
     """
-    if means.share_examples:
+    if mean_groups.share_examples:
         mean_rows = mean_rows.with_columns(pl.lit(None, dtype=pl.Float64).alias(STANDARD_ERROR))
     mean_rows = add_student_quantile(mean_rows, n_deviations, FREEDOM, _QUANTILE)
     half_width, error = pl.col(_QUANTILE) * pl.col(STANDARD_ERROR), pl.col(STANDARD_ERROR)
     condition_of_reason = {"few groups": pl.col(N_GROUPS) < _FEW_GROUPS}
-    if means.share_examples:
+    if mean_groups.share_examples:
         condition_of_reason = {"groups share examples": pl.lit(True)}
     return mean_rows.with_columns(
         low=pl.col(name) - half_width,

@@ -77,43 +77,47 @@ def add_values_at_targets(
     table: ResolvedTable,
     grid: EtaTable,
     metrics_by_name: Mapping[str, CurveMetric],
-    certainty: Intervals | None,
+    interval_options: Intervals | None,
 ) -> pl.LazyFrame:
     """Add each metric as `<name>` to populations and, with intervals, what `plan_interval` names.
 
     The standard error is null, since both ends of an interval are computed by themselves.
     """
     for has_threshold in (False, True):
-        metrics_alike = {
+        chosen_by_name = {
             name: metric
             for name, metric in metrics_by_name.items()
             if metric.is_at_threshold == has_threshold
         }
-        if metrics_alike:
-            bands = _choose_bands(table, certainty, has_threshold=has_threshold)
-            values = _find_values(table, grid, metrics_alike, certainty, bands)
-            population_values = population_values.join(values, on=Population.NUMBER, how="left")
+        if chosen_by_name:
+            bands = _choose_bands(table, interval_options, has_threshold=has_threshold)
+            has_intervals = interval_options is not None
+            value_rows = _find_values(table, grid, chosen_by_name, bands, has_intervals=has_intervals)
+            population_values = population_values.join(value_rows, on=Population.NUMBER, how="left")
     return population_values
 
 
 def _choose_bands(
-    table: ResolvedTable, certainty: Intervals | None, *, has_threshold: bool
+    table: ResolvedTable, interval_options: Intervals | None, *, has_threshold: bool
 ) -> FixedBands | None:
     """Return the bands of metrics at targets, or at thresholds; None where no interval is known."""
-    if certainty is None:
+    if interval_options is None:
         return None
     if has_threshold:
         refuse_weighted_clusters(table.sample)
-        return ChosenBands(certainty.level, "wilson", "mover")
-    return ModelBands(certainty.level, "wilson", "mover") if has_intervals_at_targets(table) else None
+        return ChosenBands(interval_options.level, "wilson", "mover")
+    if not has_intervals_at_targets(table):
+        return None
+    return ModelBands(interval_options.level, "wilson", "mover")
 
 
 def _find_values(
     table: ResolvedTable,
     grid: EtaTable,
     metrics_by_name: Mapping[str, CurveMetric],
-    certainty: Intervals | None,
     bands: FixedBands | None,
+    *,
+    has_intervals: bool,
 ) -> pl.LazyFrame:
     """Return a row per population with what `add_values_at_targets` adds of metrics of one band."""
     from polars_prcurve.core.curves.operating_points import build_numbered_points
@@ -123,39 +127,39 @@ def _find_values(
         for name, metric in metrics_by_name.items()
         if metric.recipe.at_target is not None
     }
-    # Metrics of one target share its rows.
-    targets = {
-        (at_target.word, at_target.value, at_target.per): build_target_of_metric(at_target, table)
+    # Metrics of one target share its rows. Its key is what follows the metric.
+    target_of_key = {
+        at_target[1:]: build_target_of_metric(at_target, table)
         for at_target in at_target_of_name.values()
     }
-    point_metrics = {at_target.metric.name: at_target.metric for at_target in at_target_of_name.values()}
-    points = build_numbered_points(
-        table, grid, [*targets.values()], [*point_metrics.values()], bands=bands
-    )
+    metric_of_name = {metric.name: metric for metric, *_ in at_target_of_name.values()}
+    point_metrics = [*metric_of_name.values()]
+    points = build_numbered_points(table, grid, [*target_of_key.values()], point_metrics, bands=bands)
     if isinstance(bands, ModelBands):
-        points = _finish_intervals(points, [*point_metrics.values()], targets.values())
-    kinds = [""] if certainty is None else ["", "_standard_error", "_low", "_high", f"_{DOUBT}"]
+        points = _finish_intervals(points, point_metrics, target_of_key.values())
+    endings = ["", "_standard_error", "_low", "_high", f"_{DOUBT}"] if has_intervals else [""]
     exprs_of_metric = {
-        name: _list_values(name, table, certainty=certainty, bands=bands) for name in point_metrics
+        name: _list_values(name, table, bands, has_intervals=has_intervals) for name in metric_of_name
     }
-    columns = (
-        expr.alias(f"{RESERVED}{name}{kind}")
+    point_exprs = (
+        expr.alias(f"{RESERVED}{name}{ending}")
         for name, exprs in exprs_of_metric.items()
-        for kind, expr in zip(kinds, exprs, strict=True)
+        for ending, expr in zip(endings, exprs, strict=True)
     )
-    points = points.select(Population.NUMBER, TARGET_NUMBER, *columns)
-    place_of_target = {key: place for place, key in enumerate(targets)}
+    points = points.select(Population.NUMBER, TARGET_NUMBER, *point_exprs)
+    index_of_key = {key: index for index, key in enumerate(target_of_key)}
     # Each population has all targets, as lists in their order: the streaming engine sorts first.
     points = points.sort(Population.NUMBER, TARGET_NUMBER).drop(TARGET_NUMBER)
-    lists_of_populations = points.group_by(Population.NUMBER, maintain_order=True).agg(
-        pl.exclude(Population.NUMBER)
-    )
+    population_groups = points.group_by(Population.NUMBER, maintain_order=True)
+    list_rows = population_groups.agg(pl.exclude(Population.NUMBER))
     value_exprs = {
-        name + kind: pl.col(f"{RESERVED}{metric.name}{kind}").list.get(place_of_target[word, value, per])
-        for name, (metric, word, value, per) in at_target_of_name.items()
-        for kind in kinds
+        name + ending: pl.col(f"{RESERVED}{at_target.metric.name}{ending}").list.get(
+            index_of_key[at_target[1:]]
+        )
+        for name, at_target in at_target_of_name.items()
+        for ending in endings
     }
-    return lists_of_populations.select(Population.NUMBER, **value_exprs)
+    return list_rows.select(Population.NUMBER, **value_exprs)
 
 
 def _finish_intervals(
@@ -220,13 +224,13 @@ def _doubt_steps(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.Laz
 
 
 def _list_values(
-    name: str, table: ResolvedTable, *, certainty: Intervals | None, bands: FixedBands | None
+    name: str, table: ResolvedTable, bands: FixedBands | None, *, has_intervals: bool
 ) -> list[pl.Expr]:
     """Return the value of a point metric and, with intervals, standard error, both ends and doubt."""
     # Precision may be defined without positives, and a metric of a curve is not.
     is_defined = pl.col("recall").is_not_null() | (pl.col("criterion") == "threshold")
     value, no_number = pl.when(is_defined).then(name), pl.lit(None, dtype=pl.Float64)
-    if certainty is None:
+    if not has_intervals:
         return [value]
     if bands is None:
         return [value, no_number, no_number, no_number, _doubt_all(table)]

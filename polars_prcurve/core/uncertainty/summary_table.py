@@ -72,8 +72,8 @@ def build_summary_table(
     table: ResolvedTable,
     grid: EtaTable,
     metrics: Sequence[CurveMetric],
+    interval_options: Intervals | None = None,
     *,
-    certainty: Intervals | None = None,
     smooth: bool = False,
     coarse: bool = False,
     row_columns: Sequence[str] = (),
@@ -82,19 +82,22 @@ def build_summary_table(
 
     `row_columns` are further ones of populations, which the result has, too.
     """
-    is_analytic = certainty is not None and certainty.method == "analytic"
-    column_names = _list_summary_columns(errors=certainty is not None, coarse=coarse)
+    is_analytic = interval_options is not None and interval_options.method == "analytic"
+    column_names = _list_summary_columns(errors=interval_options is not None, coarse=coarse)
     check_result_columns(table, grid, column_names)
-    for option, is_given in (("smooth=", smooth), ('method="bootstrap"', certainty and not is_analytic)):
+    for option, is_given in (
+        ("smooth=", smooth),
+        ('method="bootstrap"', interval_options and not is_analytic),
+    ):
         grid = grid.require_exact(option) if is_given else grid
-    is_plain = certainty is None and not (smooth or coarse or row_columns)
+    is_plain = interval_options is None and not (smooth or coarse or row_columns)
     array_summary = _build_array_summary(table, grid, metrics) if is_plain else None
     if array_summary is not None:
         return array_summary.lazy()
     # Replicates are of the first ones, and not of a given threshold, whose intervals have a formula.
     metrics_by_name = number_metrics(sorted(metrics, key=lambda metric: metric.is_at_threshold))
     population_values = _build_population_values(
-        table, grid, metrics_by_name, certainty=certainty, smooth=smooth, coarse=coarse
+        table, grid, metrics_by_name, interval_options=interval_options, smooth=smooth, coarse=coarse
     )
     place_of_metric = {metric.name: place for place, metric in enumerate(metrics)}
     metrics_in_turn = sorted(metrics_by_name.items(), key=lambda item: place_of_metric[item[1].name])
@@ -157,14 +160,14 @@ def _build_population_values(
     grid: EtaTable,
     metrics_by_name: Mapping[str, CurveMetric],
     *,
-    certainty: Intervals | None,
+    interval_options: Intervals | None,
     smooth: bool,
     coarse: bool,
 ) -> pl.LazyFrame:
     """Return one row per group and prevalence, with the columns of each metric side by side."""
-    is_analytic = certainty is not None and certainty.method == "analytic"
+    is_analytic = interval_options is not None and interval_options.method == "analytic"
     # Replicates, fitted curves and limits have no rows that a target may find.
-    has_rows = not (smooth or coarse or (certainty is not None and not is_analytic))
+    has_rows = not (smooth or coarse or (interval_options is not None and not is_analytic))
     at_targets, areas = separate_targets(metrics_by_name, finds_rows=has_rows)
     needed_metrics = areas | _name_limits(metrics_by_name) if coarse else areas
     doubtful_metrics = _list_doubtful(table, areas) if is_analytic else {}
@@ -178,21 +181,23 @@ def _build_population_values(
         # Influences also need the negatives below all positives, which only the last row has.
         curves = build_curves(table, sweep, metrics_read, with_last=is_analytic)
     populations, checks = curves.build_populations(grid), late_checks(table, grid)
-    if certainty is not None and is_analytic:
+    if interval_options is not None and is_analytic:
         population_values = _build_values_with_errors(
-            table, sweep, curves, populations, areas, grid=grid, confidence=certainty.level
+            table, sweep, curves, populations, areas, grid=grid, confidence=interval_options.level
         )
     else:
         population_values = (
             curves.compute_values(populations, needed_metrics) if needed_metrics else populations
         )
-    population_values = add_values_at_targets(population_values, table, grid, at_targets, certainty)
-    if certainty is not None:
-        population_values = _add_chance(population_values, table, curves, certainty.level)
+    population_values = add_values_at_targets(
+        population_values, table, grid, at_targets, interval_options
+    )
+    if interval_options is not None:
+        population_values = _add_chance(population_values, table, curves, interval_options.level)
     population_values = check_at_end(table, population_values.sort(Population.NUMBER), *checks)
-    if areas and certainty is not None and not is_analytic:  # rates with confidence= were refused
+    if areas and interval_options is not None and not is_analytic:  # rates with confidence= were refused
         population_values = add_bootstrap_intervals(
-            cast("ScoreTable", table), [*areas.values()], certainty, sweep, population_values
+            cast("ScoreTable", table), [*areas.values()], interval_options, sweep, population_values
         )
     return population_values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
 
@@ -414,14 +419,14 @@ def _add_interval_steps(
 def add_bootstrap_intervals(
     table: ScoreTable,
     metrics: Sequence[CurveMetric],
-    certainty: Intervals,
+    interval_options: Intervals,
     sweep: SweepTables,
     population_values: pl.LazyFrame,
 ) -> pl.LazyFrame:
     """Add `<name>_standard_error`, `_low`, `_high`, `_doubt` to the metrics, from replicates."""
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap
 
-    collected_values, error_rows, sample_sizes = Bootstrap(table, metrics, certainty).measure(
+    collected_values, error_rows, sample_sizes = Bootstrap(table, metrics, interval_options).measure(
         sweep,
         population_values,
         key_column=Group.NUMBER,

@@ -191,16 +191,16 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         if other is not None:
             query = self._compare_at_point(question, words, other, match=match, metrics=metrics)
             return self._finish_at_point(add_not_worse(query, margin, metrics), columns)
-        certainty = question.require_certainty()
-        shared_examples = question.find_shared_examples(paired=paired and question.means is None)
+        interval_options = question.require_interval_options()
+        pairing = question.find_pairing(paired=paired and question.mean_groups is None)
         table = question.read()
         question, table, grid = question.hide_names(table, question.build_model_grid(table))
         # The best and the worst of several were picked for their distance: theirs is adjusted.
         adjust = "models" if worst else adjust
-        comparison = Comparison(table, grid, [], None, certainty, shared_examples, adjust)
-        if question.means is not None:
+        comparison = Comparison(table, grid, [], None, interval_options, pairing, adjust)
+        if question.mean_groups is not None:
             query = build_mean_compare_table(
-                comparison, metrics, question.means, is_wide=question.is_wide
+                comparison, metrics, question.mean_groups, is_wide=question.is_wide
             )
         else:
             targets = read_one_target(table, **question.targets)
@@ -230,7 +230,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
             match=cast("Matched", match),  # rules refuse other= without it
             metrics=metrics,
             etas=question.eta.list_numbers("match="),
-            confidence=question.require_certainty().level,
+            confidence=question.require_interval_options().level,
         )
 
     def _finish_at_point(self, query: pl.LazyFrame, columns: ResultColumns) -> F:
@@ -330,14 +330,14 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         ranking_metric = read_ranking_metric(chosen_metric, table, **question.targets)
         if not table.counts_negatives:
             check_negatives([ranking_metric.metric])
-        certainty, means = question.certainty, question.means
+        interval_options, mean_groups = question.interval_options, question.mean_groups
         query = build_ranking_table(
             table,
             grid,
             ranking_metric,
-            certainty,
+            interval_options,
             coarse=coarse,
-            means=means,
+            mean_groups=mean_groups,
             is_wide=question.has_model_columns,
         )
         keys = question.list_result_keys(table)
@@ -547,7 +547,7 @@ class ComparisonMethods(BoundTable[F], path="prc"):
         if period_column in map(name_column, group_columns):
             raise PrcError(f"leave the column {period_column!r} out of by=: time= holds it, too")
         question = self._ask("monitor", words, eta=eta, confidence=confidence, collects=True)
-        level = question.require_certainty().level
+        level = question.require_interval_options().level
         is_table = isinstance(reference, BoundTable)
         reference_rate = None if is_table else monitoring.read_reference_rate(reference)
         watch = monitoring.read_watch(

@@ -572,27 +572,27 @@ class CurveMethods(BoundTable[F], path="prc"):
             coarse=coarse,
             mean_over=mean_over,
         )
-        certainty, means = question.certainty, question.means
-        is_analytic = certainty is not None and certainty.method == "analytic" and means is None
+        interval_options, mean_groups = question.interval_options, question.mean_groups
+        interval_method = None if interval_options is None else interval_options.method
+        is_analytic = interval_method == "analytic" and mean_groups is None
         default_names = default_curve_metrics(question.columns.points, analytic=is_analytic)
         chosen_metrics = find_metrics(default_names if metrics is None else metrics, CurveMetric)
-        chosen_metrics = (
-            chosen_metrics
-            if smooth is None
-            else [to_binormal_metric(metric) for metric in chosen_metrics]
-        )
+        if smooth is not None:
+            chosen_metrics = [to_binormal_metric(metric) for metric in chosen_metrics]
         table = question.read()
         if metrics is None and not table.counts_negatives:
             chosen_metrics = [metric for metric in chosen_metrics if not needs_negatives(metric)]
         table, grid = question.place_at_etas(table, chosen_metrics)
         question, table, grid = question.hide_names(table, grid)
-        is_smooth, means = smooth is not None, question.means
-        if means is not None:
-            query = build_mean_summary(table, grid, chosen_metrics, means, certainty, smooth=is_smooth)
+        is_smooth, mean_groups = smooth is not None, question.mean_groups
+        if mean_groups is not None:
+            query = build_mean_summary(
+                table, grid, chosen_metrics, mean_groups, interval_options, smooth=is_smooth
+            )
         else:
-            table = table if certainty is None else table.require_example_counts()
+            table = table if interval_options is None else table.require_example_counts()
             query = build_summary_table(
-                table, grid, chosen_metrics, certainty=certainty, smooth=is_smooth, coarse=coarse
+                table, grid, chosen_metrics, interval_options, smooth=is_smooth, coarse=coarse
             )
         keys = question.list_result_keys(table)
         query = choose_columns(query, columns, "summary", keys, carried_columns=grid.carried_columns)
@@ -639,8 +639,12 @@ class CurveMethods(BoundTable[F], path="prc"):
 
 def _choose_correction(question: Question) -> Intervals | None:
     """Return the bootstrap that corrects what was maximized; None if none is requested."""
-    certainty = question.certainty
-    return certainty if certainty is not None and certainty.method == "bootstrap" else None
+    interval_options = question.interval_options
+    return (
+        interval_options
+        if interval_options is not None and interval_options.method == "bootstrap"
+        else None
+    )
 
 
 def _build_optimism(

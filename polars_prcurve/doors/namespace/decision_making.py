@@ -37,7 +37,7 @@ def make_decision(
     methods: BoundTable[Any], question: Question, words: Any, guarantee: float | str | None
 ) -> Decision:
     """Return the decision on the table of a question, by the methods of that table."""
-    question.require_certainty()
+    question.require_interval_options()
     goal = read_goal(question, guarantee)
     table = question.read()
     check_groups(table)
@@ -83,7 +83,7 @@ def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -
         table=ranked_table,
         eta=question.eta.value,
         goal=goal,
-        confidence=question.require_certainty().level,
+        confidence=question.require_interval_options().level,
         model=None if columns.model is None else name_column(columns.model),
         open_table=type(ranked_table),
         compares_intervals=goal.maximized is not None,

@@ -113,18 +113,18 @@ class PlanningMethods(BoundTable[F], path="prc"):
         extra_arguments["relative"] = read_flag("relative=", relative)
         extra_arguments["assurance"] = assurance
         question = self._ask("sample_size", words, eta=eta, confidence=confidence, **extra_arguments)
-        certainty = question.require_certainty()
+        interval_options = question.require_interval_options()
         table = question.read()
         targets = read_targets(table, at_eta=False, **question.targets)
         if solve_for == "eta":
-            bands = FixedBands(certainty.level, certainty.rate, "mover")
+            bands = FixedBands(interval_options.level, interval_options.rate, "mover")
             sizes_query = build_resolution_table(table.require_example_counts(), targets, delta, bands)
             return self._finish(sizes_query)
         grid = None if eta is None else question.build_exact_grid(table)
         at_eta = eta is not None
         size_options = read_size_options(
             delta,
-            certainty,
+            interval_options,
             _ASSURANCE if assurance is None else assurance,
             relative=relative,
             at_eta=at_eta,
