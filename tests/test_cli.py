@@ -35,9 +35,10 @@ from polars_prcurve.core.ground.terminal_text import cut_text, measure_width
 from polars_prcurve.core.metrics.metric_lookup import parse_metric
 from polars_prcurve.doors.cli import table_files
 from polars_prcurve.doors.cli.main import main
-from polars_prcurve.doors.cli.method_call import FilePrc, read_texts
+from polars_prcurve.doors.cli.method_call import FilePrc
 from polars_prcurve.doors.cli.options import build_parser, list_kinds, read_confidence, read_names
-from polars_prcurve.doors.cli.terminal_table import ANSWERS_OF_METHOD, Layout, format_table, print_rows
+from polars_prcurve.doors.cli.terminal import ANSWERS_OF_METHOD, print_rows
+from polars_prcurve.view.report.result_text import Layout, format_table
 from tests.support.model_tests import EQUAL, SETTLED
 from tests.support.tiers import pair_each, slow_unless
 
@@ -692,7 +693,7 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
     for line, words in {
         "operating-points new.parquet --threshold chosen.csv": ("out of the threshold= frame"),
         "operating-points new.parquet --by site --threshold wide.parquet": "numeric column 'threshold'",
-        "operating-points new.parquet --threshold chosen.csv 0.5": "got 'chosen.csv', '0.5'",
+        "operating-points new.parquet --threshold chosen.csv 0.5": "got 'chosen.csv'",
         "operating-points new.parquet --by model --threshold none.csv": "there is no file 'none.csv'",
         "sampling-plan new.parquet --threshold chosen.csv --budget 9": "threshold= takes",
         "operating-points new.parquet --by site,model --threshold chosen.csv --rates score score": (
@@ -706,36 +707,6 @@ def test_a_file_of_thresholds_serves_each_command_that_takes_them(
         ),
     }.items():
         assert words in refusal(line, capsys), line
-
-
-@pytest.mark.parametrize(
-    ("dtype", "texts", "expected"),
-    [
-        (pl.Int64(), ["7", None], pl.Series([7, None])),
-        (pl.Int8(), ["6.5", "7"], pl.Series([Decimal("6.5"), Decimal(7)])),
-        (pl.UInt64(), [str(2**64 - 1)], pl.Series([2**64 - 1], dtype=pl.UInt64)),
-        (pl.Decimal(9, 2), ["0.07", "0.5"], pl.Series([Decimal("0.07"), Decimal("0.50")])),
-        (pl.Decimal(9, 2), ["0.07", "1e-3"], pl.Series([Decimal("0.07"), Decimal("0.001")])),
-        (pl.Float64(), ["\u22121.65", "-0.5"], pl.Series([-1.65, -0.5])),  # as verdicts are printed
-        (pl.Int8(), ["\u22122"], pl.Series([Decimal(-2)])),
-        (pl.Float32(), ["0.33333334", "inf"], pl.Series([1 / 3, float("inf")], dtype=pl.Float32)),
-        (pl.Boolean(), ["true", "0.5"], pl.Series([Decimal(1), Decimal("0.5")])),
-        (pl.Boolean(), ["true", "False"], pl.Series([True, False])),
-    ],
-    ids=str,
-)
-def test_thresholds_in_text_keep_all_their_digits(
-    dtype: pl.DataType, texts: list[str | None], expected: pl.Series
-) -> None:
-    found = read_texts("threshold", texts, dtype)
-    assert found.to_list() == expected.to_list()
-    assert found.dtype == (dtype if dtype.is_float() else pl.Decimal)
-
-
-@pytest.mark.parametrize("text", ["inf", "1e39", "x", "nan"])
-def test_a_threshold_in_text_that_is_no_score_is_refused(text: str) -> None:
-    with pytest.raises(PrcError, match="threshold"):
-        read_texts("threshold", [text], pl.Int64())
 
 
 def test_weights_of_a_field_go_into_the_next_command(
@@ -940,10 +911,10 @@ def test_values_have_the_dtype_of_their_column(here: Path, capsys: pytest.Captur
         Decimal("0.7"),
         points["tp"].item(),
     )
-    assert "of its column, Decimal(precision=10, scale=1); got 'x'" in refusal(
+    assert "dtype Decimal(precision=10, scale=1); got 'x'" in refusal(
         "operating-points typed.parquet --score price --label true --threshold x", capsys
     )
-    assert "scale=1); got 'nan'" in refusal(
+    assert "pass a number: threshold= holds" in refusal(
         "operating-points typed.parquet --score price --label true --threshold nan", capsys
     )
     assert "'maybe'" in refusal("curve typed.parquet --pos-label maybe", capsys)
@@ -1025,7 +996,7 @@ REFUSED = {
     "operating-points scores.csv": "threshold=, recall=, fpr=, precision=, alerts= or maximize=",
     "operating-points scores.csv --recall 2": "recall= takes numbers in [0, 1]",
     "operating-points scores.csv --recall x": "'x'",
-    "operating-points scores.csv --threshold x": "of its column, Float64; got 'x'",
+    "operating-points scores.csv --threshold x": "of dtype Float64; got 'x'",
     "operating-points scores.csv --alerts 500": "pass per=",
     "operating-points scores.csv --alerts 5/0": "500/2000000",
     "operating-points scores.csv --alerts 5/2": "500/2000000",

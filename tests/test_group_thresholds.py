@@ -182,7 +182,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ),
     ({"threshold": T.with_columns(threshold=math.nan)}, "threshold= holds nan"),
     ({"threshold": T.drop("threshold")}, "add a numeric column 'threshold'"),
-    ({"threshold": T.with_columns(threshold=pl.lit("1"))}, "add a numeric column 'threshold'"),
+    ({"threshold": T.with_columns(threshold=pl.lit(b"1"))}, "add a numeric column 'threshold'"),
     (
         {"threshold": T.with_columns(m=1)},
         "column 'm' to one dtype: it is Int32 in the threshold= frame and String",

@@ -286,11 +286,48 @@ def test_the_threshold_is_the_least_score_that_reaches_the_number(
     assert_same(swept, point.select(swept.columns))
 
 
+TEXTS: list[tuple[pl.DataType, str, Any]] = [
+    (pl.Float64(), "\u22121.65", -1.65),  # as verdicts are printed
+    (pl.Float32(), "0.7", 0.699999988079071),  # the score that is written so, though below 0.7
+    (pl.Float32(), "0.33333334", 0.3333333432674408),
+    (pl.Float32(), "inf", math.inf),
+    (pl.Int8(), "6.5", 7),
+    (pl.Int8(), "\u22122", -2),
+    (pl.UInt64(), str(2**64 - 1), 2**64 - 1),
+    (pl.Decimal(9, 2), "0.07", Decimal("0.07")),
+    (pl.Decimal(9, 2), "1e-3", Decimal("0.01")),
+    (pl.Boolean(), "true", True),
+    (pl.Boolean(), "False", False),
+    (pl.Boolean(), "0.5", True),
+]
+
+
+@pytest.mark.parametrize(("dtype", "text", "least"), TEXTS, ids=str)
+def test_a_threshold_in_text_is_the_score_that_is_written_so(
+    dtype: pl.DataType, text: str, least: Any
+) -> None:
+    df = pl.DataFrame({"score": pl.Series([0, 1], dtype=pl.Int8).cast(dtype), "label": [0, 1]})
+    texts = pl.DataFrame({"threshold": [text]})
+    for threshold in (text, [text], texts):
+        point = df.prc.operating_points(0.1, threshold=threshold, columns="all")
+        assert point["threshold"].to_list() == [least]
+    assert df.prc.sweep(thresholds=[text])["threshold"].to_list() == [least]
+
+
+@pytest.mark.parametrize("dtype", [pl.Float64(), pl.Int64(), pl.Boolean()], ids=str)
+@pytest.mark.parametrize("text", ["50%", "0,5", "x", "nan", ""])
+def test_a_text_that_is_no_number_is_refused(dtype: pl.DataType, text: str) -> None:
+    df = pl.DataFrame({"score": pl.Series([0, 1], dtype=pl.Int8).cast(dtype), "label": [0, 1]})
+    for threshold in (text, pl.DataFrame({"threshold": [text]})):
+        with pytest.raises(PrcError, match="number"):
+            df.prc.operating_points(0.1, threshold=threshold)
+
+
 @pytest.mark.parametrize(
     "number",
     slow_unless(
         lambda number: isinstance(number, Fraction) or number == math.inf,
-        [10.5, Decimal("10.5"), Fraction(21, 2), 1e300, math.inf],
+        [10.5, "10.5", Decimal("10.5"), Fraction(21, 2), 1e300, math.inf],
     ),
     ids=str,
 )
@@ -298,7 +335,7 @@ def test_every_method_takes_any_number_as_a_threshold(number: Any) -> None:
     """An integer score reaches 10.5 just if it reaches 11; no score reaches 1e300."""
     df = pl.DataFrame({"model": ["a", "b"] * 40, "label": [i % 3 == 0 for i in range(80)]})
     df = df.with_columns(score=pl.Series([(i * 37) % 23 for i in range(80)]))
-    least = 11 if number < 100 else 2**62
+    least = 11 if float(number) < 100 else 2**62
     calls: dict[str, Callable[[Any], pl.DataFrame]] = {
         "operating_points": lambda t: df.prc.operating_points(
             0.1, threshold=t, confidence=0.9, columns="all"
@@ -486,7 +523,7 @@ def test_long_is_the_wide_table_turned() -> None:
         ({"threshold": "5%"}, "threshold= takes numbers"),
         ({"precision": [0.5, True]}, "precision="),
         ({"threshold": float("nan")}, "threshold= holds nan, and no score is at or above it"),
-        ({"threshold": "0.5"}, "threshold= takes numbers"),
+        ({"threshold": "0,5"}, "threshold= takes numbers"),
         ({"threshold": True}, "threshold= takes numbers.*Float32.*got True"),
         ({"threshold": [0.5, None]}, "threshold= takes numbers.*got None"),
         ({"maximize": "predicted_positive_rate"}, "with a direction"),

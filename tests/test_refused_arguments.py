@@ -403,7 +403,7 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "thresholds as text": (lambda p: p.sweep(thresholds="0.5"), "got '0.5'"),
     "threshold NaN": (lambda p: p.sweep(thresholds=[float("nan")]), "holds nan"),
     "threshold null": (lambda p: p.sweep(thresholds=[1, None]), "thresholds= takes numbers.*got None"),
-    "threshold text": (lambda p: p.sweep(thresholds=[1, "2"]), "thresholds= takes numbers.*got '2'"),
+    "threshold text": (lambda p: p.sweep(thresholds=[1, "2nd"]), "thresholds= takes numbers.*got '2nd'"),
     "threshold Boolean": (lambda p: p.sweep(thresholds=[True]), "thresholds= takes numbers.*got True"),
     "estimate: misspelt score": (
         lambda p: p.estimate_prevalence(0.5, score="scroe"),

@@ -15,7 +15,6 @@ import pytest
 from polars_prcurve import charts, eta_grid, prc
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.visible_names import make_visible
-from polars_prcurve.doors.cli.terminal_table import show_number
 from polars_prcurve.view.charts.model_difference import IntervalRow
 from polars_prcurve.view.charts.model_difference import _say_row as say_difference
 from polars_prcurve.view.charts.net_benefit import _say_benefit as say_benefit
@@ -26,6 +25,7 @@ from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS
 from polars_prcurve.view.charts.parts.label_placement import LabelSpace
 from polars_prcurve.view.charts.period_series import _say_period as say_period
 from polars_prcurve.view.charts.pr import _say_row as read_precision
+from polars_prcurve.view.report.result_text import show_number
 from polars_prcurve.view.verdicts.value_phrases import format_ends, format_value, write_value
 from polars_prcurve.view.words.names_in_sentences import count_letters, isolate_name, wrap_words
 from polars_prcurve.view.words.number_words import (

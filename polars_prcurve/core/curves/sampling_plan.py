@@ -218,7 +218,7 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
             f"it has no {list_names(missing_columns)}"
         )
     refuse_objects("the plan= frame", plan.schema)
-    plan = plan.select(_READ).sort("score_low")
+    plan = plan.select(_READ)
     n_nulls = sum(plan.null_count().row(0))
     rows_text = f"{add_noun(plan.height, 'row')}, {add_noun(n_nulls, 'null')}"
     if plan.height == 0 or n_nulls or not plan["n"].dtype.is_integer():
@@ -226,10 +226,11 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
             "pass the table of sampling_plan() as plan=, a row per stratum, with whole "
             f"numbers; got {rows_text}, and n of {plan['n'].dtype}"
         )
-    lows, highs = (
-        to_least_scores(read_threshold_list("plan", plan[name], dtype), dtype)
+    plan = plan.with_columns(
+        to_least_scores(read_threshold_list("plan", plan[name], dtype), dtype).alias(name)
         for name in ("score_low", "score_high")
-    )
+    ).sort("score_low")
+    lows, highs = plan["score_low"], plan["score_high"]
     has_overlap = (lows > highs).any() or (lows[1:] <= highs[:-1]).any()
     if has_overlap or plan["stratum"].n_unique() < plan.height:
         raise PrcError("pass strata that do not overlap as plan=, each once")

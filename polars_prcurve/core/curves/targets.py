@@ -665,8 +665,8 @@ def _check_schema(
     table: ScoreTable, schema: Mapping[str, pl.DataType], argument: str, *, at_eta: bool
 ) -> None:
     """Raise unless thresholds, and prevalences with `at_eta`, are numbers, and none is of a part."""
-    threshold_dtype = schema.get("threshold", pl.String())
-    if not (threshold_dtype.is_numeric() or threshold_dtype in (pl.Boolean, pl.Null)):
+    threshold_dtype = schema.get("threshold", pl.Binary())
+    if not (threshold_dtype.is_numeric() or threshold_dtype in (pl.Boolean, pl.String, pl.Null)):
         columns = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
         raise PrcError(f"add a numeric column 'threshold' to the {argument}= frame; it has {columns}")
     eta_dtype = schema.get("eta", pl.Null())

@@ -1,4 +1,4 @@
-"""Thresholds as users write them: any real number, for scores of any dtype.
+"""Thresholds as users write them: any real number, or its text, for scores of any dtype.
 
 A score reaches a threshold if it is at least as large, as real numbers are compared. The scores that
 reach a number are those that reach the least value of their dtype which is not below it. So the number
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from numbers import Rational, Real
 from typing import Any, TypeAlias
@@ -53,6 +53,8 @@ _FARTHEST_EXPONENT = 400
 
 
 def _read_threshold(argument_name: str, threshold: Any, score_dtype: pl.DataType) -> RealNumber:
+    if isinstance(threshold, str):
+        threshold = _read_text(threshold, score_dtype)
     is_bool = is_truth_value(threshold)
     if is_bool and score_dtype == pl.Boolean:
         return fractions.Fraction(int(threshold))
@@ -82,6 +84,24 @@ def _read_threshold(argument_name: str, threshold: Any, score_dtype: pl.DataType
         if get_ratio is None
         else fractions.Fraction(*map(int, get_ratio()))
     )
+
+
+_TRUTH_VALUES = {"true": True, "false": False}
+
+
+def _read_text(text: str, score_dtype: pl.DataType) -> Any:
+    """Return the score of this dtype that is written so, or another number; the text if it is none."""
+    # The Float32 nearest to 0.7 is below it, so that as a number 0.7 would miss the score shown as 0.7.
+    if score_dtype == pl.Boolean and text.lower() in _TRUTH_VALUES:
+        return _TRUTH_VALUES[text.lower()]
+    text = text.replace("\N{MINUS SIGN}", "-")
+    if score_dtype.is_float():
+        score = pl.Series([text]).cast(score_dtype, strict=False).item()
+        return text if score is None else score
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        return text
 
 
 def _round_up_to_float(number: RealNumber) -> float:

@@ -15,17 +15,16 @@ from polars_prcurve.core.ground.progress import is_watched, print_beside, show_s
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.ground.visible_names import make_visible, shorten_name
 from polars_prcurve.core.judging.status_names import STATUSES
-from polars_prcurve.core.prevalence.estimated_eta import describe_refuted_estimates
 from polars_prcurve.doors.cli import table_files
 from polars_prcurve.doors.cli.method_call import as_list, open_tables
 from polars_prcurve.doors.cli.options import list_parameters, spell_name
-from polars_prcurve.doors.cli.terminal_table import (
+from polars_prcurve.doors.cli.terminal import (
     collect_shown_rows,
     print_note,
     print_rows,
     print_text,
 )
-from polars_prcurve.view.verdicts.alarm_sentences import describe_alarms
+from polars_prcurve.view.verdicts.result_sentences import describe_pairs, describe_result
 
 Options = Mapping[str, Any]  # what the options of a command mean, by their names
 
@@ -56,7 +55,8 @@ def write_table(args: argparse.Namespace, options: Options, work: ExitStack) -> 
     if "guarantee" in arguments or "fail_unless" in options:  # few rows, which are read twice
         result = run_query(result.lazy())
     if isinstance(result, pl.DataFrame):
-        _print_notes(result, layout.by)
+        for sentence in describe_result(result, layout.by):
+            print_note(sentence)
     has_passed = "fail_unless" not in options or _pass_gate(result, options)
     joined_lists = pl.selectors.by_dtype(pl.List).cast(pl.List(pl.String)).list.join(",")
     query = result.lazy().with_columns(joined_lists)  # a list of models is one word
@@ -114,17 +114,12 @@ def _pass_gate(result: Any, options: Options) -> bool:
         return any(_look_up(words, truth_of_word, "statuses, such as met or winner"))
     if "alarm" in result.columns:
         return all(_look_up(words, {"no_alarm": not result["alarm"].fill_null(True).any()}, "no_alarm"))
-    sentences = {"significant": "{model_a} differs significantly from {model_b}"}
-    if "not_worse" in result.columns:
-        margin = options["margin"]
-        sentences["not_worse"] = f"{{model_a}} is not worse than {{model_b}} by more than {margin}"
-    truth_of_word = {name: result[name].fill_null(False).all() for name in sentences}
+    names = [name for name in ("significant", "not_worse") if name in result.columns]
+    truth_of_word = {name: result[name].fill_null(False).all() for name in names}
     truths = _look_up(words, truth_of_word, "not_worse, with --margin, or significant")
     for name in words:
-        for rows in result.partition_by("model_a", "model_b", maintain_order=True):
-            n_met, n_rows = rows[name].sum(), rows.height
-            outcome = "met" if n_met == n_rows else f"met in {n_met} of {n_rows} rows"
-            print_note(f"{sentences[name].format(**rows.row(0, named=True))}: {outcome}")
+        for sentence in describe_pairs(result, name, options.get("margin")):
+            print_note(sentence)
     return all(truths)
 
 
@@ -133,21 +128,6 @@ def _look_up(words: Sequence[str], truth_of_word: Mapping[str, bool], expected: 
     if unknown_words := [word for word in words if word not in truth_of_word]:
         raise PrcError(f"--fail-unless takes {expected}; got {unknown_words[0]}")
     return [truth_of_word[word] for word in words]
-
-
-def _print_notes(rows: pl.DataFrame, groups: Sequence[str]) -> None:
-    """Print alarms, and what is not as requested: targets that are not met, worthless prevalences."""
-    sentences = list(describe_alarms(rows)) if "alarm" in rows.columns else []
-    if "guarantee" in rows.columns and (n_unmet := rows["threshold"].null_count()):
-        sentences.append(
-            f"{n_unmet} of {rows.height} rows have no threshold with this guarantee; n_pos_needed and "
-            "n_neg_needed are the examples that even perfect scores need"
-        )
-    if "shift_p_value" in rows.columns:
-        group_columns = [name for name in groups if name in rows.columns]
-        sentences += describe_refuted_estimates(rows, group_columns)
-    for sentence in sentences:
-        print_note(sentence)
 
 
 def _choose_output(options: Options) -> Callable[[pl.LazyFrame], None] | None:

@@ -23,10 +23,10 @@ from polars_prcurve.core.ground.atomic_file import delete_drafts
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.progress import print_beside
 from polars_prcurve.doors.cli.commands import run_command
-from polars_prcurve.doors.cli.method_call import check_output_paths, list_tables, read_options
-from polars_prcurve.doors.cli.options import parse_words
+from polars_prcurve.doors.cli.method_call import check_output_paths, read_options
+from polars_prcurve.doors.cli.options import TableFile, parse_words
 from polars_prcurve.doors.cli.table_files import name_bad_files
-from polars_prcurve.doors.cli.terminal_table import ANSWERS_OF_METHOD, PROGRAM, print_note
+from polars_prcurve.doors.cli.terminal import ANSWERS_OF_METHOD, PROGRAM, print_note
 
 _TEXT_ERRORS = (PrcError, UnicodeDecodeError)  # of the library, and of @FILE in another encoding
 
@@ -53,7 +53,7 @@ def _run_command(words: Sequence[str]) -> int:
     try:
         args = parse_words(ANSWERS_OF_METHOD, words)
         options = read_options(args)
-        tables = list_tables(args, options)
+        tables = [args.input, *(file.path for file in options.values() if isinstance(file, TableFile))]
         check_output_paths(options, tables)
         with name_bad_files(tables), warnings.catch_warnings():
             warnings.showwarning = lambda message, *_, **__: print_note(f"warning: {message}")

@@ -6,7 +6,6 @@ import argparse
 import glob
 import os
 from collections.abc import Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,18 @@ import polars as pl
 from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.confidence.rate_intervals import check_confidence
 from polars_prcurve.core.ground.atomic_file import is_stream
-from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.judging.decision_request import count_rows_left_out
 from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
 from polars_prcurve.core.prevalence.field_and_class_mix import field
 from polars_prcurve.doors.cli.options import TableFile, list_kinds, list_parameters
 from polars_prcurve.doors.cli.table_files import scan_files
-from polars_prcurve.doors.cli.terminal_table import ANSWERS_OF_METHOD, Layout, print_note
+from polars_prcurve.doors.cli.terminal import ANSWERS_OF_METHOD, print_note
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import LazyFramePrc
 from polars_prcurve.doors.retrieval_runs import from_trec
-from polars_prcurve.view.words.number_words import MINUS, say_dropped_rows
+from polars_prcurve.view.report.result_text import Layout
+from polars_prcurve.view.words.number_words import say_dropped_rows
 
 
 class FilePrc(LazyFramePrc):
@@ -73,14 +73,14 @@ def open_tables(
     kinds = {name: list_kinds(args.method)[name] for name in arguments}
     for name, file in arguments.items():
         if isinstance(file, TableFile):
-            rows = _scan_fitted(file.path, dtypes, _SCORE_COLUMNS if kinds[name].column else ())
+            rows = _scan_fitted(file.path, dtypes, _SCORE_COLUMNS if kinds[name].is_score else ())
             schema = {**rows.collect_schema(), **schema}  # INPUT may have no labels
             is_bound = name in words_of_table
             arguments[name] = prc(rows, **{**words_of_table[name], **file.words}) if is_bound else rows
-    for name, kind in kinds.items():
-        if kind.column:
-            column = next(iter(as_list(words.get(kind.column))), kind.column)
-            arguments[name] = _read_values(name, arguments[name], schema.get(column))
+            if kinds[name].is_score:  # texts are compared exactly, as numbers of a DataFrame are
+                arguments[name] = rows.collect()
+    if "pos_label" in arguments and (label := words.get("label", "label")) in schema:
+        arguments["pos_label"] = _read_label(arguments["pos_label"], schema[label])
     _read_eta(arguments, parts, level)
     if "unlabelled" in options:
         arguments["label"] = None
@@ -101,11 +101,6 @@ def as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list) else [] if value is None else [value]
 
 
-def list_tables(args: argparse.Namespace, options: Mapping[str, Any]) -> list[str]:
-    """Return the files and patterns of tables that a command reads."""
-    return [args.input, *(file.path for file in options.values() if isinstance(file, TableFile))]
-
-
 def check_output_paths(options: Mapping[str, Any], tables: Sequence[str]) -> None:
     """Raise if an output would be written over one of the inputs, or over another output."""
     patterns = [*tables, *as_list(options.get("qrels"))]
@@ -124,14 +119,12 @@ def check_output_paths(options: Mapping[str, Any], tables: Sequence[str]) -> Non
 
 _TEXT_DTYPES = (pl.String, pl.Enum, pl.Categorical)  # which read 007 as it is written
 _SCORE_COLUMNS = ("threshold", "score_low", "score_high")  # of files of thresholds, and of a plan
-_TRUTH_VALUES = {"true": "1", "false": "0"}
-"""Values of a Boolean column, as text files have them."""
 
 
 def _scan_fitted(path: str, dtypes: Mapping[str, Any], text_columns: Sequence[str]) -> pl.LazyFrame:
     """Return the table of a further file with group columns of the dtypes that the input has."""
-    texts = [*text_columns, *(name for name, dtype in dtypes.items() if dtype in _TEXT_DTYPES)]
-    table = scan_files(path, texts)
+    dtypes = {**dtypes, **dict.fromkeys(text_columns, pl.String())}
+    table = scan_files(path, [name for name, dtype in dtypes.items() if dtype in _TEXT_DTYPES])
     names = table.collect_schema().names()
     return table.with_columns(pl.col(name).cast(dtypes[name]) for name in dtypes if name in names)
 
@@ -150,34 +143,11 @@ def _read_eta(arguments: dict[str, Any], parts: Any, level: float | None) -> Non
         arguments["eta"] = eta_from_sample(rows, confidence=0.95 if level is None else level)
 
 
-def _read_values(name: str, value: Any, dtype: Any) -> Any:
-    """Return thresholds, strata, or a label, as values of their column; without one as they are."""
-    if dtype is None:
-        return value
-    if isinstance(value, pl.LazyFrame):  # where a number is the score that is written so
-        rows = value.collect()
-        texts = rows.select(pl.col(c).cast(pl.String) for c in _SCORE_COLUMNS if c in rows.columns)
-        return rows.with_columns(
-            read_texts(name, column.to_list(), dtype).alias(column.name) for column in texts
-        )
-    values = read_texts(name, as_list(value), dtype).to_list()
-    return values if isinstance(value, list) else values[0]
-
-
-def read_texts(name: str, texts: Sequence[str | None], dtype: Any) -> pl.Series:
-    """Return values of a column from texts; for scores that are no floats, numbers with all digits."""
-    if dtype.is_numeric():  # such as a threshold that is copied from where a verdict is printed
-        texts = [text and text.replace(MINUS, "-") for text in texts]
+def _read_label(text: str, dtype: Any) -> Any:
+    """Return a label as a value of its column; of Booleans 1 and 0, as methods take them."""
+    is_bool = dtype == pl.Boolean
+    text = {"true": "1", "false": "0"}.get(text.lower(), text) if is_bool else text
     try:
-        if dtype == pl.Boolean:
-            texts = [text and _TRUTH_VALUES.get(text.lower(), text) for text in texts]
-        if name == "pos_label" or dtype.is_float():
-            return pl.Series(texts, dtype=pl.String).cast(pl.Int8 if dtype == pl.Boolean else dtype)
-        numbers = [text if text is None else Decimal(text) for text in texts]
-        if all(number is None or number.is_finite() for number in numbers):
-            return pl.Series(numbers)
-    except (InvalidOperation, RuntimeError, pl.exceptions.PolarsError):  # of too many digits
-        pass
-    raise PrcError(
-        f"{name}= takes values of the dtype of its column, {dtype}; got {list_names(map(repr, texts))}"
-    )
+        return pl.Series([text]).cast(pl.Int8 if is_bool else dtype).item()
+    except pl.exceptions.PolarsError:
+        raise PrcError(f"pos_label= takes values of dtype {dtype}; got {text!r}") from None

@@ -21,7 +21,7 @@ from polars_prcurve.core.ground.argument_hints import suggest_arguments
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.package_version import __version__
 from polars_prcurve.doors.cli.table_files import find_format
-from polars_prcurve.doors.cli.terminal_table import PROGRAM
+from polars_prcurve.doors.cli.terminal import PROGRAM
 from polars_prcurve.doors.namespace.frame import FramePrc, LazyFramePrc
 
 # From words to values ----------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Kind(NamedTuple):
     metavar: str = ""  # empty for a switch
     read_words: Callable[[Sequence[str]], list[Any]] | None = None  # None for a word that stays as it is
     may_be_file: bool = False  # whether a file may replace the values
-    column: str = ""  # the word of the column whose dtype decides how to read the values
+    is_score: bool = False  # whether methods read texts, which keep all digits of a score
 
     def read(self, words: Any) -> Any:
         """Return what the words of an option mean: a value, a list of several, or a file."""
@@ -120,7 +120,7 @@ class Kind(NamedTuple):
         return words if self.read_words is None else pick_one(self.read_words(words))
 
 
-_SCORE = Kind("SCORE", read_names, may_be_file=True, column="score")
+_SCORE = Kind("SCORE", read_names, may_be_file=True, is_score=True)
 _SWITCH, _TEXT, _COLUMN, _FILE = Kind(), Kind("TEXT"), Kind("COLUMN", read_names), Kind("FILE")
 _KIND_OF_NAME = {  # of options whose type leaves open what they take, or that are no arguments
     "eta": Kind("SHARE", read_etas, may_be_file=True),
@@ -128,7 +128,7 @@ _KIND_OF_NAME = {  # of options whose type leaves open what they take, or that a
     "start": _SCORE,
     "plan": _SCORE._replace(metavar="FILE"),
     "alerts": Kind("ALERTS/CASES", read_numbers),
-    "pos_label": Kind("VALUE", column="label"),
+    "pos_label": Kind("VALUE"),
     "parts": _COLUMN,
     "fail_unless": Kind("STATUS", read_names),
     "unlabelled": _SWITCH,

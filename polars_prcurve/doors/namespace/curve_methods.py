@@ -233,9 +233,10 @@ class CurveMethods(BoundTable[F], path="prc"):
         threshold
             A fixed threshold: any number, in the data or not, compared exactly with scores. The result
             shows the smallest value of their dtype at or above it, or null if there is none and nothing
-            is flagged. A frame with a column `threshold`, any of the `by` columns, and `eta` if
-            thresholds differ by it, such as a table of this method, gives each group its own. A null
-            threshold gives a row of nulls, and a group without a row raises an error.
+            is flagged. A text such as "0.7" is the score that is written so; as a number, 0.7 is above
+            that score if scores are Float32. A frame with a column `threshold`, any of the `by` columns,
+            and `eta` if thresholds differ by it, such as a table of this method, gives each group its
+            own. A null threshold gives a row of nulls, and a group without a row raises an error.
         recall, npv
             The highest threshold with at least this recall, or negative predictive value (npv) at `eta`.
         fpr, fdr, predicted_positive_rate
