@@ -15,24 +15,30 @@ def name_unit(cases: Sequence[Case], *, is_plural: bool = True) -> str:
     n_groups = len({tuple(case.groups.values()) for case in cases})
     if n_groups < 2:
         return "prevalences" if is_plural else "prevalence"
-    are_names = not any(isinstance(value, bool) for case in cases for value in case.groups.values())
-    name, plural = name_groups(list(cases[0].groups) if are_names else [])
+    has_named_groups = not any(
+        isinstance(value, bool) for case in cases for value in case.groups.values()
+    )
+    singular_noun, plural_noun = name_groups(list(cases[0].groups) if has_named_groups else [])
     if n_groups < len(cases):
-        return f"{plural} and prevalences"
-    return plural if is_plural else name
+        return f"{plural_noun} and prevalences"
+    return plural_noun if is_plural else singular_noun
 
 
 def say_places(cases: Sequence[Case], quantifier: str) -> str:
     """Return in how many of several cases: `in all 4 sites`, `at both prevalences`."""
-    n_cases, unit = len(cases), name_unit(cases)
+    n_cases, unit_noun = len(cases), name_unit(cases)
     number_text = "both" if n_cases == 2 and quantifier == "all" else f"{quantifier} {n_cases}"
-    return f"{'at' if unit == 'prevalences' else 'in'} {number_text} {unit}"
+    return f"{'at' if unit_noun == 'prevalences' else 'in'} {number_text} {unit_noun}"
 
 
 def name_own_group(case: Case) -> str:
     """Return the group of a case: "Cork", of several columns "day 2 (Cork)"; empty without groups."""
-    first_name, *names = [name_group(column, value) for column, value in case.groups.items()] or [""]
-    return f"{first_name} ({', '.join(names)})" if names else first_name
+    first_group_name, *other_group_names = [
+        name_group(column, value) for column, value in case.groups.items()
+    ] or [""]
+    return (
+        f"{first_group_name} ({', '.join(other_group_names)})" if other_group_names else first_group_name
+    )
 
 
 def locate_group(case: Case) -> str:
@@ -40,10 +46,10 @@ def locate_group(case: Case) -> str:
     return f"in {name_own_group(case)}" if case.groups else ""
 
 
-def join_places(cases: Sequence[Case], names: Sequence[str]) -> str:
+def join_places(cases: Sequence[Case], case_names: Sequence[str]) -> str:
     """Return which of several cases, by their names: `for Cork and Lund`, `at 1 in 50`."""
     preposition = "for" if any(case.groups for case in cases) else "at"
-    return f"{preposition} {join_words(names)}"
+    return f"{preposition} {join_words(case_names)}"
 
 
 def name_case(case: Case, eta_text: str, separator: str = ", ") -> str:

@@ -41,62 +41,65 @@ _POWER_TEXT = say_share(POWER)  # of the sizes that are named
 
 def say_need(case: Case, test_level: float) -> str:
     """Return what more data would show, and how many examples that takes."""
-    need = count_examples_needed(case, test_level)
+    sample_need = count_examples_needed(case, test_level)
     lacks_test = case.goal.guarantee is not None or case.lacks_threshold
     if case.status in ("winner", "met", "measured"):
-        text = _say_narrower(case, need)
+        need_sentence = _say_narrower(case, sample_need)
     elif case.status == "not_met" or (case.status == "unsure" and lacks_test):
-        text = _say_promise(case)
+        need_sentence = _say_promise(case)
     elif case.status == "chance":
-        text = _say_hopeless(case)
+        need_sentence = _say_hopeless(case)
     elif case.has_equal_rivals and len(case.rivals) == 2:  # more examples show no difference either
-        text = ""
+        need_sentence = ""
     elif case.doubt_of_lead == EQUAL_SCORES:
-        text = "Finer scores would help; more cases with these scores may not"
+        need_sentence = "Finer scores would help; more cases with these scores may not"
     else:
-        text = _say_no_size(case) if need is None else _say_sizes(case, need)
-    return text
+        need_sentence = _say_no_size(case) if sample_need is None else _say_sizes(case, sample_need)
+    return need_sentence
 
 
-def _say_sizes(case: Case, need: SampleNeed) -> str:
+def _say_sizes(case: Case, sample_need: SampleNeed) -> str:
     """Return how many examples it takes, and what they would show."""
-    if need.is_met:
+    if sample_need.is_met:
         return _say_enough(case)
-    aim = f"For ±{_format_difference(case, need.size)}"
+    aim_phrase = f"For ±{_format_difference(case, sample_need.size)}"
     if case.status == "no_winner":
-        aim = f"To detect a difference of {_format_difference(case, need.size)} with {_POWER_TEXT} power"
+        aim_phrase = (
+            f"To detect a difference of {_format_difference(case, sample_need.size)} with "
+            f"{_POWER_TEXT} power"
+        )
     elif case.status == "unsure":
-        targets = name_targets(case.goal.demand or case.goal.limits)
+        target_noun = name_targets(case.goal.demand or case.goal.limits)
         subject = "it" if case.goal.is_gate else "a threshold"
-        aim = f"To decide whether {subject} meets the {targets}, with {_POWER_TEXT} power,"
-    return f"{aim} you need {format_sizes(need)}"
+        aim_phrase = f"To decide whether {subject} meets the {target_noun}, with {_POWER_TEXT} power,"
+    return f"{aim_phrase} you need {format_sizes(sample_need)}"
 
 
-def format_sizes(need: SampleNeed) -> str:
+def format_sizes(sample_need: SampleNeed) -> str:
     """Return how many examples it takes, and how many more: `about 400 positives (80 more)`."""
     phrases = [
-        f"{say_about(size.n_needed)} {size.class_name} ({_format_missing(size)})"
-        for size in need.classes
+        f"{say_about(class_need.n_needed)} {class_need.class_name} ({_format_missing(class_need)})"
+        for class_need in sample_need.classes
     ]
-    return f"{'at least' if need.is_least else 'about'} {join_words(phrases)}"
+    return f"{'at least' if sample_need.is_least else 'about'} {join_words(phrases)}"
 
 
-def _format_missing(size: ClassNeed) -> str:
+def _format_missing(class_need: ClassNeed) -> str:
     """Return how many examples are missing to the number in words; if nearly all, how many there are."""
-    if size.is_met:
+    if class_need.is_met:
         return "as now"
-    n_needed = round_up(size.n_needed)
-    if size.n_tested < n_needed / 100:
-        return f"the test set has {format_count(size.n_tested)}"
-    return f"{format_count(n_needed - size.n_tested)} more"
+    n_needed = round_up(class_need.n_needed)
+    if class_need.n_tested < n_needed / 100:
+        return f"the test set has {format_count(class_need.n_tested)}"
+    return f"{format_count(n_needed - class_need.n_tested)} more"
 
 
 def _format_difference(case: Case, difference: float) -> str:
     """Return a difference, or half a width, of what models are judged by."""
     is_at_half = case.status == "too_little_data" and not case.goal.mean_over
     is_rate = case.goal.is_of_rate or is_at_half
-    text = format_size(difference, is_rate=is_rate)
-    return text if is_rate else f"{text} in {name_merit(case)}"
+    difference_text = format_size(difference, is_rate=is_rate)
+    return difference_text if is_rate else f"{difference_text} in {name_merit(case)}"
 
 
 def _say_no_size(case: Case) -> str:
@@ -104,15 +107,20 @@ def _say_no_size(case: Case) -> str:
     if advice := _say_other_cause(case):
         return advice
     if min(case.sizes.values()) < LEAST_OF_CLASS:
-        noun = next(iter(case.sizes)) if case.goal.mean_over else "examples of each class"
+        class_noun = next(iter(case.sizes)) if case.goal.mean_over else "examples of each class"
         # Folds of one table, or the classes that there are, are no sample of others.
-        rest = (
-            f"; if there are no others, decide without a mean over {noun}" if case.goal.mean_over else ""
+        alternative_phrase = (
+            f"; if there are no others, decide without a mean over {class_noun}"
+            if case.goal.mean_over
+            else ""
         )
-        return f"At least {LEAST_OF_CLASS} {noun} are needed, and usually many more{rest}"
+        return (
+            f"At least {LEAST_OF_CLASS} {class_noun} are needed, and usually many "
+            f"more{alternative_phrase}"
+        )
     if is_out_of_reach(case):
-        n_hits = format_count(case.n_hits)
-        return f"Only {n_hits} true positives at the targets: too few to estimate the size needed"
+        n_hits_text = format_count(case.n_hits)
+        return f"Only {n_hits_text} true positives at the targets: too few to estimate the size needed"
     if case.status == "unsure":
         return "The value is so close to the target that no test set of a realistic size could settle it"
     if case.status == "too_little_data":
@@ -135,10 +143,10 @@ def _say_enough(case: Case) -> str:
 
     With a guarantee that is not the difference of the values shown, but that at the target itself.
     """
-    is_shown = len(case.rivals) == 2 and case.goal.guarantee is None
-    if not is_shown or (span := case.lead.span) is None:
+    is_difference_shown = len(case.rivals) == 2 and case.goal.guarantee is None
+    if not is_difference_shown or (lead_span := case.lead.span) is None:
         return ""
-    size_text = _format_difference(case, max(map(abs, span)))
+    size_text = _format_difference(case, max(map(abs, lead_span)))
     return f"More data are not needed if a difference of {size_text} does not matter"
 
 
@@ -150,48 +158,50 @@ def _say_hopeless(case: Case) -> str:
         return "Recall is below fpr: check which cell is which, or whether specificity was passed as fpr"
     if case.is_reversed and not case.goal.is_of_point:
         return "Pass the scores with a minus sign"
-    useful, [(noun, n_cases), *_] = case.useful_precision, case.sizes.items()
-    limit = f"a precision above {say_share(useful)}"
+    useful_precision, [(noun, n_examples), *_] = case.useful_precision, case.sizes.items()
+    limit_phrase = f"a precision above {say_share(useful_precision)}"
     if not case.goal.is_of_point:
-        limit += f" at {say_share(0.5)} recall"
+        limit_phrase += f" at {say_share(0.5)} recall"
     if case.goal.mean_over:
-        limit = f"a {name_merit(case)} above {useful:.2g}"
+        limit_phrase = f"a {name_merit(case)} above {useful_precision:.2g}"
     return (
-        f"More data will not help: {format_count(n_cases)} {noun} rule out {limit}. Check the features "
+        f"More data will not help: {format_count(n_examples)} {noun} rule out {limit_phrase}. Check "
+        "the features "
         "and the labels"
     )
 
 
 def say_group_need(cases: Sequence[Case], confidence: float) -> str:
     """Return how many positives a group takes to differ from the others, if some do not."""
-    need = count_group_need(cases, confidence)
-    if need is None or need.is_met:
+    class_need = count_group_need(cases, confidence)
+    if class_need is None or class_need.is_met:
         return ""
     return (
         f"To detect a difference of {format_size(RELEVANT_GAP, is_rate=True)} from the rest with "
-        f"{_POWER_TEXT} power, a group needs about {say_about(need.n_needed)} positives; a group of "
-        f"middle size that does not differ has {format_count(need.n_tested)}"
+        f"{_POWER_TEXT} power, a group needs about {say_about(class_need.n_needed)} positives; a "
+        "group of "
+        f"middle size that does not differ has {format_count(class_need.n_tested)}"
     )
 
 
-def _say_narrower(case: Case, need: SampleNeed | None) -> str:
+def _say_narrower(case: Case, sample_need: SampleNeed | None) -> str:
     """Return how wide the interval of the only or best model is, and what it takes to narrow it."""
     half_width = measure_half_width(case.rivals[:1])
     if half_width is None:
         return ""
     if rests_on_eta(case):
         return _COUNT_CASES
-    if need is None or need.is_met or half_width <= need.size:
+    if sample_need is None or sample_need.is_met or half_width <= sample_need.size:
         return ""
     width_text, size_text = (
-        format_size(2 * size, is_rate=case.goal.is_of_rate) for size in (half_width, need.size)
+        format_size(2 * size, is_rate=case.goal.is_of_rate) for size in (half_width, sample_need.size)
     )
     if width_text == size_text:  # as far as one reads
         return ""
-    of_model = f" of {name_model(case.rivals[0])}" if len(case.candidates) > 1 else ""
+    model_phrase = f" of {name_model(case.rivals[0])}" if len(case.candidates) > 1 else ""
     # An interval may reach farther to one side, so no number stands behind ±.
-    width_sentence = f"The interval of {name_merit(case)}{of_model} is {width_text} wide"
-    return f"{width_sentence}. For {size_text} you need {format_sizes(need)}"
+    width_sentence = f"The interval of {name_merit(case)}{model_phrase} is {width_text} wide"
+    return f"{width_sentence}. For {size_text} you need {format_sizes(sample_need)}"
 
 
 def find_other_threshold(case: Case) -> str:
@@ -201,19 +211,19 @@ def find_other_threshold(case: Case) -> str:
 
 def _say_other_threshold(case: Case) -> str:
     """Return which other threshold meets what is demanded, on the same data; empty without one."""
-    if not (threshold := find_other_threshold(case)):
+    if not (threshold_text := find_other_threshold(case)):
         return ""
     [candidate] = case.candidates
-    phrases = [
-        name_limited(word, write_limited_value(candidate, word, column, case.per), case)
-        for word, column in (
-            (word, f"{EvidenceColumn.OTHER}{TARGET_KINDS[word].metric.name}")
-            for word in case.goal.demand
+    value_texts = [
+        name_limited(target_name, write_limited_value(candidate, target_name, column, case.per), case)
+        for target_name, column in (
+            (target_name, f"{EvidenceColumn.OTHER}{TARGET_KINDS[target_name].metric.name}")
+            for target_name in case.goal.demand
         )
     ]
     return (
-        f"On this test set, threshold {threshold} meets the {name_targets(phrases)}: "
-        f"{join_words(phrases)}. Test it on other data"
+        f"On this test set, threshold {threshold_text} meets the {name_targets(value_texts)}: "
+        f"{join_words(value_texts)}. Test it on other data"
     )
 
 
@@ -222,18 +232,22 @@ def _say_promise(case: Case) -> str:
     if case.goal.is_at_threshold or case.goal.is_of_point:
         advice = "Pass a threshold" if case.lacks_threshold else "Pass a lower threshold"
         return _say_other_threshold(case) or ("" if case.qualifiers else advice)
-    needs = find_promise_needs(case)
-    is_large = all(need.is_met for need in needs)
-    if is_large and (case.status == "not_met" or not needs):
+    class_needs = find_promise_needs(case)
+    is_test_set_large = all(class_need.is_met for class_need in class_needs)
+    if is_test_set_large and (case.status == "not_met" or not class_needs):
         return "Better scores are needed, or lower targets"
-    if any(need.n_needed == float("inf") for need in needs):
+    if any(class_need.n_needed == float("inf") for class_need in class_needs):
         return "No test set could give this guarantee"
-    short_needs = [need for need in needs if not need.is_met]
-    sizes = [f"{say_about(need.n_needed)} {need.class_name}" for need in short_needs or needs]
-    examples = f"about {join_words(sizes)}"
-    if is_large:
+    unmet_needs = [class_need for class_need in class_needs if not class_need.is_met]
+    size_texts = [
+        f"{say_about(class_need.n_needed)} {class_need.class_name}"
+        for class_need in unmet_needs or class_needs
+    ]
+    examples_text = f"about {join_words(size_texts)}"
+    if is_test_set_large:
         return (
-            f"The test set is large enough for a perfect classifier ({examples}): this one needs better "
+            f"The test set is large enough for a perfect classifier ({examples_text}): this one "
+            "needs better "
             "scores, or a larger test set"
         )
-    return f"Even a perfect classifier needs {examples} in the test set for this guarantee"
+    return f"Even a perfect classifier needs {examples_text} in the test set for this guarantee"

@@ -34,43 +34,47 @@ def describe_thresholds(goal: Goal, *, is_plural: bool) -> str:
     if goal.is_of_point:
         return "the point as given"
     if goal.maximized is not None:
-        extreme = "highest" if goal.sign > 0 else "lowest"
-        return f"{noun} for the {extreme} {name_metric(goal.maximized.name)}"
+        extreme_adjective = "highest" if goal.sign > 0 else "lowest"
+        return f"{noun} for the {extreme_adjective} {name_metric(goal.maximized.name)}"
     if goal.is_at_threshold:
         threshold = goal.targets["threshold"]
         is_frame = isinstance(threshold, pl.DataFrame | pl.LazyFrame)
-        text = "thresholds as passed" if is_frame else f"threshold {say_threshold(threshold)}"
-        return f"{text}, chosen on other data" if goal.is_gate else text
-    level = "" if goal.guarantee is None else f", met with {format_level(goal.guarantee)} confidence"
-    return f"{noun} for {describe_targets(goal.targets, goal.per)}{level}"
+        threshold_text = "thresholds as passed" if is_frame else f"threshold {say_threshold(threshold)}"
+        return f"{threshold_text}, chosen on other data" if goal.is_gate else threshold_text
+    level_phrase = (
+        "" if goal.guarantee is None else f", met with {format_level(goal.guarantee)} confidence"
+    )
+    return f"{noun} for {describe_targets(goal.targets, goal.per)}{level_phrase}"
 
 
 def describe_comparison(goal: Goal) -> str:
     """Return where models are compared: ` at the same true recall`; empty if at no single target."""
     if goal.is_of_curve or goal.is_joint or goal.is_at_threshold or goal.maximized is not None:
         return ""
-    [word] = goal.targets
-    return f" at the same true {name_metric_of_target(word)}"
+    [target_name] = goal.targets
+    return f" at the same true {name_metric_of_target(target_name)}"
 
 
 def describe_targets(targets: Mapping[str, Any], per: float | None) -> str:
     """Return targets as what a threshold meets: `50% recall and a budget of 6 alerts per 100 cases`."""
-    return join_words([describe_limit(word, value, per) for word, value in targets.items()])
+    return join_words(
+        [describe_limit(target_name, limit, per) for target_name, limit in targets.items()]
+    )
 
 
-def name_targets(targets: Collection[str]) -> str:
-    """Return what targets are called together: `target` or `targets`."""
-    return "target" if len(targets) == 1 else "targets"
+def name_targets(target_names: Collection[str]) -> str:
+    """Return what targets are called together: `target` or `target_names`."""
+    return "target" if len(target_names) == 1 else "targets"
 
 
 _VERBS = ("meets", "meet", "misses", "miss")  # what a threshold does of its targets
 _BUDGET_VERBS = ("stays within", "stay within", "overruns", "overrun")  # what it does of a budget
 
 
-def choose_verbs(words: Iterable[str]) -> dict[str, str]:
+def choose_verbs(target_names: Iterable[str]) -> dict[str, str]:
     """Return the verbs for targets by the usual ones: one stays within a budget, or overruns it."""
-    is_budget = {*words} == {"alerts"}
-    return dict(zip(_VERBS, _BUDGET_VERBS if is_budget else _VERBS, strict=True))
+    is_only_budget = {*target_names} == {"alerts"}
+    return dict(zip(_VERBS, _BUDGET_VERBS if is_only_budget else _VERBS, strict=True))
 
 
 def describe_best(candidates: Sequence[Candidate]) -> str:
@@ -79,51 +83,64 @@ def describe_best(candidates: Sequence[Candidate]) -> str:
     With a guarantee it is the best by the end of its interval, which decides. It is such as `with 70%
     recall the highest precision is 31% (27 to 36) for a`, and empty if unknown.
     """
-    if (open_target := find_open_target(candidates)) is None:
+    if (candidate_and_target := find_open_target(candidates)) is None:
         return ""
-    best, word = open_target
-    goal, column = best.goal, f"{EvidenceColumn.BEST}{word}"
-    kind = TARGET_KINDS[word]
-    extreme = "lowest" if kind.is_at_most else "highest"
-    others = {name: limit for name, limit in goal.limits.items() if name != word}
-    phrases = [describe_targets(others, goal.per)] if others else []
-    if best.row.get(f"{EvidenceColumn.HAS_RARER}{word}"):
+    best_candidate, target_name = candidate_and_target
+    goal, best_column = best_candidate.goal, f"{EvidenceColumn.BEST}{target_name}"
+    target_kind = TARGET_KINDS[target_name]
+    extreme_adjective = "lowest" if target_kind.is_at_most else "highest"
+    other_limits = {
+        metric_name: limit for metric_name, limit in goal.limits.items() if metric_name != target_name
+    }
+    phrases = [describe_targets(other_limits, goal.per)] if other_limits else []
+    if best_candidate.row.get(f"{EvidenceColumn.HAS_RARER}{target_name}"):
         phrases.append(f"at least {LEAST_ALERTS} flagged examples")
-    opening = f"with {join_words(phrases)} " if phrases else ""
-    owner = f" for {name_model(best)}" if len(candidates) > 1 else ""
-    name, value = name_metric_of_target(word), write_limited_value(best, word, column, goal.per or 1)
+    condition_phrase = f"with {join_words(phrases)} " if phrases else ""
+    owner_phrase = f" for {name_model(best_candidate)}" if len(candidates) > 1 else ""
+    metric_name, value_text = (
+        name_metric_of_target(target_name),
+        write_limited_value(best_candidate, target_name, best_column, goal.per or 1),
+    )
     if goal.guarantee is None:
-        return f"{opening}the {extreme} {name} is {value}{owner}"
-    end = "upper" if kind.is_at_most else "lower"
-    return f"{opening}the {name} with the {extreme} {end} limit is {value}{owner}"
+        return f"{condition_phrase}the {extreme_adjective} {metric_name} is {value_text}{owner_phrase}"
+    end_adjective = "upper" if target_kind.is_at_most else "lower"
+    return (
+        f"{condition_phrase}the {metric_name} with the {extreme_adjective} {end_adjective} limit "
+        f"is {value_text}{owner_phrase}"
+    )
 
 
-def write_limited_value(candidate: Candidate, word: str, column: str, per: float) -> str:
+def write_limited_value(candidate: Candidate, target_name: str, column: str, per: float) -> str:
     """Return a value that a target limits, of a column of rates: of alerts their number."""
-    estimate, name = candidate.read(column), TARGET_KINDS[word].metric.name
-    if word == "alerts":
+    estimate, metric_name = candidate.read(column), TARGET_KINDS[target_name].metric.name
+    if target_name == "alerts":
         low, high = estimate.span or (None, None)
-        name, estimate = word, Estimate(*(end and end * per for end in (estimate.value, low, high)))
-    limit = candidate.goal.all_limits[word]
-    return write_value(name, estimate, limit)
+        metric_name, estimate = (
+            target_name,
+            Estimate(*(end and end * per for end in (estimate.value, low, high))),
+        )
+    limit = candidate.goal.all_limits[target_name]
+    return write_value(metric_name, estimate, limit)
 
 
-def describe_limit(word: str, value: float, per: float | None) -> str:
+def describe_limit(target_name: str, limit: float, per: float | None) -> str:
     """Return a target as what a threshold meets."""
-    if word == "alerts":
-        return f"a budget of {add_noun(say_exactly(value), 'alert')} {say_cases(per or 1)}"
-    kind = TARGET_KINDS[word]
-    value_text = say_target(value) if kind.value_kind == "share" else say_exactly(value)
-    if word in ("recall", "precision"):
-        return f"{value_text} {word}"
-    bound_phrase = "at most" if kind.is_at_most else "at least"
-    name = name_metric(kind.metric.name)
-    article = "an" if re.match("[AEIOUFHLMNRSX](?=[A-Z]|$)|[aeiou]", name) else "a"  # as people read it
-    return f"{article} {name} of {bound_phrase} {value_text}"
+    if target_name == "alerts":
+        return f"a budget of {add_noun(say_exactly(limit), 'alert')} {say_cases(per or 1)}"
+    target_kind = TARGET_KINDS[target_name]
+    limit_text = say_target(limit) if target_kind.value_kind == "share" else say_exactly(limit)
+    if target_name in ("recall", "precision"):
+        return f"{limit_text} {target_name}"
+    bound_phrase = "at most" if target_kind.is_at_most else "at least"
+    metric_name = name_metric(target_kind.metric.name)
+    article = (
+        "an" if re.match("[AEIOUFHLMNRSX](?=[A-Z]|$)|[aeiou]", metric_name) else "a"
+    )  # as people read it
+    return f"{article} {metric_name} of {bound_phrase} {limit_text}"
 
 
-def name_limited(word: str, value: str, case: Case) -> str:
+def name_limited(target_name: str, value_text: str, case: Case) -> str:
     """Return what a target limits and its value: `recall 70%`, or `250 alerts per 10,000 cases`."""
-    if word == "alerts":
-        return f"{value} alerts {say_cases(case.per)}"
-    return f"{name_metric(TARGET_KINDS[word].column)} {value}"
+    if target_name == "alerts":
+        return f"{value_text} alerts {say_cases(case.per)}"
+    return f"{name_metric(TARGET_KINDS[target_name].column)} {value_text}"

@@ -38,16 +38,16 @@ SHARES = {kind.metric.name for kind in TARGET_KINDS.values() if kind.value_kind 
 # Values and intervals -----------------------------------------------------------------------------
 
 
-def format_value(metric_name: str, estimate: Estimate, *others: float) -> tuple[str, str]:
+def format_value(metric_name: str, estimate: Estimate, *other_numbers: float) -> tuple[str, str]:
     """Return a value, and its interval as `45 to 58` or empty; a share has its sign at the value.
 
-    All have two digits, and more if two different numbers would read alike. `others` are numbers that
+    All have two digits, and more if two different numbers would read alike. `other_numbers`
     stand beside them, such as the limit of a target. What is undefined is a dash.
     """
     if estimate.value is None:
         return NO_VALUE, ""
-    texts, unit = _write_numbers(metric_name, estimate, *others)
-    return texts[0] + unit, f"{texts[1]} to {texts[2]}" if estimate.span else ""
+    number_texts, unit = _write_numbers(metric_name, estimate, *other_numbers)
+    return number_texts[0] + unit, f"{number_texts[1]} to {number_texts[2]}" if estimate.span else ""
 
 
 def format_ends(metric_name: str, estimate: Estimate) -> tuple[str, str]:
@@ -56,17 +56,17 @@ def format_ends(metric_name: str, estimate: Estimate) -> tuple[str, str]:
     return low_text + unit, high_text + unit
 
 
-def _write_numbers(metric_name: str, estimate: Estimate, *others: float) -> tuple[list[str], str]:
+def _write_numbers(metric_name: str, estimate: Estimate, *other_numbers: float) -> tuple[list[str], str]:
     """Return a value, the ends of its interval and the others in digits, and the sign of all."""
-    numbers = [float(estimate.value), *map(float, estimate.span or ()), *others]
+    numbers = [float(estimate.value), *map(float, estimate.span or ()), *other_numbers]
     if metric_name not in SHARES:
         return write_apart(numbers), ""
     return write_percents(numbers), "%"
 
 
-def write_value(metric_name: str, estimate: Estimate, *others: float) -> str:
+def write_value(metric_name: str, estimate: Estimate, *other_numbers: float) -> str:
     """Return a value and its interval: `52% (45 to 58)`."""
-    return join_value(*format_value(metric_name, estimate, *others))
+    return join_value(*format_value(metric_name, estimate, *other_numbers))
 
 
 def write_threshold(candidate: Candidate) -> str:
@@ -79,34 +79,40 @@ def write_merit(candidate: Candidate) -> str:
     return write_metric(candidate, candidate.goal.merit_column)
 
 
-def write_metric(candidate: Candidate, name: str) -> str:
+def write_metric(candidate: Candidate, metric_column: str) -> str:
     """Return a value of the row of a model, and its interval."""
-    return join_value(*format_metric(candidate, name))
+    return join_value(*format_metric(candidate, metric_column))
 
 
-def format_metric(candidate: Candidate, name: str) -> tuple[str, str]:
+def format_metric(candidate: Candidate, metric_column: str) -> tuple[str, str]:
     """Return a value of the row of a model, and its interval or an empty text."""
-    limits, estimate = candidate.goal.limit_of_column, candidate.read(name)
-    others = [limits[name]] if name in limits else _find_hidden_targets(candidate.goal, name, estimate)
-    return format_value(name, estimate, *others)
+    limit_of_column, estimate = candidate.goal.limit_of_column, candidate.read(metric_column)
+    other_limits = (
+        [limit_of_column[metric_column]]
+        if metric_column in limit_of_column
+        else _find_hidden_targets(candidate.goal, metric_column, estimate)
+    )
+    return format_value(metric_column, estimate, *other_limits)
 
 
-def _find_hidden_targets(goal: Goal, name: str, estimate: Estimate) -> list[float]:
+def _find_hidden_targets(goal: Goal, metric_column: str, estimate: Estimate) -> list[float]:
     """Return the target of a share that is within its interval, if an end of that would read as it."""
-    targets = [limit for word, limit in goal.limits.items() if TARGET_KINDS[word].column == name]
-    if name not in SHARES or estimate.span is None:
+    metric_limits = [
+        limit for word, limit in goal.limits.items() if TARGET_KINDS[word].column == metric_column
+    ]
+    if metric_column not in SHARES or estimate.span is None:
         return []
     low, high = estimate.span
-    ends = format_ends(name, estimate)
-    return [target for target in targets if low < target < high and say_target(target) in ends]
+    end_texts = format_ends(metric_column, estimate)
+    return [limit for limit in metric_limits if low < limit < high and say_target(limit) in end_texts]
 
 
 def format_size(size: float, *, is_rate: bool, has_unit: bool = True) -> str:
     """Return a difference, or half a width, in two digits: of rates in points."""
     if not is_rate:
         return write_apart([size])[0]
-    text = f"{float(f'{100 * size:.2g}'):.10g}"
-    return add_noun(text, "point") if has_unit else text
+    size_text = f"{float(f'{100 * size:.2g}'):.10g}"
+    return add_noun(size_text, "point") if has_unit else size_text
 
 
 def say_about(number: float) -> str:
@@ -123,9 +129,9 @@ def round_up(number: float) -> float:
 class PositivesOfBudget(NamedTuple):
     """How many of the positives among the cases of a budget a model finds and misses, in words."""
 
-    total: str
-    hits: str
-    misses: str
+    total_text: str
+    hits_text: str
+    misses_text: str
 
 
 def count_hits(case: Case, candidate: Candidate) -> PositivesOfBudget | None:
@@ -136,22 +142,27 @@ def count_hits(case: Case, candidate: Candidate) -> PositivesOfBudget | None:
     recall, eta = candidate.read("recall").value, case.eta
     if "alerts" not in case.goal.all_limits or recall is None or case.has_estimated_eta or not eta:
         return None
-    total = eta * case.per
-    n_decimals, *others = (
-        _count_decimals(total, model.read("recall").value or 0.0) for model in (candidate, *case.leaders)
+    n_positives = eta * case.per
+    n_decimals, *other_n_decimals = (
+        _count_decimals(n_positives, shown_candidate.read("recall").value or 0.0)
+        for shown_candidate in (candidate, *case.leaders)
     )
-    if round(total, max(others)) != round(total, n_decimals):
-        n_decimals = max(others)
-    total, hits = round(total, n_decimals), round(total * recall, n_decimals)
-    texts = (f"{number:,.{n_decimals}f}" for number in (hits, total - hits))
-    return PositivesOfBudget(f"{total:,.10g}", *texts)
+    if round(n_positives, max(other_n_decimals)) != round(n_positives, n_decimals):
+        n_decimals = max(other_n_decimals)
+    n_positives, n_hits = round(n_positives, n_decimals), round(n_positives * recall, n_decimals)
+    count_texts = (
+        f"{n_of_positives:,.{n_decimals}f}" for n_of_positives in (n_hits, n_positives - n_hits)
+    )
+    return PositivesOfBudget(f"{n_positives:,.10g}", *count_texts)
 
 
-def _count_decimals(total: float, recall: float) -> int:
+def _count_decimals(n_positives: float, recall: float) -> int:
     """Return as few decimals as leave two digits of the larger part of a total and one of the other."""
-    smaller, larger = map(find_magnitude, sorted((total * recall, total * (1 - recall))))
-    most_decimals = _MOST_DIGITS_OF_COUNT - 1 - find_magnitude(total)
-    return max(min(max(1 - larger, -smaller), most_decimals), 0)
+    smaller_magnitude, larger_magnitude = map(
+        find_magnitude, sorted((n_positives * recall, n_positives * (1 - recall)))
+    )
+    max_decimals = _MOST_DIGITS_OF_COUNT - 1 - find_magnitude(n_positives)
+    return max(min(max(1 - larger_magnitude, -smaller_magnitude), max_decimals), 0)
 
 
 # Icons ------------------------------------------------------------------------------------------
@@ -159,10 +170,10 @@ def _count_decimals(total: float, recall: float) -> int:
 
 def is_rarely_right(case: Case) -> bool:
     """Return whether icons are the alerts that one true one takes: precision of all models is small."""
-    precisions = [candidate.precision for candidate in case.candidates]
-    precisions = [precision for precision in precisions if precision.value is not None]
-    highs = [precision.high or 0.0 for precision in precisions]
-    return are_rarely_right([float(precision.value) for precision in precisions], highs)
+    precision_estimates = [candidate.precision for candidate in case.candidates]
+    precision_estimates = [precision for precision in precision_estimates if precision.value is not None]
+    highs = [precision.high or 0.0 for precision in precision_estimates]
+    return are_rarely_right([float(precision.value) for precision in precision_estimates], highs)
 
 
 def describe_icons(precision: Estimate) -> str:
@@ -197,13 +208,13 @@ def name_outcome(outcome: Outcome) -> str:
 
 def name_merit(case: Case) -> str:
     """Return the name of the metric by which models are judged."""
-    best_prefix = "best " if case.goal.maximized is not None else ""
-    return f"{best_prefix}{name_metric(case.goal.merit_column)}"
+    prefix = "best " if case.goal.maximized is not None else ""
+    return f"{prefix}{name_metric(case.goal.merit_column)}"
 
 
 def list_metrics(goal: Goal) -> list[str]:
     """Return the columns that stand beside each other: what models are judged by, and the rest."""
     if goal.is_of_curve:
         return [goal.merit_column]
-    columns = [goal.merit_column, *goal.columns_of_limits, "precision", "recall"]
-    return [*dict.fromkeys(column for column in columns if column != "alerts"), "alerts"]
+    metric_columns = [goal.merit_column, *goal.columns_of_limits, "precision", "recall"]
+    return [*dict.fromkeys(column for column in metric_columns if column != "alerts"), "alerts"]

@@ -39,7 +39,7 @@ def decide(request: DecisionRequest) -> WordedJudgement:
     test_level = judgement.evidence.test_level
     eta_texts = name_etas(judgement.cases)
     short_eta_texts = name_etas(judgement.cases, is_in_sentence=True)
-    cases = tuple(
+    worded_cases = tuple(
         WordedCase(
             **_read_fields(case),
             verdict=write_verdict(case, test_level, describe_conditions(judgement, [case])),
@@ -51,26 +51,26 @@ def decide(request: DecisionRequest) -> WordedJudgement:
         )
     )
     return WordedJudgement(
-        **{**_read_fields(judgement), "cases": cases}, verdict=sum_up(judgement, cases)
+        **{**_read_fields(judgement), "cases": worded_cases}, verdict=sum_up(judgement, worded_cases)
     )
 
 
-def _read_fields(record: Any) -> dict[str, Any]:
+def _read_fields(instance: Any) -> dict[str, Any]:
     """Return the fields of a dataclass by name, without what it keeps beside them."""
-    return {field.name: getattr(record, field.name) for field in fields(record)}
+    return {field.name: getattr(instance, field.name) for field in fields(instance)}
 
 
 def build_table(judgement: WordedJudgement) -> pl.DataFrame:
     """Return one row per case and model, in the order of the evidence: what people are shown."""
-    hidden_columns = () if judgement.goal.is_of_curve else ("criterion", "target")
-    return judgement.evidence.rows.drop(*hidden_columns, selectors.starts_with(RESERVED))
+    hidden_column_names = () if judgement.goal.is_of_curve else ("criterion", "target")
+    return judgement.evidence.rows.drop(*hidden_column_names, selectors.starts_with(RESERVED))
 
 
 def build_verdicts(judgement: WordedJudgement) -> pl.DataFrame:
     """Return one row per case: its key, and its verdict."""
     evidence_schema, model_column = judgement.evidence.rows.schema, judgement.model
     verdict_schema = {
-        **{name: evidence_schema[name] for name in judgement.evidence.keys},
+        **{column_name: evidence_schema[column_name] for column_name in judgement.evidence.keys},
         **VERDICT_DTYPES,
     }
     if model_column is not None:
@@ -78,9 +78,9 @@ def build_verdicts(judgement: WordedJudgement) -> pl.DataFrame:
     return pl.DataFrame(
         [
             {
-                name: value
-                for name, value in {**case.key_values, **vars(case.verdict)}.items()
-                if name in verdict_schema
+                column_name: value
+                for column_name, value in {**case.key_values, **vars(case.verdict)}.items()
+                if column_name in verdict_schema
             }
             for case in judgement.cases
         ],
@@ -92,5 +92,9 @@ def list_all_names(judgement: WordedJudgement) -> set[str]:
     """Return the names of all models and groups, as sentences have them."""
     candidates = [candidate for case in judgement.cases for candidate in case.candidates]
     model_names = {name_model(candidate) for candidate in candidates if candidate.model}
-    group_names = {name_group(*pair) for case in judgement.cases for pair in case.groups.items()}
+    group_names = {
+        name_group(*column_and_value)
+        for case in judgement.cases
+        for column_and_value in case.groups.items()
+    }
     return model_names | group_names

@@ -35,8 +35,10 @@ def mark_names(text: str, names: Iterable[str], mark_name: Callable[[str], str])
     """Return a text in which all names are marked, such as by isolates around each."""
     # Of names that hold each other the longest is marked.
     names_long_first = sorted({name for name in names if name}, key=len, reverse=True)
-    pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names_long_first)
-    return re.sub(pattern, lambda match: mark_name(match[0]), text) if names_long_first else text
+    any_name_pattern = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in names_long_first)
+    return (
+        re.sub(any_name_pattern, lambda match: mark_name(match[0]), text) if names_long_first else text
+    )
 
 
 # Names of values and metrics ----------------------------------------------------------------------
@@ -48,17 +50,19 @@ _ABBREVIATIONS = re.compile(r"\b(auc|auprg|fdr|fnr|fpr|f1|lr|mcc|npv|pr|roc)\b")
 """The words in names of metrics that people write in capitals."""
 
 
-def name_value(value: Any) -> str:
+def name_value(group_or_model: Any) -> str:
     """Return a value of a column of groups, or models, as a name on one line."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return show_name(f"{value:.6g}" if isinstance(value, float) else str(value))
+    if group_or_model is None or isinstance(group_or_model, bool):
+        return {None: "null", True: "true", False: "false"}[group_or_model]
+    return show_name(
+        f"{group_or_model:.6g}" if isinstance(group_or_model, float) else str(group_or_model)
+    )
 
 
-def name_group(column: str, value: Any) -> str:
+def name_group(column_name: str, group_value: Any) -> str:
     """Return a group by its value, and what is no name of its own by its column, too: `digit 6`."""
-    is_name = isinstance(value, str) and not is_bare_number(value)
-    return name_value(value) if is_name else f"{name_value(column)} {name_value(value)}"
+    is_name = isinstance(group_value, str) and not is_bare_number(group_value)
+    return name_value(group_value) if is_name else f"{name_value(column_name)} {name_value(group_value)}"
 
 
 def is_bare_number(value: Any) -> bool:
@@ -68,16 +72,20 @@ def is_bare_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def name_metric(name: str) -> str:
+def name_metric(metric_name: str) -> str:
     """Return the name of a metric in a sentence: `precision at recall 0.5`, `net benefit at 5% risk`."""
-    name = _RISK.sub(lambda risk: f"net benefit at {100 * float(risk[1]):.6g}% risk", name)
-    name = _PARAMETER.sub(r" \1", name)
-    return _ABBREVIATIONS.sub(lambda match: match[0].upper(), name.replace("_", " "))
+    metric_name = _RISK.sub(lambda risk: f"net benefit at {100 * float(risk[1]):.6g}% risk", metric_name)
+    metric_name = _PARAMETER.sub(r" \1", metric_name)
+    return _ABBREVIATIONS.sub(lambda match: match[0].upper(), metric_name.replace("_", " "))
 
 
-def name_metric_of_target(word: str) -> str:
+def name_metric_of_target(target_name: str) -> str:
     """Return what a target fixes: `recall`, `number of alerts`."""
-    return "number of alerts" if word == "alerts" else name_metric(TARGET_KINDS[word].metric.name)
+    return (
+        "number of alerts"
+        if target_name == "alerts"
+        else name_metric(TARGET_KINDS[target_name].metric.name)
+    )
 
 
 # In rows ------------------------------------------------------------------------------------------
@@ -95,35 +103,35 @@ def wrap_words(text: str, max_letters: float) -> list[str]:
     """Return the text in as few rows as have at most so many letters, all about equally long."""
     # Rows end at blanks, and inside a word only if it is longer than a row: Chinese has no blanks.
     words = [word for word in text.split(" ") if word]
-    rows = _fill_rows(words, max_letters)
-    widths = [width for width in map(count_letters, words) if width <= max_letters]
-    for step in range(1, 12):
-        narrower_width = max_letters * (1 - step / 22)
-        narrower_rows = _fill_rows(words, narrower_width)
-        if len(narrower_rows) > len(rows) or narrower_width < max(widths, default=0):
+    lines = _fill_rows(words, max_letters)
+    word_widths = [width for width in map(count_letters, words) if width <= max_letters]
+    for narrowing_step in range(1, 12):
+        narrower_line_width = max_letters * (1 - narrowing_step / 22)
+        narrower_lines = _fill_rows(words, narrower_line_width)
+        if len(narrower_lines) > len(lines) or narrower_line_width < max(word_widths, default=0):
             break
-        rows = narrower_rows
+        lines = narrower_lines
     start_isolate, end_isolate = ISOLATES[0], ISOLATES[1]
-    for row_number, row in enumerate(rows[:-1]):
-        if row.count(start_isolate) > row.count(end_isolate):  # a name goes on in the next row
-            rows[row_number], rows[row_number + 1] = (
-                row + end_isolate,
-                start_isolate + rows[row_number + 1],
+    for line_number, line in enumerate(lines[:-1]):
+        if line.count(start_isolate) > line.count(end_isolate):  # a name goes on in the next row
+            lines[line_number], lines[line_number + 1] = (
+                line + end_isolate,
+                start_isolate + lines[line_number + 1],
             )
-    return rows
+    return lines
 
 
 def _fill_rows(words: Sequence[str], max_letters: float) -> list[str]:
     """Return rows that are as full as can be."""
-    rows: list[str] = []
+    lines: list[str] = []
     for word in words:
-        longer_row = f"{rows[-1]} {word}" if rows else word
-        if count_letters(longer_row) <= max_letters:
-            rows[-1:] = [longer_row]
+        longer_line = f"{lines[-1]} {word}" if lines else word
+        if count_letters(longer_line) <= max_letters:
+            lines[-1:] = [longer_line]
             continue
-        rows.append("")
+        lines.append("")
         for character in word:
-            if rows[-1] and count_letters(rows[-1] + character) > max_letters:
-                rows.append("")
-            rows[-1] += character
-    return [row for row in rows if row]
+            if lines[-1] and count_letters(lines[-1] + character) > max_letters:
+                lines.append("")
+            lines[-1] += character
+    return [row for row in lines if row]

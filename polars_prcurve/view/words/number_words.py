@@ -49,8 +49,8 @@ def format_level(confidence: float) -> str:
 
 def say_level(confidence: float) -> str:
     """Return a level that was computed in three digits, or in as many as do not read as 100%."""
-    digits = itertools.count(3)
-    rounded_levels = (float(f"{confidence:.{n_digits}g}") for n_digits in digits)
+    digit_counts = itertools.count(3)
+    rounded_levels = (float(f"{confidence:.{n_digits}g}") for n_digits in digit_counts)
     return format_level(next(level for level in rounded_levels if level < 1))
 
 
@@ -61,13 +61,13 @@ def say_signed(number: float, say_size: Callable[[float], str], plus_sign: str =
     return size_text if is_zero else f"{MINUS if number < 0 else plus_sign}{size_text}"
 
 
-def say_count(number: float, most_digits: int = 4) -> str:
+def say_count(number: float, max_digits: int = 4) -> str:
     """Return an expected number in at most so many digits: `13,360` for 13361.8."""
-    rounded_number = float(f"{number:.{min(most_digits, 3)}g}")
+    rounded_number = float(f"{number:.{min(max_digits, 3)}g}")
     if rounded_number < 100:  # 99.7 in two digits is 100
         return f"{rounded_number:g}"
-    scale = 10 ** max(math.floor(math.log10(number)) + 1 - most_digits, 0)
-    return glue_numbers(format_count(round(number / scale) * scale))
+    rounding_unit = 10 ** max(math.floor(math.log10(number)) + 1 - max_digits, 0)
+    return glue_numbers(format_count(round(number / rounding_unit) * rounding_unit))
 
 
 def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> str:
@@ -80,35 +80,47 @@ def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> 
     if not isinstance(threshold, float) or not math.isfinite(threshold):
         if isinstance(threshold, int | float) and not isinstance(threshold, bool):
             return say_signed(threshold, str)
-        text = "" if threshold is None else str(threshold)
-        return text.lower() if isinstance(threshold, bool) else text
+        threshold_text = "" if threshold is None else str(threshold)
+        return threshold_text.lower() if isinstance(threshold, bool) else threshold_text
     neighbour_scores = [float(score) for score in (*(other_scores or ()), 0, 1) if score is not None]
     lower_scores, rounded_threshold = (
         [score for score in neighbour_scores if score < threshold],
         threshold,
     )
-    n_typed = _count_digits(Decimal(repr(threshold)))
-    least_digits = 2 if other_scores is not None else n_typed if n_typed <= _MOST_TYPED else 6
-    for n_digits in range(least_digits, 18):
+    n_typed_digits = _count_digits(Decimal(repr(threshold)))
+    min_digits = (
+        2 if other_scores is not None else n_typed_digits if n_typed_digits <= _MOST_TYPED else 6
+    )
+    for n_digits in range(min_digits, 18):
         rounded_threshold = float(Context(n_digits, ROUND_FLOOR).plus(Decimal(repr(threshold))))
         is_unlike_others = rounded_threshold == threshold or rounded_threshold not in neighbour_scores
         if is_unlike_others and all(score < rounded_threshold for score in lower_scores):
             break
-    text = repr(rounded_threshold).removesuffix(".0").removeprefix("-")
-    text = f"{Decimal(text):f}" if 1e-9 < abs(rounded_threshold) < 1 else text
-    return f"{MINUS if rounded_threshold < 0 else ''}{text}"
+    threshold_text = repr(rounded_threshold).removesuffix(".0").removeprefix("-")
+    threshold_text = (
+        f"{Decimal(threshold_text):f}" if 1e-9 < abs(rounded_threshold) < 1 else threshold_text
+    )
+    return f"{MINUS if rounded_threshold < 0 else ''}{threshold_text}"
 
 
-def say_thresholds(thresholds: Sequence[Any], others: Sequence[Iterable[Any] | None]) -> list[str]:
+def say_thresholds(
+    thresholds: Sequence[Any], other_scores_per_threshold: Sequence[Iterable[Any] | None]
+) -> list[str]:
     """Return thresholds as `say_threshold` does, with the decimals of the longest, if few."""
-    texts = [say_threshold(*pair) for pair in zip(thresholds, others, strict=True)]
-    n_decimals = max((len(text.partition(".")[2]) for text in texts), default=0)
-    is_finite = all(isinstance(score, float) and math.isfinite(score) for score in thresholds)
-    if not (is_finite and 0 < n_decimals <= _MOST_TYPED):
-        return texts
-    step = Decimal(1).scaleb(-n_decimals)
-    numbers = [Decimal(repr(score)).quantize(step, ROUND_FLOOR) for score in thresholds]
-    return [f"{number:f}".replace("-", MINUS) for number in numbers]
+    threshold_texts = [
+        say_threshold(*pair) for pair in zip(thresholds, other_scores_per_threshold, strict=True)
+    ]
+    n_decimals = max((len(text.partition(".")[2]) for text in threshold_texts), default=0)
+    are_finite_floats = all(
+        isinstance(threshold, float) and math.isfinite(threshold) for threshold in thresholds
+    )
+    if not (are_finite_floats and 0 < n_decimals <= _MOST_TYPED):
+        return threshold_texts
+    decimal_step = Decimal(1).scaleb(-n_decimals)
+    rounded_thresholds = [
+        Decimal(repr(threshold)).quantize(decimal_step, ROUND_FLOOR) for threshold in thresholds
+    ]
+    return [f"{rounded_threshold:f}".replace("-", MINUS) for rounded_threshold in rounded_thresholds]
 
 
 def say_share(share: float) -> str:
@@ -123,15 +135,15 @@ def say_exactly(number: float) -> str:
 
 def say_target(share: float) -> str:
     """Return a share as it was typed, in percent: `92.5%`; below a tenth of one as `1 in n` if exact."""
-    whole_number = round(1 / max(share, _LEAST_IN_WORDS))
-    if 0 < share < _ONE_IN_BELOW and abs(whole_number * share - 1) < 1e-9:
-        return _say_one_in(whole_number)
+    one_in_count = round(1 / max(share, _LEAST_IN_WORDS))
+    if 0 < share < _ONE_IN_BELOW and abs(one_in_count * share - 1) < 1e-9:
+        return _say_one_in(one_in_count)
     exact_share = Decimal(repr(float(share)))
     if 0 < share < _LEAST_IN_WORDS:
         return say_share(share)
     # The digits of what is missing count, too: 0.9999999999 is not 100%.
-    percent = 100 * (_keep_typed(exact_share) if share < 0.5 else 1 - _keep_typed(1 - exact_share))
-    return f"{percent.normalize():f}%"
+    exact_percent = 100 * (_keep_typed(exact_share) if share < 0.5 else 1 - _keep_typed(1 - exact_share))
+    return f"{exact_percent.normalize():f}%"
 
 
 def _keep_typed(number: Decimal) -> Decimal:
@@ -145,8 +157,8 @@ def _count_digits(number: Decimal) -> int:
     return len(number.normalize().as_tuple().digits)
 
 
-def _say_one_in(one_in_n: float) -> str:
-    return glue_numbers(f"1 in {format_count(one_in_n)}")
+def _say_one_in(one_in_count: float) -> str:
+    return glue_numbers(f"1 in {format_count(one_in_count)}")
 
 
 def say_shares(shares: Sequence[float]) -> list[str]:
@@ -156,7 +168,7 @@ def say_shares(shares: Sequence[float]) -> list[str]:
     """
     if 0 < max(shares, default=0) < _ONE_IN_BELOW:
         return [_say_tiny(share) if share > 0 else "0" for share in shares]
-    return [f"{text}%" for text in write_percents(shares, most_digits=2)]
+    return [f"{percent_text}%" for percent_text in write_percents(shares, max_digits=2)]
 
 
 def _say_tiny(share: float) -> str:
@@ -165,7 +177,7 @@ def _say_tiny(share: float) -> str:
 
 def say_areas(areas: Sequence[float]) -> list[str]:
     """Return areas in two digits, or in more if one would read as 1."""
-    return [write_apart([area], 1.0)[0] for area in areas]
+    return [write_apart([area_value], 1.0)[0] for area_value in areas]
 
 
 def say_precisions(shares: Sequence[float]) -> list[str]:
@@ -187,11 +199,11 @@ def say_estimate(
     value: float, low: float | None, high: float | None, *, is_share: bool = True
 ) -> tuple[str, str]:
     """Return a value, and its interval as `3.3 to 4.3` or empty; a share has its sign at the value."""
-    numbers = [value] if low is None or high is None else [value, low, high]
+    value_and_ends = [value] if low is None or high is None else [value, low, high]
     if is_share:
-        value_text, *end_texts = write_percents(numbers)
+        value_text, *end_texts = write_percents(value_and_ends)
         return f"{value_text}%", " to ".join(end_texts)
-    value_text, *end_texts = write_apart(numbers)
+    value_text, *end_texts = write_apart(value_and_ends)
     return value_text, " to ".join(end_texts)
 
 
@@ -200,42 +212,50 @@ def join_value(value_text: str, span_text: str) -> str:
     return f"{value_text} ({span_text})" if span_text else value_text
 
 
-def write_percents(shares: Sequence[float], most_digits: int = 6) -> list[str]:
+def write_percents(shares: Sequence[float], max_digits: int = 6) -> list[str]:
     """Return shares in percent, without its sign, as `write_apart` writes numbers."""
     percents = [100 * share for share in shares]
-    return write_apart(percents, 100.0, most_digits, _MOST_DECIMALS_OF_SHARE)
+    return write_apart(percents, 100.0, max_digits, _MOST_DECIMALS_OF_SHARE)
 
 
 def write_apart(
     numbers: Sequence[float],
-    whole: float = math.inf,
-    most_digits: int = 6,
-    most_decimals: float = math.inf,
+    upper_limit: float = math.inf,
+    max_digits: int = 6,
+    max_decimals: float = math.inf,
 ) -> list[str]:
     """Return numbers of one interval in digits: `1.000`, `0.989` and `1.001`, or `12`, `7.1` and `19`.
 
     Each has two digits that count, and all have as few decimals beyond these as distinguish those
-    that differ, in so many digits of the largest or of what it lacks to `whole`. None that is below
-    `whole` reads as that: one that is nearer to it than `most_decimals` show is rounded down.
+    that differ, in so many digits of the largest or of what it lacks to `upper_limit`. None that is
+    below that reads as it: one that is nearer to it than `max_decimals` show is rounded down.
     """
     if not numbers:
         return []
-    largest = max(map(abs, numbers))
-    finest = most_digits - 1 - find_magnitude(min(largest, (whole - largest) or largest))
-    finest = int(min(finest, max(most_decimals, most_digits - 1 - find_magnitude(largest))))
-    n_different = len({round(number, finest) for number in numbers})
-    least_decimals = [1 - find_magnitude(number) for number in numbers]
-    texts: list[str] = []
-    for n_decimals in range(min(least_decimals), max(0, *least_decimals) + _MOST_DECIMALS):
-        texts = [
-            _write_decimals(number, max(n_decimals, least), whole)
-            for number, least in zip(numbers, least_decimals, strict=True)
+    largest_number = max(map(abs, numbers))
+    n_finest_decimals = (
+        max_digits
+        - 1
+        - find_magnitude(min(largest_number, (upper_limit - largest_number) or largest_number))
+    )
+    n_finest_decimals = int(
+        min(n_finest_decimals, max(max_decimals, max_digits - 1 - find_magnitude(largest_number)))
+    )
+    n_distinct_numbers = len({round(number, n_finest_decimals) for number in numbers})
+    min_decimal_counts = [1 - find_magnitude(number) for number in numbers]
+    number_texts: list[str] = []
+    for n_decimals in range(min(min_decimal_counts), max(0, *min_decimal_counts) + _MOST_DECIMALS):
+        number_texts = [
+            _write_decimals(number, max(n_decimals, min_decimals), upper_limit)
+            for number, min_decimals in zip(numbers, min_decimal_counts, strict=True)
         ]
-        is_apart = n_decimals > finest or len(set(texts)) >= n_different
-        is_near = any(number < whole <= round(number, n_decimals) for number in numbers)
-        if is_apart and (n_decimals >= most_decimals or not is_near):
+        are_texts_distinct = (
+            n_decimals > n_finest_decimals or len(set(number_texts)) >= n_distinct_numbers
+        )
+        reads_as_limit = any(number < upper_limit <= round(number, n_decimals) for number in numbers)
+        if are_texts_distinct and (n_decimals >= max_decimals or not reads_as_limit):
             break
-    return texts
+    return number_texts
 
 
 def find_magnitude(number: float) -> int:
@@ -243,12 +263,12 @@ def find_magnitude(number: float) -> int:
     return int(f"{number:.1e}".partition("e")[2]) if number and math.isfinite(number) else 1
 
 
-def _write_decimals(number: float, n_decimals: int, whole: float) -> str:
+def _write_decimals(number: float, n_decimals: int, upper_limit: float) -> str:
     """Return a number in so many decimals, or rounded to tens, hundreds and so on if below 0."""
-    if number in (0, whole) or not math.isfinite(number):
+    if number in (0, upper_limit) or not math.isfinite(number):
         return f"{number + 0.0:g}"
-    if number < whole <= round(number, n_decimals):
-        number = whole - 10.0**-n_decimals
+    if number < upper_limit <= round(number, n_decimals):
+        number = upper_limit - 10.0**-n_decimals
     return say_signed(round(number, n_decimals), f"{{:,.{max(n_decimals, 0)}f}}".format)
 
 
@@ -257,41 +277,45 @@ def say_eta(eta: float) -> str:
     return say_etas([eta])[0]
 
 
-def say_etas(etas: Sequence[float], *, most_digits: int = 2) -> list[str]:
+def say_etas(etas: Sequence[float], *, max_digits: int = 2) -> list[str]:
     """Return prevalences in one unit: `1 in n` if one is at most 10% and `1 in n` is right for all.
 
-    Up to `most_digits` of n are written where two would read alike.
+    Up to `max_digits` of n are written where two would read alike.
     """
-    whole_numbers = [_find_one_in(eta) for eta in etas]
-    for n_digits in range(3, most_digits + 1):
-        if None not in whole_numbers and len({*whole_numbers}) < len({*etas}):
-            whole_numbers = [count_one_in(eta, n_digits) for eta in etas]
-    if min(etas, default=1) > _ONE_IN_UP_TO or None in whole_numbers:
-        percents = [write_apart([100 * eta], 100.0)[0] for eta in etas]
-        for n_digits in range(3, most_digits + 1):  # of those that read alike
-            longer = (f"{100 * eta:.{n_digits}g}" for eta in etas)
-            n_etas_of_text = Counter(text for text, _ in {*zip(percents, etas, strict=True)})
-            percents = [
-                long if n_etas_of_text[text] > 1 and float(long) < 100 else text
-                for text, long in zip(percents, longer, strict=True)
+    one_in_counts = [_find_one_in(eta) for eta in etas]
+    for n_digits in range(3, max_digits + 1):
+        if None not in one_in_counts and len({*one_in_counts}) < len({*etas}):
+            one_in_counts = [count_one_in(eta, n_digits) for eta in etas]
+    if min(etas, default=1) > _ONE_IN_UP_TO or None in one_in_counts:
+        percent_texts = [write_apart([100 * eta], 100.0)[0] for eta in etas]
+        for n_digits in range(3, max_digits + 1):  # of those that read alike
+            longer_texts = (f"{100 * eta:.{n_digits}g}" for eta in etas)
+            n_etas_of_text = Counter(
+                percent_text for percent_text, _ in {*zip(percent_texts, etas, strict=True)}
+            )
+            percent_texts = [
+                longer_text
+                if n_etas_of_text[percent_text] > 1 and float(longer_text) < 100
+                else percent_text
+                for percent_text, longer_text in zip(percent_texts, longer_texts, strict=True)
             ]
-        return [f"{Decimal(percent).normalize():f}%" for percent in percents]
-    return [_say_one_in(whole_number) for whole_number in whole_numbers if whole_number is not None]
+        return [f"{Decimal(percent_text).normalize():f}%" for percent_text in percent_texts]
+    return [_say_one_in(one_in_count) for one_in_count in one_in_counts if one_in_count is not None]
 
 
 def map_etas(etas: Iterable[float | None]) -> dict[float, str]:
     """Return the text of each prevalence of one comparison, by `say_etas`: apart in up to 4 digits."""
     distinct_etas = sorted({eta for eta in etas if eta is not None})
-    return dict(zip(distinct_etas, say_etas(distinct_etas, most_digits=4), strict=True))
+    return dict(zip(distinct_etas, say_etas(distinct_etas, max_digits=4), strict=True))
 
 
 def _find_one_in(eta: float) -> int | None:
     """Return n of `1 in n`; None above 10%, and for a round percentage, unless n is exact."""
     if not _LEAST_IN_WORDS <= eta < 1:
         return None
-    whole_number = round(1 / eta)
-    if abs(whole_number * eta - 1) < 1e-9 and whole_number == float(f"{whole_number:.3g}"):
-        return whole_number
+    one_in_count = round(1 / eta)
+    if abs(one_in_count * eta - 1) < 1e-9 and one_in_count == float(f"{one_in_count:.3g}"):
+        return one_in_count
     is_round_percent = eta >= 0.01 and abs(float(f"{eta:.2g}") - eta) < 1e-12
     return None if eta > _ONE_IN_UP_TO or is_round_percent else count_one_in(eta)
 
@@ -304,19 +328,19 @@ def count_of_100(share: float) -> int:
 def count_one_in(share: float, n_digits: int = 2) -> int:
     """Return n of `1 in n` as a whole number, in two digits unless more are passed."""
     # Halves go up, as in a browser: `round` would make 1 in 12 of 12.5 where the slider has 1 in 13.
-    one_in_n = 1 / max(share, _LEAST_IN_WORDS)
-    scale = 10.0 ** max(math.floor(math.log10(one_in_n)) + 1 - n_digits, 0)
-    return round(math.floor(one_in_n / scale + 0.5) * scale)
+    exact_count = 1 / max(share, _LEAST_IN_WORDS)
+    rounding_unit = 10.0 ** max(math.floor(math.log10(exact_count)) + 1 - n_digits, 0)
+    return round(math.floor(exact_count / rounding_unit + 0.5) * rounding_unit)
 
 
 def say_dropped_rows(dropped: DroppedRows) -> str:
     """Return how many rows of a table are left out because a value is missing."""
-    count_text = f"{format_count(dropped.n_dropped)} of {format_count(dropped.n_rows)} rows are left out"
+    dropped_text = f"{format_count(dropped.n_dropped)} of {format_count(dropped.n_rows)} rows are left out"
     if dropped.n_pos:  # what a model finds hard, it may leave without a score
-        pos_text = "all" if dropped.n_pos == dropped.n_dropped else format_count(dropped.n_pos)
-        count_text += f" ({pos_text} positive)"
-    hint = '; missing="below" ranks null scores last' if dropped.may_rank_last else ""
-    return f"{count_text}, because a value is missing in them{hint}"
+        n_pos_text = "all" if dropped.n_pos == dropped.n_dropped else format_count(dropped.n_pos)
+        dropped_text += f" ({n_pos_text} positive)"
+    hint_text = '; missing="below" ranks null scores last' if dropped.may_rank_last else ""
+    return f"{dropped_text}, because a value is missing in them{hint_text}"
 
 
 def say_sizes(n_pos_text: str, n_neg_text: str) -> str:
@@ -335,7 +359,7 @@ def say_cases(n_cases: float) -> str:
 
 def keep_together(text: str) -> str:
     """Return a sentence with no line break in `(79 to 94)`, `28,000 negatives` or `50% recall`."""
-    return _INTERVAL_OR_UNIT.sub(lambda phrase: phrase[0].replace(" ", NO_BREAK), text)
+    return _INTERVAL_OR_UNIT.sub(lambda match: match[0].replace(" ", NO_BREAK), text)
 
 
 def glue_numbers(text: str) -> str:

@@ -13,14 +13,14 @@ def number_names(names: pl.Series) -> pl.Series:
 
     Names of an Enum have its order; others are sorted, with null first.
     """
-    sorted_rows = pl.DataFrame({"name": names}).with_row_index("row").sort("name", maintain_order=True)
-    return sorted_rows.with_columns(number=pl.col("name").rle_id()).sort("row")["number"]
+    sorted_frame = pl.DataFrame({"name": names}).with_row_index("row").sort("name", maintain_order=True)
+    return sorted_frame.with_columns(number=pl.col("name").rle_id()).sort("row")["number"]
 
 
-def keep_call_order(rows: pl.DataFrame, names_of_column: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+def keep_call_order(frame: pl.DataFrame, names_of_column: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """Return rows whose columns of names are an Enum in the order of the call that named them."""
-    return rows.with_columns(
+    return frame.with_columns(
         pl.col(column).cast(pl.Enum(names), strict=False)
         for column, names in names_of_column.items()
-        if rows.schema.get(column) == pl.String and all(isinstance(name, str) for name in names)
+        if frame.schema.get(column) == pl.String and all(isinstance(name, str) for name in names)
     )
