@@ -100,12 +100,12 @@ def write_parts(path: str | os.PathLike[str], parts: Iterable[Part], title: str 
 
 def build_page(title: str, parts: Iterable[Part]) -> str:
     """Return the page as HTML; raise unless each part is a text, a table or a chart."""
-    body = [f"<h1>{escape(title)}</h1>"]
-    for number, part in enumerate(parts):
+    html_lines = [f"<h1>{escape(title)}</h1>"]
+    for part_number, part in enumerate(parts):
         if isinstance(part, str):
-            body += _render_text(part)
+            html_lines += _render_text(part)
         elif isinstance(part, pl.DataFrame | Table):
-            body.append(_render_table(part if isinstance(part, Table) else Table(part)))
+            html_lines.append(_render_table(part if isinstance(part, Table) else Table(part)))
         else:
             figure = part if isinstance(part, Figure) else Figure(part)
             if not hasattr(figure.chart, "to_dict"):
@@ -113,22 +113,26 @@ def build_page(title: str, parts: Iterable[Part]) -> str:
                     "pass text, a DataFrame or an Altair chart as each of parts=; got "
                     f"{type(part).__name__}"
                 )
-            body += _render_figure(figure, number)
-    scripts = [build_script(), _START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in body) else []
-    return write_document(title, PARTS_STYLE, body, scripts)
+            html_lines += _render_figure(figure, part_number)
+    scripts = (
+        [build_script(), _START_SCRIPT] if any(line.startswith(_SPEC_TAG) for line in html_lines) else []
+    )
+    return write_document(title, PARTS_STYLE, html_lines, scripts)
 
 
 def _render_text(text: str) -> Iterator[str]:
-    def find_mark(line: str) -> str:
-        return next((mark for mark in ("### ", "## ", "- ") if line.startswith(mark)), "")
+    def find_prefix(line: str) -> str:
+        return next(
+            (line_prefix for line_prefix in ("### ", "## ", "- ") if line.startswith(line_prefix)), ""
+        )
 
     for paragraph in text.strip().split("\n\n"):
-        for mark, lines in groupby(paragraph.splitlines(), find_mark):
-            escaped_lines = [escape(line.removeprefix(mark).strip()) for line in lines]
-            if mark == "- ":
+        for line_prefix, lines_of_prefix in groupby(paragraph.splitlines(), find_prefix):
+            escaped_lines = [escape(line.removeprefix(line_prefix).strip()) for line in lines_of_prefix]
+            if line_prefix == "- ":
                 yield "<ul>" + "".join(f"<li>{line}</li>" for line in escaped_lines) + "</ul>"
-            elif mark:
-                heading_level = len(mark) - 1
+            elif line_prefix:
+                heading_level = len(line_prefix) - 1
                 yield "".join(f"<h{heading_level}>{line}</h{heading_level}>" for line in escaped_lines)
             else:
                 yield f"<p>{' '.join(escaped_lines)}</p>"
@@ -139,9 +143,9 @@ def _render_table(captioned_table: Table) -> str:
         # In four digits, and all before the point, without an exponent if it has room.
         if not 1e-9 <= abs(value) < 1e15:
             return f"{value:.4g}"
-        digits = 0 if abs(value) >= 1000 else 3 - math.floor(math.log10(abs(value)))
-        text = f"{value:,.{digits}f}"
-        return text.rstrip("0").rstrip(".") if "." in text else text
+        n_decimals = 0 if abs(value) >= 1000 else 3 - math.floor(math.log10(abs(value)))
+        number_text = f"{value:,.{n_decimals}f}"
+        return number_text.rstrip("0").rstrip(".") if "." in number_text else number_text
 
     if not isinstance(captioned_table.frame, pl.DataFrame):
         raise PrcError(f"expected a DataFrame in Table(...); got {type(captioned_table.frame).__name__}")
@@ -152,15 +156,15 @@ def _render_table(captioned_table: Table) -> str:
     )
 
 
-def _render_figure(figure: Figure, number: int) -> Iterator[str]:
-    spec = show_texts(figure.chart.to_dict())
-    alt_text = spec.get("description") or figure.caption or "Chart"
-    image_url = "data:image/svg+xml;base64," + base64.b64encode(draw_svg(spec).encode()).decode()
-    yield f'<figure id="figure-{number}">'
+def _render_figure(figure: Figure, figure_number: int) -> Iterator[str]:
+    chart_spec = show_texts(figure.chart.to_dict())
+    alt_text = chart_spec.get("description") or figure.caption or "Chart"
+    image_url = "data:image/svg+xml;base64," + base64.b64encode(draw_svg(chart_spec).encode()).decode()
+    yield f'<figure id="figure-{figure_number}">'
     yield f'<img src="{image_url}" alt="{escape(alt_text)}">'
-    spec_json = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    spec_json = json.dumps(chart_spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     spec_tag = _SPEC_TAG + spec_json.replace("<", "\\u003c") + "</script>"
-    has_controls = any(isinstance(param.get("bind"), dict) for param in spec.get("params", []))
+    has_controls = any(isinstance(param.get("bind"), dict) for param in chart_spec.get("params", []))
     if len(spec_tag) <= _MAX_CHART_LETTERS or has_controls:
         yield spec_tag
     if figure.caption:
@@ -171,21 +175,21 @@ def _render_figure(figure: Figure, number: int) -> Iterator[str]:
 # Charts as SVG, drawn by vl-convert without a browser or a network --------------------------------
 
 
-def show_texts(spec: Any) -> Any:
+def show_texts(spec_part: Any) -> Any:
     """Return the specification of a chart with all its texts made visible: others end its drawing."""
-    if isinstance(spec, str):
-        return make_visible(spec, keep_blanks=True)
-    if isinstance(spec, list | tuple):
-        return [show_texts(part) for part in spec]
-    if isinstance(spec, dict):
-        return {show_texts(name): show_texts(part) for name, part in spec.items()}
-    return spec
+    if isinstance(spec_part, str):
+        return make_visible(spec_part, keep_blanks=True)
+    if isinstance(spec_part, list | tuple):
+        return [show_texts(child_part) for child_part in spec_part]
+    if isinstance(spec_part, dict):
+        return {show_texts(name): show_texts(child_part) for name, child_part in spec_part.items()}
+    return spec_part
 
 
 def draw_svg(spec: dict[str, Any]) -> str:
     """Return the chart as SVG, without layers that only serve the pointer."""
-    params = spec.get("params", [])
-    drawing_spec = _drop_unseen(spec, [param["name"] for param in params if "select" in param])
+    param_specs = spec.get("params", [])
+    drawing_spec = _drop_unseen(spec, [param["name"] for param in param_specs if "select" in param])
     drawing_spec["params"] = [
         # Nobody can select on paper, so a selection is what it holds at the start.
         {
@@ -194,40 +198,47 @@ def draw_svg(spec: dict[str, Any]) -> str:
         }
         if "select" in param
         else param
-        for param in params
+        for param in param_specs
     ]
     if drawing_spec.get("width") == "container":
         drawing_spec["width"] = _DRAWING_WIDTH
     svg = str(load_vl_convert().vegalite_to_svg(json.dumps(drawing_spec)))
     # Clips are numbered from 0: Vega counts on from the last drawing.
     new_name_of_clip = {
-        clip_name: f"clip{number}" for number, clip_name in enumerate(dict.fromkeys(_CLIP.findall(svg)))
+        old_name: f"clip{clip_number}"
+        for clip_number, old_name in enumerate(dict.fromkeys(_CLIP.findall(svg)))
     }
     return _CLIP_USE.sub(
         lambda match: match[1] + new_name_of_clip.get(match[2], match[2]) + match[3], svg
     )
 
 
-def _drop_unseen(spec: Any, pointers: list[str]) -> Any:
-    """Return the specification of a chart without unseen layers; `pointers` names its selections."""
-    if isinstance(spec, list):
+def _drop_unseen(spec_part: Any, selection_names: list[str]) -> Any:
+    """Return the specification of a chart without layers that are unseen, or follow a selection."""
+    if isinstance(spec_part, list):
         seen_parts = []
-        for part in spec:
-            if isinstance(part, dict) and isinstance(mark := part.get("mark"), dict):
+        for child_part in spec_part:
+            if isinstance(child_part, dict) and isinstance(mark := child_part.get("mark"), dict):
                 # A layer that is transparent and without data, or is filtered by a selection.
-                filters = [str(step.get("filter", "")) for step in part.get("transform", [])]
-                is_pointed = any(pointer in text for pointer in pointers for text in filters)
-                if is_pointed or (mark.get("opacity") == 0 and not mark.get("aria")):
+                filter_texts = [
+                    str(transform.get("filter", "")) for transform in child_part.get("transform", [])
+                ]
+                is_filtered_by_selection = any(
+                    selection_name in filter_text
+                    for selection_name in selection_names
+                    for filter_text in filter_texts
+                )
+                if is_filtered_by_selection or (mark.get("opacity") == 0 and not mark.get("aria")):
                     continue
-            seen_parts.append(_drop_unseen(part, pointers))
+            seen_parts.append(_drop_unseen(child_part, selection_names))
         return seen_parts
-    if isinstance(spec, dict):
-        no_layers = ("data", "datasets", "params", "transform")  # of which data can be large
+    if isinstance(spec_part, dict):
+        keys_without_layers = ("data", "datasets", "params", "transform")  # of which data can be large
         return {
-            name: part if name in no_layers else _drop_unseen(part, pointers)
-            for name, part in spec.items()
+            key: child_part if key in keys_without_layers else _drop_unseen(child_part, selection_names)
+            for key, child_part in spec_part.items()
         }
-    return spec
+    return spec_part
 
 
 @cache
@@ -240,10 +251,10 @@ def build_script() -> str:
 def load_vl_convert() -> Any:
     """Return the package vl_convert, which draws charts; raise if it is not installed."""
     try:
-        import vl_convert as package
+        import vl_convert as vl_convert_module
     except ImportError:
         raise PrcError(
             "install vl-convert, which draws the charts of a report: "
             'pip install "vl-convert-python>=1.9"'
         ) from None
-    return package
+    return vl_convert_module

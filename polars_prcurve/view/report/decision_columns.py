@@ -32,17 +32,17 @@ def list_model_columns(
     judgement: WordedJudgement, case: Case, candidates: Sequence[Candidate]
 ) -> list[TextColumn]:
     """Return the columns of models of a case: name, threshold and values, the one that decides first."""
-    goal, columns = case.goal, []
+    goal, text_columns = case.goal, []
     if any(candidate.model is not None for candidate in candidates):
-        columns.append(name_models(candidates))
-    first_name, *names = list_metrics(goal)
-    columns += list_thresholds(goal, candidates)
-    columns.append(list_values(candidates, first_name, level=_head_level(judgement)))
-    columns += [list_values(candidates, name) for name in names]
+        text_columns.append(name_models(candidates))
+    first_metric_column, *other_metric_columns = list_metrics(goal)
+    text_columns += list_thresholds(goal, candidates)
+    text_columns.append(list_values(candidates, first_metric_column, level_text=_head_level(judgement)))
+    text_columns += [list_values(candidates, metric_column) for metric_column in other_metric_columns]
     if goal.is_of_curve and not goal.mean_over:  # how many alerts are true is no area
-        half_text = f"precision at {number_words.say_share(0.5)} true recall"
-        columns.append(list_values(candidates, "precision", half_text))
-    return columns
+        half_recall_head = f"precision at {number_words.say_share(0.5)} true recall"
+        text_columns.append(list_values(candidates, "precision", half_recall_head))
+    return text_columns
 
 
 def name_models(candidates: Sequence[Candidate]) -> TextColumn:
@@ -51,24 +51,26 @@ def name_models(candidates: Sequence[Candidate]) -> TextColumn:
 
 
 def list_values(
-    candidates: Sequence[Candidate | None], name: str, head: str = "", level: str = ""
+    candidates: Sequence[Candidate | None], metric_column: str, head: str = "", level_text: str = ""
 ) -> TextColumn:
     """Return the column of a metric of some models; a dash where no threshold meets the targets."""
-    pairs = [
-        format_metric(candidate, name) if candidate and candidate.has_values else (NO_VALUE, "")
+    value_and_span_texts = [
+        format_metric(candidate, metric_column) if candidate and candidate.has_values else (NO_VALUE, "")
         for candidate in candidates
     ]
-    spans = [span and f"({span})" for _, span in pairs]
-    cells = [value for value, _ in pairs]
-    return TextColumn(head or name_metric(name), cells, False, [name], spans, level)
+    span_texts = [span_text and f"({span_text})" for _, span_text in value_and_span_texts]
+    value_texts = [value_text for value_text, _ in value_and_span_texts]
+    return TextColumn(
+        head or name_metric(metric_column), value_texts, False, [metric_column], span_texts, level_text
+    )
 
 
 def list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[TextColumn]:
     """Return the column of thresholds; none if no model has one."""
-    cells = [write_threshold(candidate) or NO_VALUE for candidate in candidates]
-    if goal.is_of_curve or {*cells} <= {NO_VALUE}:
+    threshold_texts = [write_threshold(candidate) or NO_VALUE for candidate in candidates]
+    if goal.is_of_curve or {*threshold_texts} <= {NO_VALUE}:
         return []
-    return [TextColumn("threshold", cells, shown_names=["threshold"])]
+    return [TextColumn("threshold", threshold_texts, shown_names=["threshold"])]
 
 
 def _head_level(judgement: WordedJudgement) -> str:
@@ -81,40 +83,42 @@ def _head_level(judgement: WordedJudgement) -> str:
 
 def list_case_columns(judgement: WordedJudgement, cases: Sequence[WordedCase]) -> list[TextColumn]:
     """Return the columns of cases: name, threshold and values of one model, or a value of each model."""
-    name, *other_names = choose_columns(judgement.goal)
-    verdicts = [say_short(case) for case in cases]
-    verdict_column = TextColumn("verdict", verdicts, is_text=True, shown_names=["verdict"])
+    first_metric_column, *other_metric_columns = choose_columns(judgement.goal)
+    verdict_texts = [say_short(case) for case in cases]
+    verdict_column = TextColumn("verdict", verdict_texts, is_text=True, shown_names=["verdict"])
     if judgement.has_one_model:
         candidates = [case.candidates[0] for case in cases]
         return [
             *_list_places(cases),
             *list_thresholds(judgement.goal, candidates),
-            list_values(candidates, name, level=_head_level(judgement)),
-            *(list_values(candidates, other_name) for other_name in other_names),
-            *([verdict_column] if any(verdicts) else []),
+            list_values(candidates, first_metric_column, level_text=_head_level(judgement)),
+            *(list_values(candidates, metric_column) for metric_column in other_metric_columns),
+            *([verdict_column] if any(verdict_texts) else []),
         ]
     name_of_model = {candidate.model: name_model(candidate) for candidate in cases[0].candidates}
     return [
-        *_list_places(cases, f"{name_metric(name)} {_head_level(judgement)}"),
+        *_list_places(cases, f"{name_metric(first_metric_column)} {_head_level(judgement)}"),
         *(
-            list_values([case.find_candidate(model) for case in cases], name, name_of_model[model])
+            list_values(
+                [case.find_candidate(model) for case in cases], first_metric_column, name_of_model[model]
+            )
             for model in sorted(name_of_model, key=str)
         ),
-        *([verdict_column] if len(set(verdicts)) > 1 else []),
+        *([verdict_column] if len(set(verdict_texts)) > 1 else []),
     ]
 
 
 def list_pair_columns(judgement: WordedJudgement, cases: Sequence[WordedCase]) -> list[TextColumn]:
     """Return the columns of the two models of each case that a document draws, one below the other."""
-    name, *_ = choose_columns(judgement.goal)
-    pairs = [case.leaders for case in cases]
-    candidates = [candidate for pair in pairs for candidate in pair]
+    first_metric_column, *_ = choose_columns(judgement.goal)
+    leaders_of_cases = [case.leaders for case in cases]
+    candidates = [candidate for leaders in leaders_of_cases for candidate in leaders]
     place_columns = [
         column._replace(
             cells=[
                 cell if model_number == 0 else ""
-                for cell, pair in zip(column.cells, pairs, strict=True)
-                for model_number in range(len(pair))
+                for cell, leaders in zip(column.cells, leaders_of_cases, strict=True)
+                for model_number in range(len(leaders))
             ]
         )
         for column in _list_places(cases)
@@ -122,7 +126,7 @@ def list_pair_columns(judgement: WordedJudgement, cases: Sequence[WordedCase]) -
     return [
         *place_columns,
         name_models(candidates),
-        list_values(candidates, name, level=_head_level(judgement)),
+        list_values(candidates, first_metric_column, level_text=_head_level(judgement)),
     ]
 
 
@@ -131,8 +135,12 @@ def name_columns_of_one(goal: Goal) -> list[str]:
 
     Recall and precision are left out: they are about as large as their targets.
     """
-    names = [name for name in choose_columns(goal)[1:] if name not in ("recall", "precision")]
-    return [*([] if goal.is_of_curve else ["threshold"]), *map(name_metric, names)]
+    metric_columns = [
+        metric_column
+        for metric_column in choose_columns(goal)[1:]
+        if metric_column not in ("recall", "precision")
+    ]
+    return [*([] if goal.is_of_curve else ["threshold"]), *map(name_metric, metric_columns)]
 
 
 def name_absent_models(cases: Sequence[Case]) -> list[str]:
@@ -144,10 +152,13 @@ def name_absent_models(cases: Sequence[Case]) -> list[str]:
 
 def _list_places(cases: Sequence[WordedCase], head: str = "where") -> list[TextColumn]:
     """Return the column of groups, and that of prevalences if they have several of both."""
-    groups, etas = [name_own_group(case) for case in cases], [case.eta_text for case in cases]
-    if not all(groups) or not any(etas):
+    group_names, eta_texts = [name_own_group(case) for case in cases], [case.eta_text for case in cases]
+    if not all(group_names) or not any(eta_texts):
         return [TextColumn(head, [case.name for case in cases], is_text=True)]
-    return [TextColumn(head, groups, is_text=True), TextColumn("prevalence", etas, shown_names=["eta"])]
+    return [
+        TextColumn(head, group_names, is_text=True),
+        TextColumn("prevalence", eta_texts, shown_names=["eta"]),
+    ]
 
 
 def sort_cases(judgement: WordedJudgement) -> Sequence[WordedCase]:
@@ -155,10 +166,10 @@ def sort_cases(judgement: WordedJudgement) -> Sequence[WordedCase]:
     has_groups = len({tuple(case.groups.values()) for case in judgement.cases}) == len(judgement.cases)
     if not has_groups or not judgement.has_one_model:
         return judgement.cases
-    name, *_ = choose_columns(judgement.goal)
+    first_metric_column, *_ = choose_columns(judgement.goal)
 
     def read_value(case: Case) -> float:
-        return case.candidates[0].read(name).value or 0.0 if case.qualifiers else -1.0
+        return case.candidates[0].read(first_metric_column).value or 0.0 if case.qualifiers else -1.0
 
     return sorted(judgement.cases, key=read_value, reverse=True)
 
@@ -168,6 +179,6 @@ def choose_columns(goal: Goal) -> list[str]:
 
     With `per` the alerts are among them.
     """
-    columns = [] if goal.is_gate else [goal.merit_column]
-    columns += [*goal.columns_of_limits, *([] if goal.per is None else ["alerts"])]
-    return [*dict.fromkeys(columns)]
+    metric_columns = [] if goal.is_gate else [goal.merit_column]
+    metric_columns += [*goal.columns_of_limits, *([] if goal.per is None else ["alerts"])]
+    return [*dict.fromkeys(metric_columns)]

@@ -56,19 +56,19 @@ MOST_ICONS = 200  # of one model, at most: two stand side by side, and on a phon
 
 def draw_alerts(case: Case, precision: Estimate, color_number: int) -> str:
     """Return the icons of the alerts of a model, ten in a row."""
-    kinds = list_icons(case, precision)
-    n_columns = _IN_A_ROW if len(kinds) <= 100 else 2 * _IN_A_ROW
+    icon_kinds = list_icons(case, precision)
+    n_columns = _IN_A_ROW if len(icon_kinds) <= 100 else 2 * _IN_A_ROW
     cell_size = 17.6 * _IN_A_ROW / n_columns
-    shapes = []
-    for icon_number, kind in enumerate(kinds):
-        row, column = divmod(icon_number, n_columns)
-        x, y = (column + 0.5) * cell_size, (row + 0.5) * cell_size
-        shapes.append(draw_circle(x, y, 0.37 * cell_size, describe_look(kind, color_number)))
-    height = cell_size * -(-len(kinds) // n_columns)
-    return draw_document(shapes, cell_size * n_columns, height, describe_icons(precision))
+    svg_shapes = []
+    for icon_number, icon_kind in enumerate(icon_kinds):
+        row_number, column_number = divmod(icon_number, n_columns)
+        x, y = (column_number + 0.5) * cell_size, (row_number + 0.5) * cell_size
+        svg_shapes.append(draw_circle(x, y, 0.37 * cell_size, describe_look(icon_kind, color_number)))
+    height = cell_size * -(-len(icon_kinds) // n_columns)
+    return draw_document(svg_shapes, cell_size * n_columns, height, describe_icons(precision))
 
 
-def describe_look(kind: str, color_number: int | None) -> str:
+def describe_look(icon_kind: str, color_number: int | None) -> str:
     """Return how an icon of a kind looks: solid, hatched with a heavy or a light ring, or hollow."""
     ring_color = "var(--quiet)" if color_number is None else name_color(color_number)
     hatch_url = f"url(#hatch-{'grey' if color_number is None else color_number % 8})"
@@ -77,36 +77,43 @@ def describe_look(kind: str, color_number: int | None) -> str:
         "likely": f'style="fill:{hatch_url};stroke:{ring_color}" stroke-width="1.8"',
         "unlikely": f'style="fill:{hatch_url};stroke:{ring_color}" stroke-width="1" fill-opacity=".38"',
         "false": 'fill="none" style="stroke:var(--rule)" stroke-width="1"',
-    }[kind]
+    }[icon_kind]
 
 
-def describe_doubt(grids: Iterable[tuple[Case, Estimate]]) -> str:
+def describe_doubt(cases_and_precisions: Iterable[tuple[Case, Estimate]]) -> str:
     """Return what hatched icons of models mean, and how many there would be if not all are drawn."""
-    icon_grids = list(grids)
+    grid_cases_and_precisions = list(cases_and_precisions)
     # Where precision is small, icons are the alerts that are read until one is right.
-    low_precisions = [
-        precision for case, precision in icon_grids if is_rarely_right(case) and precision.value > 0
+    low_precision_estimates = [
+        precision_estimate
+        for case, precision_estimate in grid_cases_and_precisions
+        if is_rarely_right(case) and precision_estimate.value > 0
     ]
-    meanings = ["true or not"] if len(low_precisions) < len(icon_grids) else []
-    if low_precisions:
-        lowest_share = min(
-            precision.low if precision.span else precision.value for precision in low_precisions
+    meaning_phrases = (
+        ["true or not"] if len(low_precision_estimates) < len(grid_cases_and_precisions) else []
+    )
+    if low_precision_estimates:
+        lowest_precision = min(
+            precision_estimate.low if precision_estimate.span else precision_estimate.value
+            for precision_estimate in low_precision_estimates
         )
-        count_note = ""
-        if lowest_share <= 0:
-            count_note = f", and more than the {MOST_ICONS} drawn"
-        elif count_one_in(lowest_share) > MOST_ICONS:
-            count_note = f", up to {format_count(count_one_in(lowest_share))}; {MOST_ICONS} are drawn"
-        meanings.append(f"may have to be read until one is true{count_note}")
-    return " or ".join(meanings)
+        count_phrase = ""
+        if lowest_precision <= 0:
+            count_phrase = f", and more than the {MOST_ICONS} drawn"
+        elif count_one_in(lowest_precision) > MOST_ICONS:
+            count_phrase = (
+                f", up to {format_count(count_one_in(lowest_precision))}; {MOST_ICONS} are drawn"
+            )
+        meaning_phrases.append(f"may have to be read until one is true{count_phrase}")
+    return " or ".join(meaning_phrases)
 
 
 def list_icons(case: Case, precision: Estimate) -> list[str]:
     """Return the kind of each icon: of 100 alerts, or of as many as one right one takes."""
-    share = float(precision.value)
-    low, high = precision.span or (share, share)
+    precision_value = float(precision.value)
+    low, high = precision.span or (precision_value, precision_value)
     is_rare = is_rarely_right(case)
-    return count_icons(share, low, high, is_rare=is_rare, most_icons=MOST_ICONS).kinds
+    return count_icons(precision_value, low, high, is_rare=is_rare, most_icons=MOST_ICONS).kinds
 
 
 # What is judged without a target: the merit of models, with its intervals, on one axis -------------
@@ -122,73 +129,88 @@ class Axis:
     start: float
     end: float
     step: float
-    pixels: tuple[float, float]  # where it starts and ends
+    pixel_range: tuple[float, float]  # where it starts and ends
 
-    def place(self, value: float) -> float:
+    def place_value(self, value: float) -> float:
         """Return where a value is, in pixels from the left."""
-        first, last = self.pixels
-        return first + (value - self.start) / (self.end - self.start) * (last - first)
+        first_pixel, last_pixel = self.pixel_range
+        return first_pixel + (value - self.start) / (self.end - self.start) * (last_pixel - first_pixel)
 
     def draw_ticks(
-        self, line_ends: tuple[float, float], text_y: float, *, is_of_rate: bool = False
+        self, line_end_ys: tuple[float, float], text_y: float, *, is_of_rate: bool = False
     ) -> Iterator[str]:
         """Yield an upright line at each step, with its value."""
-        for number in range(round(self.start / self.step), round(self.end / self.step) + 1):
-            x = self.place(number * self.step)
-            yield draw_line((x, line_ends[0]), (x, line_ends[1]), "var(--grid)")
-            scale, unit = (100, "%") if is_of_rate else (1, "")
-            tick_text = say_signed(scale * number * self.step, "{:.6g}".format)
-            yield draw_text((x, text_y), tick_text + unit, 11, anchor="middle")
+        for step_number in range(round(self.start / self.step), round(self.end / self.step) + 1):
+            x = self.place_value(step_number * self.step)
+            yield draw_line((x, line_end_ys[0]), (x, line_end_ys[1]), "var(--grid)")
+            unit_scale, unit_sign = (100, "%") if is_of_rate else (1, "")
+            tick_text = say_signed(unit_scale * step_number * self.step, "{:.6g}".format)
+            yield draw_text((x, text_y), tick_text + unit_sign, 11, anchor="middle")
 
     def draw_estimate(
-        self, estimate: Estimate, y: float, color: str, look: tuple[str, float, str]
+        self,
+        estimate: Estimate,
+        y: float,
+        color: str,
+        *,
+        line_attributes: str,
+        radius: float,
+        circle_attributes: str,
     ) -> Iterator[str]:
-        """Yield the line of an interval and the circle of its value; `look` is that of both."""
-        line_look, radius, circle_look = look
+        """Yield the line of an interval and the circle of its value."""
         if estimate.span is not None:
-            low, high = map(self.place, estimate.span)
-            yield draw_line((low, y), (high, y), color, line_look)
+            low, high = map(self.place_value, estimate.span)
+            yield draw_line((low, y), (high, y), color, line_attributes)
         if estimate.value is not None:
-            yield draw_circle(self.place(estimate.value), y, radius, circle_look)
+            yield draw_circle(self.place_value(estimate.value), y, radius, circle_attributes)
 
 
-def find_axis(estimates: Iterable[Estimate], pixels: tuple[float, float]) -> Axis:
+def find_axis(estimates: Iterable[Estimate], pixel_range: tuple[float, float]) -> Axis:
     """Return the axis of all values and intervals; one of a mean may reach below 0, or above 1."""
-    numbers = (end for estimate in estimates for end in estimate.span or (estimate.value,))
-    ends = [number for number in numbers if number is not None] or [0.0, 1.0]
-    reach = max(map(abs, ends))
+    numbers_or_none = (end for estimate in estimates for end in estimate.span or (estimate.value,))
+    known_numbers = [number for number in numbers_or_none if number is not None] or [0.0, 1.0]
+    largest_size = max(map(abs, known_numbers))
     axis_end = next(
-        (end for power in range(-2, 7) for digit in (1, 2, 5) if (end := digit * 10.0**power) >= reach),
+        (
+            end
+            for power in range(-2, 7)
+            for digit in (1, 2, 5)
+            if (end := digit * 10.0**power) >= largest_size
+        ),
         1.0,
     )
     step = axis_end / 5
-    return Axis(min(math.floor(min(ends) / step) * step, 0.0), axis_end, step, pixels)
+    return Axis(min(math.floor(min(known_numbers) / step) * step, 0.0), axis_end, step, pixel_range)
 
 
 def draw_intervals(
     case: Case,
-    models: Sequence[tuple[Candidate, int]],
+    candidates_and_colors: Sequence[tuple[Candidate, int]],
     estimates: Iterable[Estimate],
     width: float,
-    kind: str,
+    css_class: str,
 ) -> str:
     """Return the picture of what is judged: the merit of each model, with the number of its colour.
 
     Its axis has room for `estimates`, which may be those of more cases.
     """
-    column, height = case.goal.merit_column, _INTERVAL_HEIGHT * len(models) + 26
+    metric_column, height = case.goal.merit_column, _INTERVAL_HEIGHT * len(candidates_and_colors) + 26
     axis = find_axis(estimates, (12, width - 20))
-    shapes = [*axis.draw_ticks((0, height - 22), height - 6)]
-    for row, (candidate, color_number) in enumerate(models):
-        y, color, estimate = (_INTERVAL_HEIGHT * row, name_color(color_number), candidate.read(column))
+    svg_shapes = [*axis.draw_ticks((0, height - 22), height - 6)]
+    for row_number, (candidate, color_number) in enumerate(candidates_and_colors):
+        y, color, estimate = (
+            _INTERVAL_HEIGHT * row_number,
+            name_color(color_number),
+            candidate.read(metric_column),
+        )
         value_text = write_merit(candidate)
-        name = "" if candidate.model is None else name_model(candidate)
-        name = shorten_name(name, int(width / _LETTER_OF_VALUE) - len(value_text))
-        shapes.append(draw_text((0, y + 16), name, 13, kind="strong rim", color=color))
-        shapes.append(draw_text((width, y + 16), value_text, 13, kind="rim", anchor="end"))
-        look = 'stroke-width="2.4"', 5.0, f'style="fill:{color}"'
-        shapes += axis.draw_estimate(estimate, y + 31, color, look)
-    return draw_document(shapes, width, height, f"{name_merit(case)} of each model", kind)
+        shown_name = "" if candidate.model is None else name_model(candidate)
+        shown_name = shorten_name(shown_name, int(width / _LETTER_OF_VALUE) - len(value_text))
+        svg_shapes.append(draw_text((0, y + 16), shown_name, 13, css_class="strong rim", color=color))
+        svg_shapes.append(draw_text((width, y + 16), value_text, 13, css_class="rim", anchor="end"))
+        look = {"line_attributes": 'stroke-width="2.4"', "circle_attributes": f'style="fill:{color}"'}
+        svg_shapes += axis.draw_estimate(estimate, y + 31, color, radius=5.0, **look)
+    return draw_document(svg_shapes, width, height, f"{name_merit(case)} of each model", css_class)
 
 
 # Curves of models: precision by recall ----------------------
@@ -213,7 +235,7 @@ class Curve:
     point: Point | None  # recall and precision at the targets; None if they are not met
 
 
-Place: TypeAlias = Callable[[float, float], Point]
+PlacePoint: TypeAlias = Callable[[float, float], Point]
 """Where a recall and a precision are in a picture."""
 
 
@@ -236,78 +258,90 @@ def draw_curves(
     eta: float,
     targets: Mapping[str, float],
     size: tuple[float, float],
-    kind: str,
+    css_class: str,
 ) -> tuple[str, bool]:
     """Return the picture of some models, chance and targets, and whether it names all lines."""
     width, height = size
-    foot = eta if 0 < eta < LOG_BELOW_ETA else 0.0  # of the axis of precision, a log axis above 0
-    plot_left = 84 if foot else 42
+    axis_foot = eta if 0 < eta < LOG_BELOW_ETA else 0.0  # of the axis of precision, a log axis above 0
+    plot_left = 84 if axis_foot else 42
 
-    def place(recall: float, precision: float) -> Point:
-        level = 1 - math.log(max(precision, foot)) / math.log(foot) if foot else precision
-        return plot_left + recall * (width - 24 - plot_left), 14 + (1 - level) * (height - 56)
+    def place_point(recall: float, precision: float) -> Point:
+        axis_share = (
+            1 - math.log(max(precision, axis_foot)) / math.log(axis_foot) if axis_foot else precision
+        )
+        return plot_left + recall * (width - 24 - plot_left), 14 + (1 - axis_share) * (height - 56)
 
-    shapes = []
-    grid_levels = [(percent / 100, f"{percent}%") for percent in range(0, 101, 20)]
-    if foot:
-        powers = [10.0**-exponent for exponent in range(1, int(-math.log10(foot) + 1e-9) + 1)]
-        grid_levels = [(1.0, "100%"), *[(power, f"{100 * power:g}%") for power in powers]]
-    for precision, label in grid_levels:
-        (x, y), line_end = place(0, precision), place(1, precision)
-        shapes.append(draw_line((x, y), line_end, "var(--grid)"))
-        shapes.append(draw_text((x - 8, y + 4), label, 12, anchor="end"))
-    for percent in range(0, 101, 20):
-        x, foot_y = place(percent / 100, 0)
-        shapes.append(draw_text((x, foot_y + 18), f"{percent}%", 12, anchor="middle"))
-    x, foot_y = place(0, 0)
-    shapes.append(draw_text((x, foot_y + 36), "Recall", 12))
+    svg_shapes = []
+    precision_ticks = [(tick_percent / 100, f"{tick_percent}%") for tick_percent in range(0, 101, 20)]
+    if axis_foot:
+        powers_of_ten = [
+            10.0**-exponent for exponent in range(1, int(-math.log10(axis_foot) + 1e-9) + 1)
+        ]
+        precision_ticks = [(1.0, "100%"), *[(power, f"{100 * power:g}%") for power in powers_of_ten]]
+    for precision, tick_label in precision_ticks:
+        (x, y), line_end = place_point(0, precision), place_point(1, precision)
+        svg_shapes.append(draw_line((x, y), line_end, "var(--grid)"))
+        svg_shapes.append(draw_text((x - 8, y + 4), tick_label, 12, anchor="end"))
+    for tick_percent in range(0, 101, 20):
+        x, foot_y = place_point(tick_percent / 100, 0)
+        svg_shapes.append(draw_text((x, foot_y + 18), f"{tick_percent}%", 12, anchor="middle"))
+    x, foot_y = place_point(0, 0)
+    svg_shapes.append(draw_text((x, foot_y + 36), "Recall", 12))
     for curve in sorted(curves, key=lambda curve: curve.color_number is not None):
-        shapes += _draw_curve(place, curve)
-    rules = [*_draw_rules(place, eta, targets, is_log=foot > 0)]
-    name_shapes = _name_curves(place, curves, [box for _, box in rules])
-    shapes += [*(shape for shape, _ in rules), *name_shapes]
-    label = "Precision of each model by its recall"
-    return draw_document(shapes, width, height, label, kind), bool(name_shapes)
+        svg_shapes += _draw_curve(place_point, curve)
+    rules_and_boxes = [*_draw_rules(place_point, eta, targets, is_log=axis_foot > 0)]
+    name_shapes = _name_curves(place_point, curves, [box for _, box in rules_and_boxes])
+    svg_shapes += [*(shape for shape, _ in rules_and_boxes), *name_shapes]
+    description = "Precision of each model by its recall"
+    return draw_document(svg_shapes, width, height, description, css_class), bool(name_shapes)
 
 
 def _draw_rules(
-    place: Place, eta: float, targets: Mapping[str, float], *, is_log: bool
+    place_point: PlacePoint, eta: float, targets: Mapping[str, float], *, is_log: bool
 ) -> Iterator[tuple[str, Box]]:
     """Yield the rules of chance and of targets, and their labels, each with the place that it takes."""
-    (start_x, chance_y), (end_x, foot_y), (_, top_y) = place(0, eta), place(1, 0), place(1, 1)
+    (start_x, chance_y), (end_x, foot_y), (_, top_y) = (
+        place_point(0, eta),
+        place_point(1, 0),
+        place_point(1, 1),
+    )
     label_y = chance_y + (-5 if eta < 0.06 or is_log else 15)
     chance_line = ((start_x, chance_y), (end_x, chance_y))
-    rules = [(chance_line, "var(--rule)", (start_x + 4, label_y), "by chance")]
-    if (limit := targets.get("precision")) is not None:
-        _, y = place(0, limit)
-        rules.append((((start_x, y), (end_x, y)), "var(--text)", (end_x - 38, y - 5), "target"))
-    if (limit := targets.get("recall")) is not None:
-        x, _ = place(limit, 0)
-        rules.append((((x, top_y), (x, foot_y)), "var(--text)", (x + 4, top_y + 10), "target"))
-    for (start, end), color, (text_x, text_y), text in rules:
-        yield draw_line(start, end, color), Box(start[0] - 1, start[1] - 1, end[0] + 1, end[1] + 1)
-        label = draw_text((text_x, text_y), text, 11, kind="quiet rim")
-        yield label, Box(text_x, text_y - 12, text_x + 60, text_y + 4)
+    rules_to_draw = [(chance_line, "var(--rule)", (start_x + 4, label_y), "by chance")]
+    if (target_limit := targets.get("precision")) is not None:
+        _, y = place_point(0, target_limit)
+        rules_to_draw.append((((start_x, y), (end_x, y)), "var(--text)", (end_x - 38, y - 5), "target"))
+    if (target_limit := targets.get("recall")) is not None:
+        x, _ = place_point(target_limit, 0)
+        rules_to_draw.append((((x, top_y), (x, foot_y)), "var(--text)", (x + 4, top_y + 10), "target"))
+    for (line_start, line_end), color, (text_x, text_y), label_text in rules_to_draw:
+        yield (
+            draw_line(line_start, line_end, color),
+            Box(line_start[0] - 1, line_start[1] - 1, line_end[0] + 1, line_end[1] + 1),
+        )
+        label_svg = draw_text((text_x, text_y), label_text, 11, css_class="quiet rim")
+        yield label_svg, Box(text_x, text_y - 12, text_x + 60, text_y + 4)
 
 
-def _draw_curve(place: Place, curve: Curve) -> Iterator[str]:
+def _draw_curve(place_point: PlacePoint, curve: Curve) -> Iterator[str]:
     color = name_color(curve.color_number)
-    curve_rows = _list_drawn(curve)
+    curve_rows = _list_drawn_rows(curve)
     band_rows = [row for row in curve_rows if row.get("precision_low") is not None]
     if band_rows and curve.color_number is not None:
-        upper_points = [place(row["recall"], row["precision_high"]) for row in band_rows]
-        lower_points = [place(row["recall"], row["precision_low"]) for row in band_rows]
+        upper_points = [place_point(row["recall"], row["precision_high"]) for row in band_rows]
+        lower_points = [place_point(row["recall"], row["precision_low"]) for row in band_rows]
         yield draw_area(_list_corners(upper_points), _list_corners(lower_points), color)
-    first_solid = next(
-        (number for number, row in enumerate(curve_rows) if not _is_by_chance(row)), len(curve_rows)
+    first_solid_row = next(
+        (row_number for row_number, row in enumerate(curve_rows) if not _is_by_chance(row)),
+        len(curve_rows),
     )
-    line_points = _list_corners([place(row["recall"], row["precision"]) for row in curve_rows])
-    if first_solid > 0:
-        yield draw_path(line_points[: 2 * first_solid + 1], color, 1.6, DOTTED)
-    if solid_points := line_points[2 * first_solid :]:
+    line_points = _list_corners([place_point(row["recall"], row["precision"]) for row in curve_rows])
+    if first_solid_row > 0:
+        yield draw_path(line_points[: 2 * first_solid_row + 1], color, 1.6, DOTTED)
+    if solid_points := line_points[2 * first_solid_row :]:
         yield draw_path(solid_points, color, 2.2 if curve.color_number is not None else 1.2)
     if curve.point is not None and curve.color_number is not None:
-        x, y = place(*curve.point)
+        x, y = place_point(*curve.point)
         circle_attributes = f'style="fill:{color};stroke:var(--ground)" stroke-width="1.5"'
         yield draw_circle(x, y, 5, circle_attributes)
 
@@ -320,90 +354,113 @@ def _list_corners(points: Sequence[Point]) -> list[Point]:
     return corners
 
 
-def _list_drawn(curve: Curve) -> list[Mapping[str, Any]]:
+def _list_drawn_rows(curve: Curve) -> list[Mapping[str, Any]]:
     """Return the rows that a line joins; before the first one it runs level from recall 0."""
     rows = [row for row in curve.rows if row["precision"] is not None and row["recall"] is not None]
     # A published point is alone.
-    is_led_to = bool(rows) and rows[0]["recall"] > 0 and rows[0].get("threshold") is not None
-    return [*([{**rows[0], "recall": 0.0}] if is_led_to else []), *rows]
+    starts_at_recall_0 = bool(rows) and rows[0]["recall"] > 0 and rows[0].get("threshold") is not None
+    return [*([{**rows[0], "recall": 0.0}] if starts_at_recall_0 else []), *rows]
 
 
 def _is_by_chance(row: Mapping[str, Any]) -> bool:
     """Return whether so few examples are behind a point that chance decides about it."""
     n_pos = None if row.get("fn") is None else row["tp"] + row["fn"]
-    n_pos, n_false = row.get("n_pos_effective", n_pos), count_false(row)
-    has_few_false = n_false is not None and n_false < FEW_FALSE_POSITIVES
-    return has_few_false or (n_pos is not None and n_pos < FEW_POSITIVES - 1e-6)
+    n_pos, n_fp = row.get("n_pos_effective", n_pos), count_false(row)
+    has_few_fp = n_fp is not None and n_fp < FEW_FALSE_POSITIVES
+    return has_few_fp or (n_pos is not None and n_pos < FEW_POSITIVES - 1e-6)
 
 
 def count_false(row: Mapping[str, Any]) -> float | None:
     """Return the false positives of a point, of weighted rows as how many examples they count."""
-    n_false: float | None = row.get("fp_effective", row["fp"])
-    is_near_whole = n_false is not None and abs(n_false - round(n_false)) < 1e-6
-    return round(n_false) if is_near_whole and n_false is not None else n_false
+    n_fp: float | None = row.get("fp_effective", row["fp"])
+    is_near_whole = n_fp is not None and abs(n_fp - round(n_fp)) < 1e-6
+    return round(n_fp) if is_near_whole and n_fp is not None else n_fp
 
 
-def _name_curves(place: Place, curves: Sequence[Curve], boxes_in_use: Sequence[Box]) -> list[str]:
+def _name_curves(
+    place_point: PlacePoint, curves: Sequence[Curve], boxes_in_use: Sequence[Box]
+) -> list[str]:
     """Return the names of coloured lines, each beside its own, over none; empty if one has no room."""
-    lines = [[place(row["recall"], row["precision"]) for row in _list_drawn(curve)] for curve in curves]
-    marks = [place(*curve.point) for curve in curves if curve.point is not None]
-    boxes_in_use = [*boxes_in_use, *(Box(x - 7, y - 7, x + 7, y + 7) for x, y in marks)]
-    shapes: list[str] = []
-    for curve, line in zip(curves, lines, strict=True):
+    curve_lines = [
+        [place_point(row["recall"], row["precision"]) for row in _list_drawn_rows(curve)]
+        for curve in curves
+    ]
+    marked_points = [place_point(*curve.point) for curve in curves if curve.point is not None]
+    boxes_in_use = [*boxes_in_use, *(Box(x - 7, y - 7, x + 7, y + 7) for x, y in marked_points)]
+    svg_shapes: list[str] = []
+    for curve, curve_line in zip(curves, curve_lines, strict=True):
         if curve.color_number is None or not curve.name:
             continue
         free_boxes = [
             box
-            for box in _list_places(place, line, _NAME_LETTER * count_letters(curve.name))
+            for box in _list_name_boxes(
+                place_point, curve_line, _NAME_LETTER * count_letters(curve.name)
+            )
             if not any(map(box.overlaps, boxes_in_use))
-            and not any(_find_box(other, box.x1, box.x2).overlaps(box) for other in lines)
+            and not any(
+                _find_box(other_line, box.x1, box.x2).overlaps(box) for other_line in curve_lines
+            )
         ]
         if not free_boxes:
             return []
-        others = [other for other in lines if other is not line]
-        box = next((box for box in free_boxes if not _is_shared(line, others, box)), free_boxes[0])
+        other_lines = [other_line for other_line in curve_lines if other_line is not curve_line]
+        box = next(
+            (box for box in free_boxes if not _is_shared(curve_line, other_lines, box)), free_boxes[0]
+        )
         boxes_in_use.append(box._replace(x1=box.x1 - _NAME_GAP, x2=box.x2 + _NAME_GAP))
         color = name_color(curve.color_number)
-        name_shape = draw_text((box.x1, box.y2 - 3), curve.name, 13, kind="strong rim", color=color)
-        shapes.append(name_shape)
-    return shapes
+        name_shape = draw_text((box.x1, box.y2 - 3), curve.name, 13, css_class="strong rim", color=color)
+        svg_shapes.append(name_shape)
+    return svg_shapes
 
 
-def _list_places(place: Place, line: Sequence[Point], name_width: float) -> list[Box]:
+def _list_name_boxes(
+    place_point: PlacePoint, curve_line: Sequence[Point], name_width: float
+) -> list[Box]:
     """Return where a name may stand, above and below its line; the best places come first."""
-    (start_x, top_y), (end_x, foot_y), (named_x, _) = place(0, 1), place(1, 0), place(_NAME_RECALL, 0)
+    (start_x, top_y), (end_x, foot_y), (wanted_x, _) = (
+        place_point(0, 1),
+        place_point(1, 0),
+        place_point(_NAME_RECALL, 0),
+    )
     distance_of_box: dict[Box, float] = {}
-    for step in range(_NAME_STEPS):
-        x = start_x + 4 + step / _NAME_STEPS * (end_x - start_x)
-        part = _find_box(line, x, x + name_width)
-        if part.y1 <= part.y2 and x + name_width < end_x + 20:
-            for y, distance in ((part.y1 - 18, 0.0), (part.y2 + 3, 60.0)):
+    for step_number in range(_NAME_STEPS):
+        x = start_x + 4 + step_number / _NAME_STEPS * (end_x - start_x)
+        line_box = _find_box(curve_line, x, x + name_width)
+        if line_box.y1 <= line_box.y2 and x + name_width < end_x + 20:
+            for y, extra_distance in ((line_box.y1 - 18, 0.0), (line_box.y2 + 3, 60.0)):
                 if top_y - 12 <= y <= foot_y - 15:
                     box = Box(x, y, x + name_width, y + 15)
-                    distance_of_box[box] = abs(x - named_x) + distance
+                    distance_of_box[box] = abs(x - wanted_x) + extra_distance
     return sorted(distance_of_box, key=lambda box: distance_of_box[box])
 
 
-def _is_shared(line: Sequence[Point], others: Iterable[Sequence[Point]], box: Box) -> bool:
+def _is_shared(curve_line: Sequence[Point], other_lines: Iterable[Sequence[Point]], box: Box) -> bool:
     """Return whether another line runs near this one beside a name, which might be of either."""
-    steps = [box.x1 + step / 8 * (box.x2 - box.x1) for step in range(9)]
-    return any(sum(_are_near(line, other, x) for x in steps) > 2 for other in others)
+    x_values = [box.x1 + step / 8 * (box.x2 - box.x1) for step in range(9)]
+    return any(
+        sum(_are_near(curve_line, other_line, x) for x in x_values) > 2 for other_line in other_lines
+    )
 
 
-def _are_near(line: Sequence[Point], other: Sequence[Point], x: float) -> bool:
+def _are_near(curve_line: Sequence[Point], other_line: Sequence[Point], x: float) -> bool:
     """Return whether two lines of steps are near each other at x; no line is where it has ended."""
-    heights = []
-    for points in (line, other):
-        number = bisect_left(points, x, key=itemgetter(0))
-        heights += [height for _, height in points[number : number + 1]]
-    return len(heights) == 2 and abs(heights[0] - heights[1]) < _LINE_GAP
+    line_ys = []
+    for line_points in (curve_line, other_line):
+        point_index = bisect_left(line_points, x, key=itemgetter(0))
+        line_ys += [line_y for _, line_y in line_points[point_index : point_index + 1]]
+    return len(line_ys) == 2 and abs(line_ys[0] - line_ys[1]) < _LINE_GAP
 
 
-def _find_box(line: Sequence[Point], x1: float, x2: float) -> Box:
+def _find_box(curve_line: Sequence[Point], x1: float, x2: float) -> Box:
     """Return the box of a line of steps between two x; it is upside down if the line is not there."""
-    start, end = (bisect_left(line, x, key=lambda point: point[0]) for x in (x1, x2))
-    heights = [y for _, y in line[start : end + 1]] if line and line[0][0] <= x2 else []
-    return Box(x1, min(heights, default=math.inf), x2, max(heights, default=-math.inf))
+    start_index, end_index = (bisect_left(curve_line, x, key=lambda point: point[0]) for x in (x1, x2))
+    line_ys = (
+        [y for _, y in curve_line[start_index : end_index + 1]]
+        if curve_line and curve_line[0][0] <= x2
+        else []
+    )
+    return Box(x1, min(line_ys, default=math.inf), x2, max(line_ys, default=-math.inf))
 
 
 # Groups: the values of each with their intervals, the highest first ------------------------------
@@ -443,47 +500,48 @@ class GroupBlock:
 
 
 def draw_groups(
-    judgement: WordedJudgement, blocks: Sequence[GroupBlock], width: float, kind: str
+    judgement: WordedJudgement, blocks: Sequence[GroupBlock], width: float, css_class: str
 ) -> str:
     """Return the picture of all cases, and the value of all groups together if they are tested."""
     color_number_by_model = {} if judgement.has_one_model else number_models(judgement)
     names_width, plot_right = min(170.0, 0.36 * width), width - 52
-    column = choose_drawn_column(judgement.goal)
+    metric_column = choose_drawn_column(judgement.goal)
     candidates = [candidate for case in judgement.cases for candidate in case.candidates]
-    upright = find_drawn_limits(judgement.goal).get(
-        column, None if judgement.group_tests is None else judgement.group_tests.overall_value
+    upright_value = find_drawn_limits(judgement.goal).get(
+        metric_column, None if judgement.group_tests is None else judgement.group_tests.overall_value
     )
-    estimates = [candidate.read(column) for candidate in candidates]
-    axis = find_axis([*estimates, Estimate(upright)], (names_width, plot_right))
+    estimates = [candidate.read(metric_column) for candidate in candidates]
+    axis = find_axis([*estimates, Estimate(upright_value)], (names_width, plot_right))
     names = {case.name for case in judgement.cases}
-    rows_of_name = {name: wrap_words(name, names_width / _LETTER)[:_MOST_NAME_ROWS] for name in names}
+    lines_of_name = {name: wrap_words(name, names_width / _LETTER)[:_MOST_NAME_ROWS] for name in names}
 
-    def measure(case: WordedCase) -> float:
-        name_height = _ROW_HEIGHT + _NAME_ROW_HEIGHT * (max(len(rows_of_name[case.name]), 1) - 1)
+    def measure_height(case: WordedCase) -> float:
+        name_height = _ROW_HEIGHT + _NAME_ROW_HEIGHT * (max(len(lines_of_name[case.name]), 1) - 1)
         return max(name_height, _MODEL_ROW_HEIGHT * (len(case.candidates) + 1))
 
-    height = 26 + sum(_HEAD_HEIGHT + sum(map(measure, block.cases)) for block in blocks)
+    height = 26 + sum(_HEAD_HEIGHT + sum(map(measure_height, block.cases)) for block in blocks)
     is_of_rate = bool(find_drawn_limits(judgement.goal)) or judgement.goal.is_of_rate
-    shapes = [*axis.draw_ticks((18, height), 11, is_of_rate=is_of_rate)]
-    shapes.append(draw_text((width, 24), "positives", 10, anchor="end"))
+    svg_shapes = [*axis.draw_ticks((18, height), 11, is_of_rate=is_of_rate)]
+    svg_shapes.append(draw_text((width, 24), "positives", 10, anchor="end"))
     y = 20.0
     for block in blocks:
         y += _HEAD_HEIGHT
-        shapes.append(draw_text((0, y - 6), block.title, 12, kind="strong rim"))
-        if upright is not None:  # the limit of a demand, or the value of all groups together
-            x, foot_y = axis.place(upright), y + sum(map(measure, block.cases))
-            shapes.append(draw_line((x, y), (x, foot_y), "var(--text)"))  # not through headings
+        svg_shapes.append(draw_text((0, y - 6), block.title, 12, css_class="strong rim"))
+        if upright_value is not None:  # the limit of a demand, or the value of all groups together
+            x, foot_y = axis.place_value(upright_value), y + sum(map(measure_height, block.cases))
+            svg_shapes.append(draw_line((x, y), (x, foot_y), "var(--text)"))  # not through headings
         for case in block.cases:
-            middle_y, name_rows = y + measure(case) / 2, rows_of_name[case.name]
-            first_row_y = middle_y + 4 - _NAME_ROW_HEIGHT * (len(name_rows) - 1) / 2
-            text_kind = "quiet" if block.color_number is None else ""
-            for row_number, row_text in enumerate(name_rows):
-                row_y = first_row_y + _NAME_ROW_HEIGHT * row_number
-                shapes.append(draw_text((0, row_y), row_text, 10.5, kind=text_kind))
-            shapes += _draw_marks(block, case, color_number_by_model, middle_y, axis)
-            shapes.append(draw_text((width, middle_y + 4), format_count(case.n_pos), 10.5, anchor="end"))
-            y += measure(case)
-    return draw_document(shapes, width, height, "Value of each group with its interval", kind)
+            middle_y, name_lines = y + measure_height(case) / 2, lines_of_name[case.name]
+            first_line_y = middle_y + 4 - _NAME_ROW_HEIGHT * (len(name_lines) - 1) / 2
+            text_class = "quiet" if block.color_number is None else ""
+            for line_number, line_text in enumerate(name_lines):
+                line_y = first_line_y + _NAME_ROW_HEIGHT * line_number
+                svg_shapes.append(draw_text((0, line_y), line_text, 10.5, css_class=text_class))
+            svg_shapes += _draw_marks(block, case, color_number_by_model, middle_y, axis)
+            n_pos_text = format_count(case.n_pos)
+            svg_shapes.append(draw_text((width, middle_y + 4), n_pos_text, 10.5, anchor="end"))
+            y += measure_height(case)
+    return draw_document(svg_shapes, width, height, "Value of each group with its interval", css_class)
 
 
 def _draw_marks(
@@ -494,22 +552,31 @@ def _draw_marks(
     axis: Axis,
 ) -> Iterator[str]:
     """Yield the intervals of models and their points, below each other; an only model has no colour."""
-    n_candidates, rivals = len(case.candidates), case.rivals if color_number_by_model else []
+    n_candidates, rival_candidates = len(case.candidates), case.rivals if color_number_by_model else []
     candidates = sorted(
         case.candidates, key=lambda candidate: color_number_by_model.get(candidate.model, 0)
     )
-    width, radius = (1.6, 3.4) if n_candidates == 1 else (1, 2.5)
-    line_look = DOTTED if block.is_in_doubt else f'stroke-width="{width}"'
+    line_width, radius = (1.6, 3.4) if n_candidates == 1 else (1, 2.5)
+    line_attributes = DOTTED if block.is_in_doubt else f'stroke-width="{line_width}"'
     for model_number, candidate in enumerate(candidates):
         y = middle_y + (model_number - (n_candidates - 1) / 2) * _MODEL_ROW_HEIGHT
         color_number = color_number_by_model.get(candidate.model, block.color_number)
         color = "var(--quiet)" if color_number is None else name_color(color_number)
         # Full are values that are decided, and of several models those that may be best.
-        is_full = candidate in rivals if color_number_by_model else block.color_number is not None
+        is_full = (
+            candidate in rival_candidates if color_number_by_model else block.color_number is not None
+        )
         fill_color = color if is_full else "var(--ground)"
-        look = line_look, radius, f'style="fill:{fill_color};stroke:{color}" stroke-width="1.3"'
+        circle_attributes = f'style="fill:{fill_color};stroke:{color}" stroke-width="1.3"'
         estimate = candidate.read(choose_drawn_column(case.goal))
-        yield from axis.draw_estimate(estimate, y, color, look)
+        yield from axis.draw_estimate(
+            estimate,
+            y,
+            color,
+            line_attributes=line_attributes,
+            radius=radius,
+            circle_attributes=circle_attributes,
+        )
 
 
 # Cases of which the same is known, in blocks
@@ -534,35 +601,39 @@ def number_models(judgement: WordedJudgement) -> dict[Any, int]:
     """Return the number of the colour of each model, as in charts."""
     if judgement.model is None:
         return {None: 0}
-    names = judgement.evidence.rows[judgement.model].to_frame()
-    numbers = number_names(keep_call_order(names, judgement.call_order)[judgement.model])
-    return dict(zip(names[judgement.model].to_list(), numbers, strict=True))
+    model_frame = judgement.evidence.rows[judgement.model].to_frame()
+    color_numbers = number_names(keep_call_order(model_frame, judgement.call_order)[judgement.model])
+    return dict(zip(model_frame[judgement.model].to_list(), color_numbers, strict=True))
 
 
-def place_cases(judgement: WordedJudgement) -> dict[Outcome, list[WordedCase]]:
+def group_cases_by_outcome(judgement: WordedJudgement) -> dict[Outcome, list[WordedCase]]:
     """Return the cases of each outcome, in the order of blocks, and the highest of an outcome first."""
     cases_by_outcome: dict[Outcome, list[WordedCase]] = {outcome: [] for outcome in _BLOCKS}
-    column = choose_drawn_column(judgement.goal)
+    metric_column = choose_drawn_column(judgement.goal)
     for case in judgement.cases:
         cases_by_outcome[case.outcome].append(case)
     for cases in cases_by_outcome.values():
-        cases.sort(key=lambda case: case.candidates[0].read(column).value or 0.0, reverse=True)
+        cases.sort(key=lambda case: case.candidates[0].read(metric_column).value or 0.0, reverse=True)
     return cases_by_outcome
 
 
 def list_blocks(judgement: WordedJudgement) -> list[GroupBlock]:
     """Return the blocks; the cases with a winner have one for each model."""
     blocks = []
-    for outcome, cases in place_cases(judgement).items():
-        title, color_number = _BLOCKS[outcome]
+    for outcome, cases in group_cases_by_outcome(judgement).items():
+        title_format, color_number = _BLOCKS[outcome]
         has_winner = outcome == "winner" and not judgement.has_one_model
         cases_by_winner: dict[str, list[WordedCase]] = {}
         for case in cases:
             cases_by_winner.setdefault(say_short(case) if has_winner else "", []).append(case)
-        for winner, block_cases in sorted(cases_by_winner.items(), key=lambda item: -len(item[1])):
-            if winner:
+        for winner_text, block_cases in sorted(
+            cases_by_winner.items(), key=lambda winner_and_cases: -len(winner_and_cases[1])
+        ):
+            if winner_text:
                 color_number = number_models(judgement)[block_cases[0].qualifiers[0].model]
             n_cases, is_in_doubt = len(block_cases), outcome == "too_little_data"
-            block_title = f"{n_cases} where {winner}" if winner else title.format(n_cases)
+            block_title = (
+                f"{n_cases} where {winner_text}" if winner_text else title_format.format(n_cases)
+            )
             blocks.append(GroupBlock(block_title, color_number, block_cases, is_in_doubt))
     return blocks

@@ -79,7 +79,7 @@ def build_document(
 def _write_body(
     judgement: WordedJudgement, title: str | None, date: str | None, notes: str | None
 ) -> Iterator[str]:
-    verdict, is_drawn = judgement.verdict, drawings.are_drawn(judgement)
+    verdict, are_cases_drawn = judgement.verdict, drawings.are_drawn(judgement)
     yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
     if title is not None:
         yield f'<p class="place">{escape(title)}</p>'
@@ -87,7 +87,7 @@ def _write_body(
     yield write_status(judgement)
     yield f"<h1>{write_sentence(judgement, verdict)}</h1>"
     if judgement.cases:
-        if is_drawn:
+        if are_cases_drawn:
             yield from write_groups(judgement)
         else:
             yield from _draw_cases(judgement)
@@ -95,7 +95,7 @@ def _write_body(
             yield f"<h2>Notes</h2><p>{escape(notes)}</p>"
         yield from write_need(judgement)
         yield '<h2 class="screen">More</h2>'
-        if not is_drawn:
+        if not are_cases_drawn:
             yield from _fold_differences(judgement)
         elif not _are_in_sight(judgement):
             yield _fold(f"All {len(judgement.cases)} verdicts", write_cases(judgement))
@@ -109,10 +109,10 @@ def write_sentence(judgement: WordedJudgement, verdict: Verdict) -> str:
     return _mark_names(judgement, verdict.sentence)
 
 
-def _mark_names(judgement: WordedJudgement, text: str) -> str:
+def _mark_names(judgement: WordedJudgement, sentence: str) -> str:
     """Return a text as HTML, in which each name keeps its direction of writing."""
     names_html = map(write_prose, list_all_names(judgement))
-    return mark_names(write_prose(text), names_html, "<bdi>{}</bdi>".format)
+    return mark_names(write_prose(sentence), names_html, "<bdi>{}</bdi>".format)
 
 
 # Models -------------------------------------------------------------------------------------------
@@ -139,31 +139,31 @@ class ModelCard:
 def _draw_cases(judgement: WordedJudgement) -> Iterator[str]:
     """Yield what is judged: alerts of two models of each case, or without a target their merit."""
     cases, color_number_by_model = judgement.cases, drawings.number_models(judgement)
-    is_joined = judgement.has_one_model and len(cases) > 1  # whose cards stand side by side
+    are_cards_joined = judgement.has_one_model and len(cases) > 1  # whose cards stand side by side
     cards: list[ModelCard] = []
     for case in cases:
-        new_cards = [
-            ModelCard(case, candidate, color_number_by_model[candidate.model], is_joined)
+        case_cards = [
+            ModelCard(case, candidate, color_number_by_model[candidate.model], are_cards_joined)
             for candidate in choose_drawable(case)
         ]
-        if len(cases) > 1 and not (is_joined and new_cards):
-            heading = start_sentence(case.place)
-            yield f"<h2>{_mark_names(judgement, heading)}</h2>"
-            if not are_alike(cases) or not (new_cards or case.goal.is_of_curve):
+        if len(cases) > 1 and not (are_cards_joined and case_cards):
+            heading_text = start_sentence(case.place)
+            yield f"<h2>{_mark_names(judgement, heading_text)}</h2>"
+            if not are_alike(cases) or not (case_cards or case.goal.is_of_curve):
                 yield f'<p class="place">{write_sentence(judgement, case.verdict)}</p>'
-        if new_cards and not is_joined:
-            yield write_cards(new_cards)
+        if case_cards and not are_cards_joined:
+            yield write_cards(case_cards)
         if case.goal.is_of_curve:
             yield from _draw_merits(judgement, case)
-        cards += new_cards
+        cards += case_cards
     if cards:
-        yield (write_cards(cards) if is_joined else "") + write_key(judgement, cards)
+        yield (write_cards(cards) if are_cards_joined else "") + write_key(judgement, cards)
     elif cases[0].goal.is_of_curve:
         yield f'<p class="note">{escape(describe_intervals(judgement))}</p>'
     if len(cases) == 1:
         [case] = cases
-        n_drawn = 2 if cards else 0 if case.goal.is_of_curve and not case.goal.mean_over else 1
-        if len(case.candidates) > n_drawn:
+        n_drawn_models = 2 if cards else 0 if case.goal.is_of_curve and not case.goal.mean_over else 1
+        if len(case.candidates) > n_drawn_models:
             yield write_models(judgement, case)
         # A point has no curve: instead, its precision at other prevalences is in sight.
         shares_html, chart_html = write_shares(case), "".join(_draw_chart(judgement, case))
@@ -175,11 +175,14 @@ def _fold_differences(judgement: WordedJudgement) -> Iterator[str]:
     cases = judgement.cases
     differences_html = ""
     for case in cases:
-        if case.status == "winner" and (difference := describe_difference(case)):
-            level_note = "" if len(case.candidates) == 2 else ", simultaneous for all pairs"
-            place = f" {case.place}" if len(cases) > 1 else ""
-            text = f"Difference in {value_phrases.name_merit(case)}: {difference}{level_note}{place}."
-            differences_html += f"<p>{write_prose(text)}</p>"
+        if case.status == "winner" and (difference_text := describe_difference(case)):
+            level_phrase = "" if len(case.candidates) == 2 else ", simultaneous for all pairs"
+            place_phrase = f" {case.place}" if len(cases) > 1 else ""
+            difference_sentence = (
+                f"Difference in {value_phrases.name_merit(case)}: "
+                f"{difference_text}{level_phrase}{place_phrase}."
+            )
+            differences_html += f"<p>{write_prose(difference_sentence)}</p>"
     if differences_html:
         yield _fold("The difference, tested", differences_html)
     if len(cases) > 1:  # whose curves would take a second sheet of paper
@@ -195,33 +198,38 @@ def _fold_differences(judgement: WordedJudgement) -> Iterator[str]:
 
 def _draw_merits(judgement: WordedJudgement, case: Case) -> Iterator[str]:
     """Yield the merit of each model with its interval, on the axis of all cases."""
-    column, color_number_by_model = case.goal.merit_column, drawings.number_models(judgement)
-    estimates = [candidate.read(column) for other in judgement.cases for candidate in other.candidates]
-    first_models = [
-        candidate for candidate in rank_models(case) if candidate.read(column).value is not None
+    metric_column, color_number_by_model = case.goal.merit_column, drawings.number_models(judgement)
+    estimates = [
+        candidate.read(metric_column)
+        for other_case in judgement.cases
+        for candidate in other_case.candidates
     ]
-    models = [
-        (candidate, color_number_by_model[candidate.model]) for candidate in first_models[:_MOST_LINES]
+    ranked_candidates = [
+        candidate for candidate in rank_models(case) if candidate.read(metric_column).value is not None
     ]
-    heading = start_sentence(value_phrases.name_merit(case))
+    candidates_and_colors = [
+        (candidate, color_number_by_model[candidate.model])
+        for candidate in ranked_candidates[:_MOST_LINES]
+    ]
+    heading_text = start_sentence(value_phrases.name_merit(case))
     yield '<section class="chart">'
-    yield f'<p class="place">{escape(heading)}; line: {name_interval(judgement)}</p>'
+    yield f'<p class="place">{escape(heading_text)}; line: {name_interval(judgement)}</p>'
     for css_class, width in (("wide", 740), ("small", 358)):
-        yield drawings.draw_intervals(case, models, estimates, width, f"{css_class} rows")
+        yield drawings.draw_intervals(case, candidates_and_colors, estimates, width, f"{css_class} rows")
     yield "</section>"
 
 
 def rank_models(case: Case) -> list[Candidate]:
     """Return the models in the order in which they are drawn: those that may be best come first."""
-    ranked = [*case.leaders, *case.rivals, *case.candidates]
-    return [*{candidate.model: candidate for candidate in ranked}.values()]
+    candidates_in_order = [*case.leaders, *case.rivals, *case.candidates]
+    return [*{candidate.model: candidate for candidate in candidates_in_order}.values()]
 
 
 def choose_drawable(case: Case) -> list[Candidate]:
     """Return those of the two models that have alerts at the targets; without a target none has."""
     if case.goal.is_of_curve:
         return []
-    return [candidate for candidate in case.leaders if candidate.precision.value is not None]
+    return [leader for leader in case.leaders if leader.precision.value is not None]
 
 
 def write_status(judgement: WordedJudgement) -> str:
@@ -238,14 +246,17 @@ def write_cards(cards: Sequence[ModelCard]) -> str:
 
 def write_key(judgement: WordedJudgement, cards: Sequence[ModelCard]) -> str:
     """Return the key of the icons of some cards, and what the intervals are of."""
-    dots = {
-        kind: draw_document([draw_circle(6.5, 6.5, 5.5, drawings.describe_look(kind, None))], 13, 13, "")
-        for kind in ("right", "likely", "false")
+    dot_svg_by_kind = {
+        icon_kind: draw_document(
+            [draw_circle(6.5, 6.5, 5.5, drawings.describe_look(icon_kind, None))], 13, 13, ""
+        )
+        for icon_kind in ("right", "likely", "false")
     }
     doubt_phrase = drawings.describe_doubt((card.case, card.candidate.precision) for card in cards)
     return (
-        f'<p class="key">{dots["right"]}true {dots["likely"]}{escape(doubt_phrase)}: the '
-        f"{name_interval(judgement)} {dots['false']}false</p>"
+        f'<p class="key">{dot_svg_by_kind["right"]}true '
+        f"{dot_svg_by_kind['likely']}{escape(doubt_phrase)}: the "
+        f"{name_interval(judgement)} {dot_svg_by_kind['false']}false</p>"
         f'<p class="note">{escape(describe_intervals(judgement))}</p>'
     )
 
@@ -254,33 +265,39 @@ def _write_card(card: ModelCard) -> str:
     """Return the icons and the values of a model."""
     candidate = card.candidate
     heading_html = f"<h3>{card.heading_html}</h3>" if card.heading_html else ""
-    value_items = "".join(
+    items_html = "".join(
         f"<dt>{escape(value_name)}</dt><dd>{escape(value_text)}"
         + "".join(f" <small>{escape(small_text)}</small>" for small_text in small_texts)
         + "</dd>"
         for value_name, value_text, *small_texts in list_tiles(card.case, candidate)
     )
-    icons = drawings.draw_alerts(card.case, candidate.precision, card.color_number)
+    icons_svg = drawings.draw_alerts(card.case, candidate.precision, card.color_number)
     return (
         f'<section class="model" style="--c:var(--c{card.color_number % 8})">'
-        f"{heading_html}<div><div>{icons}</div><dl>{value_items}</dl></div></section>"
+        f"{heading_html}<div><div>{icons_svg}</div><dl>{items_html}</dl></div></section>"
     )
 
 
 def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, ...]]:
     """Yield names, values, intervals and notes of a model at the targets, in words of the document."""
     goal = case.goal
-    title_of_name = {
+    title_of_column = {
         goal.merit_column: value_phrases.name_merit(case),
         "precision": "precision (true alerts)",
         "alerts": f"alerts {number_words.say_cases(case.per)}",
     }
-    for name in dict.fromkeys(["precision", *value_phrases.list_metrics(goal)]):
-        title, notes = title_of_name.get(name, name_metric(name)), []
-        if name == "recall" and (positives := value_phrases.count_hits(case, candidate)):
-            title = f"{title} of {message_text.add_noun(positives.total, 'positive')}"
-            notes = [f"finds {positives.hits}, misses {positives.misses}"]
-        yield title, *value_phrases.format_metric(candidate, name), *notes
+    for metric_column in dict.fromkeys(["precision", *value_phrases.list_metrics(goal)]):
+        title_text, note_texts = title_of_column.get(metric_column, name_metric(metric_column)), []
+        if metric_column == "recall" and (
+            positives_of_budget := value_phrases.count_hits(case, candidate)
+        ):
+            title_text = (
+                f"{title_text} of {message_text.add_noun(positives_of_budget.total_text, 'positive')}"
+            )
+            note_texts = [
+                f"finds {positives_of_budget.hits_text}, misses {positives_of_budget.misses_text}"
+            ]
+        yield title_text, *value_phrases.format_metric(candidate, metric_column), *note_texts
     if threshold_text := value_phrases.write_threshold(candidate):
         yield "threshold", threshold_text, ""
 
@@ -290,32 +307,30 @@ def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, ...]]:
 
 def write_groups(judgement: WordedJudgement) -> Iterator[str]:
     """Yield the best and the worst group that differ, and the picture of all cases."""
-    cases_by_outcome = drawings.place_cases(judgement)
-    apart = [*cases_by_outcome["better"][:1], *cases_by_outcome["worse"][-1:]]
+    cases_by_outcome = drawings.group_cases_by_outcome(judgement)
+    cases_apart = [*cases_by_outcome["better"][:1], *cases_by_outcome["worse"][-1:]]
     cards = [
         ModelCard(case, case.candidates[0], 0 if case.outcome == "better" else 1, names_case=True)
-        for case in apart
+        for case in cases_apart
     ]
     if cards and not judgement.goal.is_of_curve:
         yield write_cards(cards) + write_key(judgement, cards)
     yield f'<section class="chart"><h2>Every {name_unit(judgement.cases, is_plural=False)}</h2>'
     metric_name, group_tests = drawings.choose_drawn_column(judgement.goal), judgement.group_tests
-    hollow_meaning = (
-        "hollow: too little data" if judgement.has_one_model else "hollow: significantly worse"
-    )
+    legend_text = "hollow: too little data" if judgement.has_one_model else "hollow: significantly worse"
     if judgement.goal.demand:
-        has_line = drawings.find_drawn_limits(judgement.goal)
-        hollow_meaning = f"{'upright: the target; ' if has_line else ''}hollow: not sure"
+        has_target_line = bool(drawings.find_drawn_limits(judgement.goal))
+        legend_text = f"{'upright: the target; ' if has_target_line else ''}hollow: not sure"
     if group_tests is not None:
-        hollow_meaning = "upright: all groups together; hollow: no significant difference"
+        legend_text = "upright: all groups together; hollow: no significant difference"
     key_text = (
-        f"{start_sentence(name_metric(metric_name))}; line: {name_interval(judgement)}; {hollow_meaning}"
+        f"{start_sentence(name_metric(metric_name))}; line: {name_interval(judgement)}; {legend_text}"
     )
     yield f'<p class="place">{escape(key_text)}</p>'
     if not judgement.has_one_model:
         color_number_by_model = drawings.number_models(judgement)
         yield _write_names(
-            {name_value(model): number for model, number in color_number_by_model.items()}
+            {name_value(model): color_number for model, color_number in color_number_by_model.items()}
         )
     blocks = drawings.list_blocks(judgement)
     for css_class, width in (("wide", 740), ("small", 358)):
@@ -337,19 +352,19 @@ CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
 
 
 def pick_rows(
-    judgement: WordedJudgement, cases: Sequence[Case], *curve_tables: pl.DataFrame
+    judgement: WordedJudgement, cases: Sequence[Case], *curve_frames: pl.DataFrame
 ) -> list[CurveRows]:
     """Return the rows of these frames, which are curves or points of them, for each case."""
-    keys = [make_key(*case.groups.values(), case.eta) for case in cases]
-    rows_by_key: dict[tuple[Any, ...], CurveRows] = {key: {} for key in keys}
-    for row in (row for curve_table in curve_tables for row in curve_table.iter_rows(named=True)):
+    case_keys = [make_key(*case.groups.values(), case.eta) for case in cases]
+    rows_by_key: dict[tuple[Any, ...], CurveRows] = {case_key: {} for case_key in case_keys}
+    for row in (row for curve_frame in curve_frames for row in curve_frame.iter_rows(named=True)):
         rows_by_model = rows_by_key.get(
             make_key(*(row[name] for name in judgement.evidence.group_columns), row["eta"])
         )
         if rows_by_model is not None:
             model = None if judgement.model is None else row[judgement.model]
             rows_by_model.setdefault(model, []).append(row)
-    return [rows_by_key[key] for key in keys]
+    return [rows_by_key[case_key] for case_key in case_keys]
 
 
 def make_key(*values: Any) -> tuple[Any, ...]:
@@ -361,7 +376,7 @@ def _draw_chart(judgement: WordedJudgement, case: Case) -> Iterator[str]:
     [rows_by_model] = pick_rows(judgement, [case], judgement.evidence.curves)
     color_number_by_model = drawings.number_models(judgement)
     # Models that may be best have colours of their own.
-    colored_models = [candidate.model for candidate in rank_models(case)[:_MOST_LINES]]
+    colored_model_names = [candidate.model for candidate in rank_models(case)[:_MOST_LINES]]
     curves = []
     for candidate in case.candidates:
         if not rows_by_model.get(candidate.model):
@@ -369,7 +384,7 @@ def _draw_chart(judgement: WordedJudgement, case: Case) -> Iterator[str]:
         recall, precision = candidate.row.get("recall"), candidate.row.get("precision")
         point = None if recall is None or precision is None else (recall, precision)
         color_number = (
-            color_number_by_model[candidate.model] if candidate.model in colored_models else None
+            color_number_by_model[candidate.model] if candidate.model in colored_model_names else None
         )
         name = "" if candidate.model is None else value_phrases.name_model(candidate)
         curves.append(drawings.Curve(name, color_number, rows_by_model[candidate.model], point))
@@ -377,15 +392,17 @@ def _draw_chart(judgement: WordedJudgement, case: Case) -> Iterator[str]:
         return
     level_text = number_words.format_level(judgement.confidence)
     yield '<section class="chart"><h2>Precision and recall at every threshold</h2>'
-    unmet = case.goal.limits if case.status in ("not_met", "unsure") else {}
+    unmet_limits = case.goal.limits if case.status in ("not_met", "unsure") else {}
     axis_text = f"Precision by recall; band: {level_text} intervals at each threshold; "
     dotted_text = (
         f"dotted: fewer than {FEW_FALSE_POSITIVES} false positives or {FEW_POSITIVES} positives"
     )
     yield f'<p class="place">{escape(axis_text + dotted_text)}</p>'
     for css_class, size in (("wide", (740, 260)), ("small", (358, 240))):
-        drawing, has_names = drawings.draw_curves(curves, case.eta or 0.0, unmet, size, css_class)
-        yield drawing
+        drawing_svg, has_names = drawings.draw_curves(
+            curves, case.eta or 0.0, unmet_limits, size, css_class
+        )
+        yield drawing_svg
         if not has_names:
             yield _write_names({curve.name: curve.color_number for curve in curves}, css_class)
     yield "</section>"
@@ -405,20 +422,24 @@ def write_need(judgement: WordedJudgement) -> Iterator[str]:
     """Yield what more data would show, with a bar, and the reasons of the verdict."""
     test_level, would_settle = judgement.evidence.test_level, judgement.verdict.would_settle
     if would_settle:
-        need = None
+        sample_need = None
         if judgement.group_tests is None:
-            need = count_examples_needed(find_least_known(judgement.cases, test_level), test_level)
+            sample_need = count_examples_needed(
+                find_least_known(judgement.cases, test_level), test_level
+            )
         is_decided = judgement.status in ("winner", "met", "measured")
-        is_enough = need is not None and need.is_met
-        heading = "What more data would show" if is_decided or is_enough else "What would settle it"
-        yield f'<h2>{heading}</h2><p class="settle">{write_prose(would_settle)}.</p>'
-        if need is not None and not need.is_met:
-            short_class = need.classes[0]
-            n_needed = value_phrases.round_up(short_class.n_needed)
-            percent_tested = max(100 * short_class.n_tested / n_needed, 0.7)
-            n_tested_text = message_text.format_count(short_class.n_tested)
+        has_enough_examples = sample_need is not None and sample_need.is_met
+        heading_text = (
+            "What more data would show" if is_decided or has_enough_examples else "What would settle it"
+        )
+        yield f'<h2>{heading_text}</h2><p class="settle">{write_prose(would_settle)}.</p>'
+        if sample_need is not None and not sample_need.is_met:
+            short_class_need = sample_need.classes[0]
+            n_needed = value_phrases.round_up(short_class_need.n_needed)
+            percent_tested = max(100 * short_class_need.n_tested / n_needed, 0.7)
+            n_tested_text = message_text.format_count(short_class_need.n_tested)
             yield (
-                f'<div class="bar"><p><b>{n_tested_text} {short_class.class_name} tested</b>'
+                f'<div class="bar"><p><b>{n_tested_text} {short_class_need.class_name} tested</b>'
                 f"<span>about {message_text.format_count(n_needed)} needed</span></p>"
                 f'<div><i style="width:{percent_tested:.1f}%"></i></div></div>'
             )
@@ -428,8 +449,8 @@ def write_need(judgement: WordedJudgement) -> Iterator[str]:
         yield f'<ul class="reasons">{list_items}</ul>'
 
 
-def _fold(name: str, html: str, attributes: str = "") -> str:
-    return f"<details{attributes}><summary>{escape(name)}</summary>{html}</details>"
+def _fold(summary_text: str, content_html: str, attributes: str = "") -> str:
+    return f"<details{attributes}><summary>{escape(summary_text)}</summary>{content_html}</details>"
 
 
 # Tables -------------------------------------------------------------------------------------------
@@ -447,11 +468,15 @@ def write_models(judgement: WordedJudgement, case: Case) -> str:
         text_columns.insert(0, TextColumn("model", [""], is_text=True))
     if not case.qualifiers:  # cells would be dashes
         text_columns = text_columns[:1]
-    standings = TextColumn("", [_describe_standing(case, candidate) for candidate in candidates], True)
+    standing_column = TextColumn(
+        "", [_describe_standing(case, candidate) for candidate in candidates], True
+    )
     drawable_candidates = choose_drawable(case)
-    rows_of_cards = [row for row, candidate in enumerate(candidates) if candidate in drawable_candidates]
-    n_left = len(case.candidates) - _MOST_ROWS
-    return write_columns([*text_columns, standings], n_left, rows_of_cards)
+    row_numbers_of_cards = [
+        row_number for row_number, candidate in enumerate(candidates) if candidate in drawable_candidates
+    ]
+    n_rows_left_out = len(case.candidates) - _MOST_ROWS
+    return write_columns([*text_columns, standing_column], n_rows_left_out, row_numbers_of_cards)
 
 
 def _describe_standing(case: Case, candidate: Candidate) -> str:
@@ -469,18 +494,19 @@ def write_cases(judgement: WordedJudgement) -> str:
     """Return a row for each case: where it is, its values, and how it stands."""
     cases = columns.sort_cases(judgement)[:_MOST_ROWS]
     has_room = len(cases[0].candidates) <= _MOST_COMPARED
-    build = columns.list_case_columns if has_room else columns.list_pair_columns
-    absent = [] if has_room else columns.name_absent_models(cases)
+    build_columns = columns.list_case_columns if has_room else columns.list_pair_columns
+    absent_texts = [] if has_room else columns.name_absent_models(cases)
     note_html = "".join(
-        f'<p class="note">Not shown: {text}; all numbers have them.</p>' for text in absent
+        f'<p class="note">Not shown: {absent_text}; all numbers have them.</p>'
+        for absent_text in absent_texts
     )
-    return write_columns(build(judgement, cases), len(judgement.cases) - _MOST_ROWS) + note_html
+    return write_columns(build_columns(judgement, cases), len(judgement.cases) - _MOST_ROWS) + note_html
 
 
 def write_shares(case: Case) -> str:
     """Return precision of the same scores at other prevalences; empty if it cannot be moved."""
     eta = case.eta
-    candidates = [model for model in case.qualifiers if model.precision.value is not None]
+    candidates = [qualifier for qualifier in case.qualifiers if qualifier.precision.value is not None]
     if eta is None or case.goal.mean_over or not 0 < eta < 1 or case.has_estimated_eta or not candidates:
         return ""
     etas = [eta / 5, eta, min(5 * eta, 0.5 if eta <= 0.1 else (1 + eta) / 2)]
@@ -488,32 +514,42 @@ def write_shares(case: Case) -> str:
     for candidate in candidates[:_MOST_COMPARED]:
         # Precision is the posterior of an alert, and moves as one does: its odds by those of eta. So do
         # the ends of its interval, where that has no error of the prevalence.
-        shares = candidate.precision.value, *(candidate.precision.span or ())
-        estimates = [Estimate(*(shift_prior(share, eta, other) for share in shares)) for other in etas]
-        head = "precision" if candidate.model is None else value_phrases.name_model(candidate)
-        pairs = [value_phrases.format_value("precision", estimate) for estimate in estimates]
-        cells, spans = [value for value, _ in pairs], [span and f"({span})" for _, span in pairs]
-        text_columns.append(TextColumn(head, cells, spans=spans))
-    place = "the thresholds of this decision"
+        value_and_ends = candidate.precision.value, *(candidate.precision.span or ())
+        estimates = [
+            Estimate(
+                *(shift_prior(share_of_alerts, eta, other_eta) for share_of_alerts in value_and_ends)
+            )
+            for other_eta in etas
+        ]
+        column_head = "precision" if candidate.model is None else value_phrases.name_model(candidate)
+        value_and_span_texts = [
+            value_phrases.format_value("precision", estimate) for estimate in estimates
+        ]
+        value_texts, span_texts = (
+            [value_text for value_text, _ in value_and_span_texts],
+            [span_text and f"({span_text})" for _, span_text in value_and_span_texts],
+        )
+        text_columns.append(TextColumn(column_head, value_texts, spans=span_texts))
+    place_phrase = "the thresholds of this decision"
     if case.goal.is_of_curve:
-        place = f"{number_words.say_share(0.5)} true recall"
+        place_phrase = f"{number_words.say_share(0.5)} true recall"
     elif candidates[0].row.get("threshold") is None:
-        place = "the point as given"
-    return write_columns(text_columns) + f'<p class="note">Precision at {place}.</p>'
+        place_phrase = "the point as given"
+    return write_columns(text_columns) + f'<p class="note">Precision at {place_phrase}.</p>'
 
 
-def write_raw(result: pl.DataFrame) -> str:
+def write_raw(decision_frame: pl.DataFrame) -> str:
     """Return a table of all numbers, in up to six digits."""
 
     def show_float(value: float) -> str:
         return f"{value + 0.0:.6g}" if math.isfinite(value) else str(value)
 
-    return write_frame(result, show_float, css_class="raw")
+    return write_frame(decision_frame, show_float, css_class="raw")
 
 
 def write_methods(judgement: WordedJudgement) -> str:
     """Return how the numbers are made, means or rates, in sentences with sources, as paragraphs."""
-    goal, level = judgement.goal, number_words.format_level(judgement.confidence)
+    goal, level_text = judgement.goal, number_words.format_level(judgement.confidence)
     error_text = number_words.format_level(1 - judgement.confidence)
     comparison_sentence = "Models are compared in pairs where they scored the same examples."
     if any(len(case.candidates) > 2 for case in judgement.cases):
@@ -526,12 +562,12 @@ def write_methods(judgement: WordedJudgement) -> str:
         f"most {number_words.format_level(1 - (goal.guarantee or 0))}."
     )
     means_sentence = (
-        f"Intervals have a level of {level}. The metric is computed in each group, and the groups are "
-        "the sample: intervals for their mean, and for differences paired by group, use Student's t "
+        f"Intervals have a level of {level_text}. The metric is computed in each group, and the groups "
+        "are the sample: intervals for their mean, and for differences paired by group, use Student's t "
         "distribution."
     )
     interval_sentence = (
-        f"Intervals have a level of {level}: for rates by Wilson (1927), for precision from the "
+        f"Intervals have a level of {level_text}: for rates by Wilson (1927), for precision from the "
         "distances to their ends, added in quadrature (Zou and Donner 2008). Where the threshold was "
         "chosen on the test set, they allow for that. Average precision allows for unseen examples."
     )

@@ -22,39 +22,48 @@ from polars_prcurve.view.words.number_words import (
 
 def describe_intervals(judgement: WordedJudgement) -> str:
     """Return what the intervals are of, and at which level, or levels and why."""
-    goal, basis = judgement.goal, "at a threshold chosen on the test set, allowing for that choice"
+    goal, basis_phrase = (
+        judgement.goal,
+        "at a threshold chosen on the test set, allowing for that choice",
+    )
     if goal.mean_over:
-        basis = f"for means over {name_groups(goal.mean_over)[1]}, by Student's t distribution"
+        basis_phrase = f"for means over {name_groups(goal.mean_over)[1]}, by Student's t distribution"
     elif goal.is_of_curve:
-        basis = "for the model over all thresholds"
+        basis_phrase = "for the model over all thresholds"
     elif goal.is_of_point:
-        basis = "for this point"
+        basis_phrase = "for this point"
     elif goal.is_at_threshold:
-        basis = "at a threshold that was not chosen on these data"
-    name = start_sentence(name_interval(judgement, "intervals"))
-    sentences = filter(None, [f"{name} {basis}", describe_levels(judgement)])
+        basis_phrase = "at a threshold that was not chosen on these data"
+    interval_name = start_sentence(name_interval(judgement, "intervals"))
+    sentences = filter(None, [f"{interval_name} {basis_phrase}", describe_levels(judgement)])
     return " ".join(f"{sentence}." for sentence in sentences)
 
 
 def name_interval(judgement: WordedJudgement, noun: str = "interval") -> str:
     """Return what intervals are called, `95% interval`; without the level where tests have several."""
-    levels = _list_levels(judgement)
-    return noun if len(levels) > 1 else f"{levels[0]} {noun}"
+    level_texts = _list_levels(judgement)
+    return noun if len(level_texts) > 1 else f"{level_texts[0]} {noun}"
 
 
 def describe_levels(judgement: WordedJudgement) -> str:
     """Return which levels tests of groups have, and why, in a sentence; empty if they have one."""
-    levels = _list_levels(judgement)
-    if len(levels) > 1:
-        tests = f"{len(judgement.cases)} {name_unit(judgement.cases)}"
-        return f"Confidence levels are {' to '.join(levels)}, corrected for testing {tests} (Holm 1979)"
+    level_texts = _list_levels(judgement)
+    if len(level_texts) > 1:
+        tests_text = f"{len(judgement.cases)} {name_unit(judgement.cases)}"
+        return (
+            f"Confidence levels are {' to '.join(level_texts)}, corrected for testing "
+            f"{tests_text} (Holm 1979)"
+        )
     test_level = judgement.evidence.test_level
     if judgement.has_one_model or test_level == judgement.confidence:
         return ""
     case_of_group = {tuple(case.groups.values()): case for case in judgement.cases}
-    groups = f"{len(case_of_group)} {name_unit([*case_of_group.values()])}"
-    level = say_level(test_level)
-    return f"Differences between models have a level of {level}, corrected for {groups} (Bonferroni)"
+    groups_text = f"{len(case_of_group)} {name_unit([*case_of_group.values()])}"
+    level_text = say_level(test_level)
+    return (
+        f"Differences between models have a level of {level_text}, corrected for {groups_text} "
+        "(Bonferroni)"
+    )
 
 
 def _list_levels(judgement: WordedJudgement) -> list[str]:
@@ -65,18 +74,18 @@ def _list_levels(judgement: WordedJudgement) -> list[str]:
     return [*dict.fromkeys(map(say_level, (levels[0], levels[-1])))]
 
 
-def describe_test(judgement: WordedJudgement, date: str | None) -> str:
+def describe_test(judgement: WordedJudgement, date_text: str | None) -> str:
     """Return a line on the test: its date, its size, and a hash of what it showed."""
-    phrases = [] if date is None else [date]
+    phrases = [] if date_text is None else [date_text]
     if judgement.cases:
         phrases.append(f"tested on {_describe_sizes(judgement)}")
     if judgement.dropped_rows is not None:
         phrases.append(say_dropped_rows(judgement.dropped_rows))
     # The start of the SHA-256 of the curves and areas below the judgement. CSV has neither dtype.
-    unchanged_exprs = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
-    evidence_tables = (judgement.evidence.curves, judgement.evidence.areas)
+    csv_safe_exprs = [selectors.duration().cast(pl.Int64), selectors.binary().bin.encode("hex")]
+    evidence_frames = (judgement.evidence.curves, judgement.evidence.areas)
     csv_text = "".join(
-        evidence_table.with_columns(unchanged_exprs).write_csv() for evidence_table in evidence_tables
+        evidence_frame.with_columns(csv_safe_exprs).write_csv() for evidence_frame in evidence_frames
     )
     phrases.append(f"data {hashlib.sha256(csv_text.encode()).hexdigest()[:12]}")
     return glue_numbers(start_sentence(" · ".join(phrases)))
@@ -86,28 +95,40 @@ def describe_dependence(judgement: WordedJudgement) -> str:
     """Return which rows are treated as independent, in a sentence."""
     if judgement.clusters is None:
         return "Rows are treated as independent."
-    name, _ = judgement.clusters
-    return f"Rows with the same {show_on_one_line(name)} are one cluster, and clusters are independent."
+    cluster_column, _ = judgement.clusters
+    return (
+        f"Rows with the same {show_on_one_line(cluster_column)} are one cluster, and clusters are "
+        "independent."
+    )
 
 
 def _describe_sizes(judgement: WordedJudgement) -> str:
     """Return the numbers of examples, in how many groups; those of several classes are the same ones."""
-    classes = {tuple(case.groups.values())[-1] for case in judgement.cases if judgement.has_classes}
-    shares_examples = len(classes) > 1
+    class_names = {tuple(case.groups.values())[-1] for case in judgement.cases if judgement.has_classes}
+    shares_examples = len(class_names) > 1
     sizes_by_group = {
         tuple(case.groups.values())[: -1 if shares_examples else None]: (case.n_pos, case.n_neg)
         for case in judgement.cases
     }
-    n_pos, n_neg = (round(sum(sizes)) for sizes in zip(*sizes_by_group.values(), strict=True))
+    n_pos, n_neg = (
+        round(sum(n_pos_and_n_neg)) for n_pos_and_n_neg in zip(*sizes_by_group.values(), strict=True)
+    )
     n_pos_text, n_neg_text, n_text = map(format_count, (n_pos, n_neg, n_pos + n_neg))
-    text = f"{add_noun(n_pos_text, 'positive')} and {add_noun(n_neg_text, 'negative')}"
+    sizes_text = f"{add_noun(n_pos_text, 'positive')} and {add_noun(n_neg_text, 'negative')}"
     if shares_examples:
-        text = add_noun(n_text, "example")
+        sizes_text = add_noun(n_text, "example")
     elif judgement.goal.mean_over and n_neg == 0:  # which are not counted
-        text = add_noun(n_pos_text, "positive")
+        sizes_text = add_noun(n_pos_text, "positive")
     if len(sizes_by_group) > 1:
-        text += f" in {len(sizes_by_group)} groups"
+        sizes_text += f" in {len(sizes_by_group)} groups"
     if judgement.clusters is not None:
-        name, n_clusters = judgement.clusters
-        text += f", from {add_noun(format_count(n_clusters), 'cluster')} ({show_on_one_line(name)})"
-    return f"{text}; all count in each of {len(classes)} classes" if shares_examples else text
+        cluster_column, n_clusters = judgement.clusters
+        sizes_text += (
+            f", from {add_noun(format_count(n_clusters), 'cluster')} "
+            f"({show_on_one_line(cluster_column)})"
+        )
+    return (
+        f"{sizes_text}; all count in each of {len(class_names)} classes"
+        if shares_examples
+        else sizes_text
+    )

@@ -49,14 +49,14 @@ def write_plain(judgement: WordedJudgement, width: int, hint: str = "") -> str:
     """Return the decision in lines of at most this width; `hint` is where to find what is left out."""
     width = max(width, _LEAST_WIDTH)
     verdict = judgement.verdict
-    status, sentence = say_status(judgement), verdict.sentence
-    headline = f"{sentence}."
-    if status and sentence.lower().startswith(status):  # which is not printed twice
-        headline = f"{status.upper()}{headline[len(status) :]}"
-    elif status:
-        opening = f"The scores are {status}: "
-        rest = _continue_sentence(judgement, headline.removeprefix(opening))
-        headline = f"{status.upper()}: {rest}"
+    status_text, verdict_sentence = say_status(judgement), verdict.sentence
+    headline = f"{verdict_sentence}."
+    if status_text and verdict_sentence.lower().startswith(status_text):  # which is not printed twice
+        headline = f"{status_text.upper()}{headline[len(status_text) :]}"
+    elif status_text:
+        opening = f"The scores are {status_text}: "
+        rest_of_headline = _continue_sentence(judgement, headline.removeprefix(opening))
+        headline = f"{status_text.upper()}: {rest_of_headline}"
     line_blocks = [_wrap(headline, width)]
     hidden_heads: list[str] = []
     if len(judgement.cases) == 1:
@@ -70,14 +70,19 @@ def write_plain(judgement: WordedJudgement, width: int, hint: str = "") -> str:
         case_lines, hidden_heads = _write_cases(judgement, width)
         line_blocks.append(case_lines)
     dropped_rows = judgement.dropped_rows
-    note = "" if dropped_rows is None else say_dropped_rows(dropped_rows)
+    dropped_text = "" if dropped_rows is None else say_dropped_rows(dropped_rows)
     levels_text = describe_levels(judgement)
     conditions, alerts_text = verdict.conditions, f"alerts {say_cases(judgement.evidence.per)}"
     if "alerts" in hidden_heads:  # among how many cases these are counted is written once
         conditions = conditions.replace(f"; {alerts_text}", "")
         hidden_heads[hidden_heads.index("alerts")] = alerts_text
-    sentences = [conditions, levels_text, note, *verdict.reasons, verdict.would_settle]
-    foot_lines = _wrap(" ".join(f"{start_sentence(text)}." for text in sentences if text), width)
+    foot_sentences = [conditions, levels_text, dropped_text, *verdict.reasons, verdict.would_settle]
+    foot_lines = _wrap(
+        " ".join(
+            f"{start_sentence(foot_sentence)}." for foot_sentence in foot_sentences if foot_sentence
+        ),
+        width,
+    )
     if hidden_heads:
         foot_lines += _wrap(_name_hidden(hidden_heads, hint), width)
     return "\n\n".join("\n".join(lines) for lines in (*line_blocks, foot_lines) if lines)
@@ -88,13 +93,13 @@ VERDICTS_HINT = "; decision.verdicts has it"
 """Where columns are that have no room, and where verdicts are."""
 
 
-def _name_hidden(heads: Sequence[str], hint: str) -> str:
+def _name_hidden(hidden_heads: Sequence[str], hint: str) -> str:
     """Return which columns have no room, and where they are; verdicts have a table of their own."""
-    column_heads = [head for head in heads if head != "verdict"]
-    places = [f"{', '.join(column_heads)}{hint}"] if column_heads else []
-    if len(column_heads) < len(heads):
-        places.append(f"verdict{VERDICTS_HINT if hint == TABLE_HINT else ''}")
-    return f"Not shown: {'. '.join(places)}."
+    column_heads = [head for head in hidden_heads if head != "verdict"]
+    place_texts = [f"{', '.join(column_heads)}{hint}"] if column_heads else []
+    if len(column_heads) < len(hidden_heads):
+        place_texts.append(f"verdict{VERDICTS_HINT if hint == TABLE_HINT else ''}")
+    return f"Not shown: {'. '.join(place_texts)}."
 
 
 def _continue_sentence(judgement: WordedJudgement, sentence: str) -> str:
@@ -127,22 +132,28 @@ def _write_cases(judgement: WordedJudgement, width: int) -> tuple[list[str], lis
     if not judgement.has_one_model and _measure_least(text_columns) > width:
         text_columns = columns.list_pair_columns(judgement, cases)
         hidden_heads += columns.name_absent_models(cases)
-    spare_names = ["verdict", "threshold"]
+    spare_column_names = ["verdict", "threshold"]
     if judgement.goal.is_at_threshold:  # whose conditions name the threshold
-        spare_names.reverse()
+        spare_column_names.reverse()
     if judgement.has_one_model:
-        other_names = columns.choose_columns(judgement.goal)[1:]
+        other_metric_columns = columns.choose_columns(judgement.goal)[1:]
         if not judgement.goal.is_gate:  # which chose a threshold where these are as wanted
-            spare_names[1:1] = [name for name in other_names if name != "alerts"]
-        spare_names += [name for name in reversed(other_names) if name not in spare_names]
-    for name in spare_names:
-        spare_columns = [column for column in text_columns if name in column.shown_names]
+            spare_column_names[1:1] = [
+                column_name for column_name in other_metric_columns if column_name != "alerts"
+            ]
+        spare_column_names += [
+            column_name
+            for column_name in reversed(other_metric_columns)
+            if column_name not in spare_column_names
+        ]
+    for column_name in spare_column_names:
+        spare_columns = [column for column in text_columns if column_name in column.shown_names]
         if spare_columns and _measure_least(text_columns) > width:
             hidden_heads += [column.head for column in spare_columns]
             text_columns = [column for column in text_columns if column not in spare_columns]
-    n_left = len(judgement.cases) - len(cases)
+    n_cases_left_out = len(judgement.cases) - len(cases)
     lines = _lay_out(text_columns, width)
-    return [*lines, *([f"{n_left} more"] if n_left > 0 else [])], hidden_heads
+    return [*lines, *([f"{n_cases_left_out} more"] if n_cases_left_out > 0 else [])], hidden_heads
 
 
 def _cut_names(column: TextColumn, width: int) -> TextColumn:
@@ -177,13 +188,16 @@ def _lay_out(text_columns: Sequence[TextColumn], width: int) -> list[str]:
     if _measure_least(text_columns) > width:
         text_columns = [*map(_stack, text_columns)]
     for column_number, column in enumerate(text_columns):
-        excess = measure_columns(text_columns) - width
-        if excess > 0:
-            text_columns[column_number] = _cut_names(column, column.width - excess)
-    names, *others = text_columns
-    if measure_columns(text_columns) > width and "eta" in others[0].shown_names:
-        cells = ["\n".join(cells) for cells in zip(names.cells, others[0].cells, strict=True)]
-        text_columns = [names._replace(cells=cells), *others[1:]]
+        excess_width = measure_columns(text_columns) - width
+        if excess_width > 0:
+            text_columns[column_number] = _cut_names(column, column.width - excess_width)
+    first_column, *other_columns = text_columns
+    if measure_columns(text_columns) > width and "eta" in other_columns[0].shown_names:
+        cell_texts = [
+            "\n".join(stacked_cells)
+            for stacked_cells in zip(first_column.cells, other_columns[0].cells, strict=True)
+        ]
+        text_columns = [first_column._replace(cells=cell_texts), *other_columns[1:]]
     return [line for lines in lay_out(text_columns) for line in lines]
 
 
@@ -196,52 +210,61 @@ _LINKED = re.compile(r"(?i)\b(?:(https?|ftp)(?=://)|(www)(?=\.))")
 """What begins an address, and is a link without any sign of Markdown."""
 
 
-def write_model_card(judgement: WordedJudgement, date: str | None) -> str:
+def write_model_card(judgement: WordedJudgement, date_text: str | None) -> str:
     """Return the card; every number in it is in the decision."""
-    verdict, status = judgement.verdict, say_status(judgement)
-    lines = [f"**{_escape(verdict.sentence)}**{f' ({status})' if status else ''}", ""]
+    verdict, status_text = judgement.verdict, say_status(judgement)
+    card_lines = [f"**{_escape(verdict.sentence)}**{f' ({status_text})' if status_text else ''}", ""]
     candidates = [candidate for case in judgement.cases for candidate in case.candidates]
     lacks_scores = all(case.lacks_scores for case in judgement.cases)
     if (
         any(candidate.meets_targets for candidate in candidates) and not lacks_scores
     ):  # or all are dashes
-        lines += [*_write_markdown_table(judgement), ""]
-        absent = columns.name_absent_models(judgement.cases)
+        card_lines += [*_write_markdown_table(judgement), ""]
+        absent_texts = columns.name_absent_models(judgement.cases)
         if len(judgement.cases) > 1:  # whose columns of models are all there, with one value each
-            heads = [] if judgement.has_one_model else columns.name_columns_of_one(judgement.goal)
-            absent = [", ".join(heads)] if heads else []
-        lines += [f"Not shown: {text}." for text in absent]
-    lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
-    test_text = describe_test(judgement, date and show_on_one_line(date))
+            absent_heads = [] if judgement.has_one_model else columns.name_columns_of_one(judgement.goal)
+            absent_texts = [", ".join(absent_heads)] if absent_heads else []
+        card_lines += [f"Not shown: {absent_text}." for absent_text in absent_texts]
+    card_lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
+    test_text = describe_test(judgement, date_text and show_on_one_line(date_text))
     basis_text = f"{test_text}. {describe_intervals(judgement)} "
     if not judgement.goal.mean_over:
         basis_text += f"{describe_dependence(judgement)} "
     basis_text += f"{verdict.conditions}." if verdict.conditions else ""
-    card_text = "\n".join([*lines, _escape(basis_text.rstrip()), ""])
+    card_text = "\n".join([*card_lines, _escape(basis_text.rstrip()), ""])
     return mark_names(card_text, map(_escape, list_all_names(judgement)), isolate_name)
 
 
 def _write_markdown_table(judgement: WordedJudgement) -> list[str]:
     if len(judgement.cases) > 1:
         case_columns = columns.list_case_columns(judgement, columns.sort_cases(judgement))
-        heads, *rows = map(list, zip(*(column.texts for column in case_columns), strict=True))
-        lines = [heads, ["---"] * len(case_columns), *rows]
-        return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
+        heads, *case_rows = map(list, zip(*(column.texts for column in case_columns), strict=True))
+        table_rows = [heads, ["---"] * len(case_columns), *case_rows]
+        return [f"| {' | '.join(map(_escape, row_cells))} |" for row_cells in table_rows]
     [case] = judgement.cases
     candidates = case.leaders if len(case.candidates) > 1 else list(case.candidates)
     heads = [f"value ({name_interval(judgement, 'CI')})", *map(name_model, candidates)]
     if len(candidates) == 1 and candidates[0].model is None:
         heads = ["", heads[0]]
-    lines = [heads, ["---"] * len(heads)]
+    table_rows = [heads, ["---"] * len(heads)]
     for column in columns.list_model_columns(judgement, case, candidates):
         if "model" not in column.shown_names:
-            lines.append([_CLINICAL_NAMES.get(column.head, column.head), *column.texts[1:]])
-    counts = [count_hits(case, candidate) for candidate in candidates]
-    if totals := [count.total for count in counts if count]:
-        cells = [f"{count.hits} found, {count.misses} missed" if count else NO_VALUE for count in counts]
-        total_text = f"{add_noun(totals[0], 'positive')} {say_cases(judgement.evidence.per)}"
-        lines.append([f"of {total_text}", *cells])
-    return [f"| {' | '.join(map(_escape, line))} |" for line in lines]
+            table_rows.append([_CLINICAL_NAMES.get(column.head, column.head), *column.texts[1:]])
+    positives_of_candidates = [count_hits(case, candidate) for candidate in candidates]
+    if total_texts := [
+        candidate_positives.total_text
+        for candidate_positives in positives_of_candidates
+        if candidate_positives
+    ]:
+        hits_and_misses_texts = [
+            f"{candidate_positives.hits_text} found, {candidate_positives.misses_text} missed"
+            if candidate_positives
+            else NO_VALUE
+            for candidate_positives in positives_of_candidates
+        ]
+        total_text = f"{add_noun(total_texts[0], 'positive')} {say_cases(judgement.evidence.per)}"
+        table_rows.append([f"of {total_text}", *hits_and_misses_texts])
+    return [f"| {' | '.join(map(_escape, row_cells))} |" for row_cells in table_rows]
 
 
 def _escape(text: str) -> str:

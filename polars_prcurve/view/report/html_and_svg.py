@@ -39,18 +39,18 @@ def isolate(name: str) -> str:
     return f"<bdi>{escape(name)}</bdi>"
 
 
-def show_value(value: Any, show_float: Callable[[float], str]) -> str:
+def show_value(cell_value: Any, show_float: Callable[[float], str]) -> str:
     """Return what a cell of a table shows; a list shows its values."""
-    if value is None:
+    if cell_value is None:
         return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int | float):
-        text = show_float(value) if isinstance(value, float) else f"{value:,}"
-        return text.replace("-", MINUS, 1) if value < 0 else text
-    if isinstance(value, pl.Series | list | tuple):
-        return ", ".join(show_value(item, show_float) for item in value)
-    return str(value)
+    if isinstance(cell_value, bool):
+        return "yes" if cell_value else "no"
+    if isinstance(cell_value, int | float):
+        number_text = show_float(cell_value) if isinstance(cell_value, float) else f"{cell_value:,}"
+        return number_text.replace("-", MINUS, 1) if cell_value < 0 else number_text
+    if isinstance(cell_value, pl.Series | list | tuple):
+        return ", ".join(show_value(element, show_float) for element in cell_value)
+    return str(cell_value)
 
 
 # Tables -------------------------------------------------------------------------------------------
@@ -58,40 +58,50 @@ def show_value(value: Any, show_float: Callable[[float], str]) -> str:
 
 def write_columns(
     text_columns: Sequence[TextColumn],
-    n_left: int = 0,
-    rows_of_cards: Collection[int] = (),
+    n_rows_left_out: int = 0,
+    row_numbers_of_cards: Collection[int] = (),
     css_class: str = "read",
     caption: str = "",
 ) -> str:
     """Return a table whose first column has names, and how many rows it lacks.
 
-    A phone lacks `rows_of_cards`, which stand above it.
+    A phone lacks `row_numbers_of_cards`, which stand above it.
     """
 
-    def show(column: TextColumn, row: int) -> str:
-        cell = column.cells[row]
+    def show_cell(column: TextColumn, row_number: int) -> str:
+        cell_text = column.cells[row_number]
         if not column.spans:
-            is_name = column is names or "model" in column.shown_names
-            return isolate(cell) if is_name else write_prose(cell)
-        span_html = f" <small>{escape(column.spans[row])}</small>" if column.spans[row] else ""
-        return f"<span>{escape(cell)}{span_html}</span>"  # or a narrow page would set them apart
+            is_name = column is first_column or "model" in column.shown_names
+            return isolate(cell_text) if is_name else write_prose(cell_text)
+        span_html = (
+            f" <small>{escape(column.spans[row_number])}</small>" if column.spans[row_number] else ""
+        )
+        return f"<span>{escape(cell_text)}{span_html}</span>"  # or a narrow page would set them apart
 
-    names, *others = text_columns
-    heads = [escape(column.texts[0]) for column in text_columns]
-    classes = [' class="text"' if column.is_text else "" for column in text_columns]
-    heads_html = "".join(map('<th scope="col"{}>{}</th>'.format, classes, heads))
+    first_column, *other_columns = text_columns
+    escaped_heads = [escape(column.texts[0]) for column in text_columns]
+    class_attributes = [' class="text"' if column.is_text else "" for column in text_columns]
+    heads_html = "".join(map('<th scope="col"{}>{}</th>'.format, class_attributes, escaped_heads))
     rows_html = ""
-    for row in range(len(names.cells)):
-        row_class = ' class="wide"' if row in rows_of_cards else ""
-        rows_html += f'<tr{row_class}><th scope="row">{show(names, row)}</th>'
-        for column, head, attribute in zip(others, heads[1:], classes[1:], strict=True):
-            rows_html += f'<td data-name="{head}"{attribute}>{show(column, row)}</td>'
+    for row_number in range(len(first_column.cells)):
+        row_class = ' class="wide"' if row_number in row_numbers_of_cards else ""
+        rows_html += f'<tr{row_class}><th scope="row">{show_cell(first_column, row_number)}</th>'
+        for column, escaped_head, class_attribute in zip(
+            other_columns, escaped_heads[1:], class_attributes[1:], strict=True
+        ):
+            rows_html += (
+                f'<td data-name="{escaped_head}"{class_attribute}>{show_cell(column, row_number)}</td>'
+            )
         rows_html += "</tr>"
-    note_html = f'<p class="note">{n_left} more are in the table below.</p>' if n_left > 0 else ""
+    note_html = (
+        f'<p class="note">{n_rows_left_out} more are in the table below.</p>'
+        if n_rows_left_out > 0
+        else ""
+    )
     caption_html = f"<caption><span>{escape(caption)}</span></caption>" if caption else ""
-    label = escape(caption or "Table")
+    aria_label = escape(caption or "Table")
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{aria_label}">'
         f'<table class="{css_class}">'
         f"{caption_html}<thead><tr>{heads_html}</tr></thead><tbody>{rows_html}</tbody></table></div>{note_html}"
     )
@@ -105,12 +115,12 @@ def write_frame(
         caption = f"{caption} The first {_MOST_ROWS} of {frame.height:,} rows.".strip()
     text_columns = [
         TextColumn(
-            values.name,
-            [show_value(value, show_float) for value in values],
-            is_text=not values.dtype.is_numeric(),
-            shown_names=[values.name],
+            series.name,
+            [show_value(cell_value, show_float) for cell_value in series],
+            is_text=not series.dtype.is_numeric(),
+            shown_names=[series.name],
         )
-        for values in frame.head(_MOST_ROWS)
+        for series in frame.head(_MOST_ROWS)
     ]
     return write_columns(text_columns, css_class=css_class, caption=caption) if text_columns else ""
 
@@ -151,13 +161,19 @@ def draw_area(upper_points: Sequence[Point], lower_points: Sequence[Point], colo
 
 
 def draw_text(
-    place: Point, text: str, size: float, *, kind: str = "quiet", anchor: str = "start", color: str = ""
+    position: Point,
+    text: str,
+    size: float,
+    *,
+    css_class: str = "quiet",
+    anchor: str = "start",
+    color: str = "",
 ) -> str:
-    """Return a text, which is escaped here; `kind` is a class of the style sheet."""
-    style = f' style="fill:{color}"' if color else ""
+    """Return a text, which is escaped here; `css_class` is a class of the style sheet."""
+    style_attribute = f' style="fill:{color}"' if color else ""
     return (
-        f'<text x="{place[0]:.1f}" y="{place[1]:.1f}" font-size="{size:g}" class="{kind}" '
-        f'text-anchor="{anchor}"{style}>{escape(text)}</text>'
+        f'<text x="{position[0]:.1f}" y="{position[1]:.1f}" font-size="{size:g}" class="{css_class}" '
+        f'text-anchor="{anchor}"{style_attribute}>{escape(text)}</text>'
     )
 
 
@@ -177,39 +193,50 @@ def draw_document(
 
 def define_hatches() -> str:
     """Return the patterns of doubt, one for each colour and a grey one, which drawings refer to."""
-    colors = {**{str(number): f"var(--c{number})" for number in range(8)}, "grey": "var(--rule)"}
-    patterns = (
-        f'<pattern id="hatch-{name}" width="4" height="4" patternUnits="userSpaceOnUse" '
+    color_by_hatch_name = {
+        **{str(color_number): f"var(--c{color_number})" for color_number in range(8)},
+        "grey": "var(--rule)",
+    }
+    pattern_tags = (
+        f'<pattern id="hatch-{hatch_name}" width="4" height="4" patternUnits="userSpaceOnUse" '
         'patternTransform="rotate(45)"><rect width="4" height="4" style="fill:var(--ground)"/>'
         f'<rect width="1.7" height="4" style="fill:{color}"/></pattern>'
-        for name, color in colors.items()
+        for hatch_name, color in color_by_hatch_name.items()
     )
-    return f"<defs>{''.join(patterns)}</defs>"
+    return f"<defs>{''.join(pattern_tags)}</defs>"
 
 
 # Whole pages, and files ----------------------------------------------------------------------------
 
 
 def write_document(
-    title: str, style: str, body: Iterable[str], scripts: Iterable[str] = (), data: str | None = None
+    title: str,
+    style_sheet: str,
+    body_lines: Iterable[str],
+    scripts: Iterable[str] = (),
+    data_json: str | None = None,
 ) -> str:
-    """Return a page that loads nothing: only its own scripts run, which may read `data`, a JSON."""
+    """Return a page that loads nothing: only its own scripts run, which may read `data_json`, a JSON."""
     script_texts = list(scripts)
     script_digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in script_texts]
     script_sources = " ".join(f"'sha256-{digest.decode()}'" for digest in script_digests) or "'none'"
-    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {script_sources}"
-    data_tags = [] if data is None else [f'<script type="application/json" id="data">{data}</script>']
+    security_policy = (
+        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {script_sources}"
+    )
+    data_tags = (
+        [] if data_json is None else [f'<script type="application/json" id="data">{data_json}</script>']
+    )
     return "\n".join(
         [
             "<!DOCTYPE html>",
             '<html lang="en">',
             '<head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{escape_html(policy)}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape_html(security_policy)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(title)}</title>",
-            f"<style>{style}</style></head>",
+            f"<style>{style_sheet}</style></head>",
             "<body><main>",
-            *body,
+            *body_lines,
             "</main>",
             *data_tags,
             *(f"<script>{text}</script>" for text in script_texts),
@@ -230,6 +257,6 @@ def check_page_path(path: str | os.PathLike[str]) -> None:
 
 def write_text(path: str | os.PathLike[str], text: str) -> Path:
     """Write the text to a file, which appears whole or not at all."""
-    with write_atomically(resolve_target(path)) as draft, name_file(path):
-        draft.write_bytes(text.encode())
+    with write_atomically(resolve_target(path)) as draft_path, name_file(path):
+        draft_path.write_bytes(text.encode())
     return Path(path)

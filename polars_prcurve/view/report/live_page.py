@@ -73,12 +73,11 @@ def build_live_page(judgement: WordedJudgement, title: str | None, date: str | N
     folder = files("polars_prcurve.view.report")
     scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
     page_data = describe_data(judgement)
-    group_names, case = [group["name"] for group in page_data["groups"]], judgement.cases[0]
-    per_phrase = escape(say_cases(case.per))
-    models = [model for group in page_data["groups"] for model in group["models"]]
-    has_one_point = all(len(model["rows"]) == 1 for model in models)
-    choice = ' style="display:none"' if has_one_point else ""  # of what chooses among points
-    body = [
+    group_names = [group_record["name"] for group_record in page_data["groups"]]
+    per_phrase = escape(say_cases(judgement.cases[0].per))
+    has_one_point = _has_one_point(page_data)
+    hiding_style = ' style="display:none"' if has_one_point else ""  # of what chooses among points
+    body_lines = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
         f'<p class="place">{escape(judgement.verdict.conditions)}</p>',
         document.write_status(judgement),
@@ -89,7 +88,7 @@ def build_live_page(judgement: WordedJudgement, title: str | None, date: str | N
         '<div class="two"><div><svg id="icons" viewBox="0 0 300 300" role="img"></svg>',
         '<p class="note" id="key"></p><p class="note" id="intervals"></p>',
         '<p class="note"><b id="doubt"></b></p></div><div>',
-        f'<label{choice}>{"Threshold" if page_data["hasScores"] else "Point"} <b id="score"></b>'
+        f'<label{hiding_style}>{"Threshold" if page_data["hasScores"] else "Point"} <b id="score"></b>'
         '<input type="range" id="row" min="0" step="1"></label>',
         '<label>Prevalence <b id="share"></b><input type="range" id="eta" min="0" step="1"></label>',
         '<div class="money"><label>Cost of a false positive'
@@ -100,33 +99,46 @@ def build_live_page(judgement: WordedJudgement, title: str | None, date: str | N
         '<div><dt>recall</dt><dd id="found"></dd></div>',
         f'<div><dt>costs {per_phrase}</dt><dd id="cost"></dd></div></dl></div></div>',
         f"<h2>Cost{'' if has_one_point else ' of each threshold'}</h2>",
-        f'<p class="place" id="cheaper"></p><div{choice}>',
+        f'<p class="place" id="cheaper"></p><div{hiding_style}>',
         '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="cost of each threshold"></svg>',
         '<p><button id="go">Go to the cheapest threshold on the test set</button></p></div>',
         *document.write_need(judgement),
         "<noscript><p>This page moves by scripts; the report shows one threshold.</p></noscript>",
         f"<footer>{escape(describe_test(judgement, date))}. The address holds what you see.</footer>",
     ]
-    json_text, style = _write_json(page_data).replace("<", "\\u003c"), DECISION_STYLE + _CONTROL_STYLE
+    data_json = _write_json(page_data).replace("<", "\\u003c")
+    style_sheet = DECISION_STYLE + _CONTROL_STYLE
     title = title or ("Precision by prevalence" if has_one_point else "From which threshold to alert")
-    return write_document(title, style, body, scripts=scripts, data=json_text)
+    return write_document(title, style_sheet, body_lines, scripts=scripts, data_json=data_json)
 
 
-def _write_group_list(group_names: Sequence[str], n_lacking: int, n_left: int) -> Iterator[str]:
+def _has_one_point(page_data: Mapping[str, Any]) -> bool:
+    """Return whether each curve of a page is one point, so that there is no threshold to choose."""
+    model_records = [record for group_record in page_data["groups"] for record in group_record["models"]]
+    return all(len(model_record["rows"]) == 1 for model_record in model_records)
+
+
+def _write_group_list(
+    group_names: Sequence[str], n_without_class: int, n_without_room: int
+) -> Iterator[str]:
     """Yield the list from which a reader picks a group, and how many groups are not in it, and why."""
-    n_groups = len(group_names) + n_left + n_lacking
+    n_groups = len(group_names) + n_without_room + n_without_class
     if n_groups > 1:
         option_tags = "".join(
-            f'<option value="{place}">{escape(name)}</option>' for place, name in enumerate(group_names)
+            f'<option value="{group_number}">{escape(name)}</option>'
+            for group_number, name in enumerate(group_names)
         )
         yield f'<label>Group<select id="group">{option_tags}</select></label>'
     if n_groups > len(group_names):
-        number_of_reason = {
-            "without examples of both classes": n_lacking,
-            "without room, behind those that the verdict names": n_left,
+        n_groups_of_reason = {
+            "without examples of both classes": n_without_class,
+            "without room, behind those that the verdict names": n_without_room,
         }
-        absent = join_words([f"{n} {reason}" for reason, n in number_of_reason.items() if n])
-        yield f'<p class="note">{len(group_names)} of {n_groups} groups. Not in the list: {absent}.</p>'
+        absent_text = join_words(
+            [f"{n_absent} {reason}" for reason, n_absent in n_groups_of_reason.items() if n_absent]
+        )
+        count_text = f"{len(group_names)} of {n_groups} groups"
+        yield f'<p class="note">{count_text}. Not in the list: {absent_text}.</p>'
 
 
 def _write_json(data: Any) -> str:
@@ -138,48 +150,59 @@ def describe_data(judgement: WordedJudgement) -> dict[str, Any]:
     cases_by_group: dict[tuple[Any, ...], list[WordedCase]] = {}
     for case in judgement.cases:
         cases_by_group.setdefault(document.make_key(*case.groups.values()), []).append(case)
-    cases_of_groups = list(cases_by_group.values())
-    cases = [cases_of_group[0] for cases_of_group in cases_of_groups]  # rates are the same in all
+    cases_by_group_number = list(cases_by_group.values())
+    first_cases = [group_cases[0] for group_cases in cases_by_group_number]  # whose rates are of all
     evidence, color_number_of_model = judgement.evidence, number_models(judgement)
-    rows_of_cases = document.pick_rows(judgement, cases, evidence.curves, evidence.points)
-    curves = [_round_rows(rows) for rows in rows_of_cases]
-    most_rows = max(_MOST_ROWS // max(sum(map(len, curves)), 1), _LEAST_ROWS)
-    group_names, n_bytes_left = [*map(name_case, cases, name_etas(cases))], _MOST_BYTES
-    group_by_number: dict[int, dict[str, Any]] = {}
-    # First come those that the verdict is about: groups that differ significantly, and those that it
-    # names.
-    verdict = f"{judgement.verdict.sentence} {judgement.verdict.would_settle}".lower()
-    names_of_groups = [glue_numbers(name_own_group(case)).lower() for case in cases]
-    is_named = [
-        case.is_group_apart or mark_names(verdict, [name], lambda _: "") != verdict
-        for case, name in zip(cases, names_of_groups, strict=True)
-    ]
-    for case_number in sorted(range(len(cases)), key=lambda case_number: not is_named[case_number]):
-        if curves[case_number]:
-            curve_rows, group_cases = curves[case_number], cases_of_groups[case_number]
-            content = _describe_group(group_cases, curve_rows, color_number_of_model, most_rows)
-            group = {"name": group_names[case_number], **content}
-            n_bytes_left -= len(_write_json(group).encode())
-            if group_by_number and n_bytes_left < 0:
+    rows_by_model_of_cases = document.pick_rows(judgement, first_cases, evidence.curves, evidence.points)
+    rounded_rows_of_cases = [_round_rows(rows) for rows in rows_by_model_of_cases]
+    max_rows = max(_MOST_ROWS // max(sum(map(len, rounded_rows_of_cases)), 1), _LEAST_ROWS)
+    group_names, n_bytes_left = [*map(name_case, first_cases, name_etas(first_cases))], _MOST_BYTES
+    record_by_case_number: dict[int, dict[str, Any]] = {}
+    for case_number in _order_by_verdict(judgement, first_cases):
+        if curve_rows := rounded_rows_of_cases[case_number]:
+            group_cases = cases_by_group_number[case_number]
+            curves_and_start = _describe_group(group_cases, curve_rows, color_number_of_model, max_rows)
+            group_record = {"name": group_names[case_number], **curves_and_start}
+            n_bytes_left -= len(_write_json(group_record).encode())
+            if record_by_case_number and n_bytes_left < 0:
                 break
-            group_by_number[case_number] = group
-    if not group_by_number:
+            record_by_case_number[case_number] = group_record
+    if not record_by_case_number:
         raise PrcError("no group has examples of both classes, so there is nothing to draw")
-    names = [case.name for case in columns.sort_cases(judgement)]
-    case_numbers = sorted(group_by_number, key=lambda case_number: names.index(cases[case_number].name))
-    groups_in_order = [group_by_number[case_number] for case_number in case_numbers]
+    case_names_in_order = [case.name for case in columns.sort_cases(judgement)]
+    case_numbers = sorted(
+        record_by_case_number,
+        key=lambda case_number: case_names_in_order.index(first_cases[case_number].name),
+    )
+    group_records = [record_by_case_number[case_number] for case_number in case_numbers]
     return {
-        "groups": groups_in_order,
-        "absent": [curves.count({}), sum(map(bool, curves)) - len(groups_in_order)],
+        "groups": group_records,
+        "absent": [
+            rounded_rows_of_cases.count({}),
+            sum(map(bool, rounded_rows_of_cases)) - len(group_records),
+        ],
         "per": judgement.cases[0].per,
         "miss": 10,
-        **_describe_points(judgement, groups_in_order[0]["models"]),
+        **_describe_points(judgement, group_records[0]["models"]),
     }
 
 
-def _describe_points(judgement: WordedJudgement, models: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _order_by_verdict(judgement: WordedJudgement, cases: Sequence[Case]) -> list[int]:
+    """Return the numbers of cases: first groups that differ significantly, or that the verdict names."""
+    verdict_text = f"{judgement.verdict.sentence} {judgement.verdict.would_settle}".lower()
+    group_names = [glue_numbers(name_own_group(case)).lower() for case in cases]
+    are_in_verdict = [
+        case.is_group_apart or mark_names(verdict_text, [group_name], lambda _: "") != verdict_text
+        for case, group_name in zip(cases, group_names, strict=True)
+    ]
+    return sorted(range(len(cases)), key=lambda case_number: not are_in_verdict[case_number])
+
+
+def _describe_points(
+    judgement: WordedJudgement, model_records: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
     """Return whether points have thresholds, and what the intervals are of: there, or moved."""
-    has_scores = any(model["rows"][0][0] is not None for model in models)
+    has_scores = any(model_record["rows"][0][0] is not None for model_record in model_records)
     level_text, point_name = format_level(judgement.confidence), "threshold" if has_scores else "point"
     return {
         "hasScores": has_scores,
@@ -193,74 +216,77 @@ _Rows = dict[Any, list[list[Any]]]
 seen, if these are few."""
 
 
-def _round_rows(rows_of_models: document.CurveRows) -> _Rows:
+def _round_rows(rows_by_model: document.CurveRows) -> _Rows:
     """Return the rows whose rates are known, in as many digits as are seen; no model without any."""
-    digits_of_column = {
+    n_digits_of_column = {
         "threshold": 9,
         **{f"{rate}{end_suffix}": 7 for rate in _RATES for end_suffix in ("", "_low", "_high")},
     }
-    rounded_rows: _Rows = {}
-    for model, rows in rows_of_models.items():
+    rounded_rows_by_model: _Rows = {}
+    for model, rows in rows_by_model.items():
         # A point that is decided about may be of the curve, too.
-        point_by_rates: dict[tuple[Any, ...], list[Any]] = {}
+        point_by_recall_and_fpr: dict[tuple[Any, ...], list[Any]] = {}
         for row in rows:
-            point = [_round(row[name], digits) for name, digits in digits_of_column.items()]
-            score, recall, _, _, fpr, *_ = point
+            point_values = [_round(row[name], n_digits) for name, n_digits in n_digits_of_column.items()]
+            score, recall, _, _, fpr, *_ = point_values
             if recall is not None and fpr is not None:
-                n_false = count_false(row)
-                if n_false is not None and n_false < FEW_FALSE_POSITIVES:
+                n_fp = count_false(row)
+                if n_fp is not None and n_fp < FEW_FALSE_POSITIVES:
                     # What weighted rows count as may be no whole number.
-                    point.append(n_false if isinstance(n_false, int) else -1)
-                point_by_rates.setdefault((recall, fpr, score), point)
-        if point_by_rates:
-            rounded_rows[model] = sorted(point_by_rates.values(), key=lambda point: (point[1], point[4]))
-    return rounded_rows
+                    point_values.append(n_fp if isinstance(n_fp, int) else -1)
+                point_by_recall_and_fpr.setdefault((recall, fpr, score), point_values)
+        if point_by_recall_and_fpr:
+            rounded_rows_by_model[model] = sorted(
+                point_by_recall_and_fpr.values(),
+                key=lambda point_values: (point_values[1], point_values[4]),
+            )
+    return rounded_rows_by_model
 
 
 def _describe_group(
     cases: Sequence[Case],
-    rows_of_models: _Rows,
+    rows_by_model: _Rows,
     color_number_by_model: Mapping[Any, int],
-    most_rows: int,
+    max_rows: int,
 ) -> dict[str, Any]:
     """Return the curves of the models of a group, the best first, and where the page begins."""
-    case, where = cases[0], locate_group(cases[0])
-    best_recall, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
+    case, place_phrase = cases[0], locate_group(cases[0])
+    verdict_recall, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
     thresholds_by_model: dict[Any, set[Any]] = {}  # the scores of each model that are decided about
     for candidate in (candidate for case in cases for candidate in case.candidates):
         threshold = _round(candidate.row.get("threshold"), 9)
         thresholds_by_model.setdefault(candidate.model, set()).add(threshold)
-    models: list[dict[str, Any]] = []
+    model_records: list[dict[str, Any]] = []
     for candidate in case.candidates[:_MOST_MODELS]:
-        if candidate.model in rows_of_models:
-            rows = rows_of_models[candidate.model]
+        if candidate.model in rows_by_model:
+            rows = rows_by_model[candidate.model]
             # The page begins at the score of the verdict, and if there is none near its recall.
-            first_row = min(rows, key=lambda row: abs(row[1] - best_recall))
+            first_row = min(rows, key=lambda row: abs(row[1] - verdict_recall))
             threshold = _round(candidate.row.get("threshold"), 9)
             if threshold is not None:
                 first_row = next((row for row in rows if row[0] == threshold), first_row)
-            step = -(-len(rows) // most_rows)
-            thin_rows = [
+            row_step = -(-len(rows) // max_rows)
+            kept_rows = [
                 row
                 for row_number, row in enumerate(rows)
-                if row_number % step == 0
+                if row_number % row_step == 0
                 or row in (first_row, rows[-1])
                 or (row[0] is not None and row[0] in thresholds_by_model[candidate.model])
             ]
-            models.append(
+            model_records.append(
                 {
                     "name": "" if candidate.model is None else name_model(candidate),
                     "color": color_number_by_model[candidate.model] % 8,
-                    "row": thin_rows.index(first_row),
+                    "row": kept_rows.index(first_row),
                     "decided": _list_decided(cases, candidate.model, first_row, etas),
-                    "rows": thin_rows,
+                    "rows": kept_rows,
                 }
             )
     return {
-        "where": where and f"{where} ",
+        "where": place_phrase and f"{place_phrase} ",
         "etas": etas,
         "place": etas.index(case.eta) if case.eta in etas else 0,
-        "models": models,
+        "models": model_records,
     }
 
 
@@ -273,38 +299,40 @@ _ENDS = {
 
 
 def _list_decided(
-    cases: Sequence[Case], model: Any, point: Sequence[Any], etas: Sequence[float]
+    cases: Sequence[Case], model: Any, point_values: Sequence[Any], etas: Sequence[float]
 ) -> dict[int, dict[str, Any]]:
     """Return the intervals of the verdicts on a model at a point, by the place of their prevalence."""
-    decided: dict[int, dict[str, Any]] = {}
+    ends_by_eta_number: dict[int, dict[str, Any]] = {}
     for case in cases:
         candidate = case.find_candidate(model)
         if candidate is None or case.eta not in etas or candidate.precision.span is None:
             continue
-        recall, fpr, eta = point[1], point[4], float(case.eta or 0.0)
+        recall, fpr, eta = point_values[1], point_values[4], float(case.eta or 0.0)
         alert_share = recall * eta + fpr * (1 - eta)
         # The point may be beside the one that is decided, which has no threshold.
         if not math.isclose(candidate.precision.value * alert_share, recall * eta, rel_tol=1e-5):
             continue
-        ends = {**candidate.row, "precision_low": candidate.precision.low}
-        ends["precision_high"] = candidate.precision.high
-        decided[etas.index(eta)] = {
-            name: _round(ends[column], 7)
-            for column, name in _ENDS.items()
-            if ends.get(column) is not None
+        row_with_ends = {**candidate.row, "precision_low": candidate.precision.low}
+        row_with_ends["precision_high"] = candidate.precision.high
+        ends_by_eta_number[etas.index(eta)] = {
+            script_name: _round(row_with_ends[column], 7)
+            for column, script_name in _ENDS.items()
+            if row_with_ends.get(column) is not None
         }
-    return decided
+    return ends_by_eta_number
 
 
-def _round(value: Any, digits: int) -> Any:
+def _round(value: Any, n_digits: int) -> Any:
     if isinstance(value, float):
-        return float(f"{value:.{digits}g}")
+        return float(f"{value:.{n_digits}g}")
     return value if value is None or isinstance(value, int) else str(value)
 
 
 def list_etas(eta: float | None) -> list[float]:
     """Return round prevalences from 1 in 2 down, and the one that is decided about."""
-    cases_per_positive = (10.0**power * step for power in range(7) for step in _STEPS)
+    cases_per_positive = (
+        10.0**exponent * one_in_start for exponent in range(7) for one_in_start in _STEPS
+    )
     round_etas = {
         1 / n_cases
         for n_cases in cases_per_positive
