@@ -335,7 +335,9 @@ def count_one_in(share: float, n_digits: int = 2) -> int:
 
 def say_dropped_rows(dropped: DroppedRows) -> str:
     """Return how many rows of a table are left out because a value is missing."""
-    dropped_text = f"{format_count(dropped.n_dropped)} of {format_count(dropped.n_rows)} rows are left out"
+    dropped_text = (
+        f"{format_count(dropped.n_dropped)} of {format_count(dropped.n_rows)} rows are left out"
+    )
     if dropped.n_pos:  # what a model finds hard, it may leave without a score
         n_pos_text = "all" if dropped.n_pos == dropped.n_dropped else format_count(dropped.n_pos)
         dropped_text += f" ({n_pos_text} positive)"
