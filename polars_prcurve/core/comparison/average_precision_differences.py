@@ -78,98 +78,101 @@ error, and equal models with tied scores differed significantly in up to 10% of 
 
 def add_leads(differences: pl.LazyFrame, name: str, eta_variance: pl.Expr) -> pl.LazyFrame:
     """Add what limits are read from, over errors by chance; null where a value is 0 or almost 1."""
-    values = [pl.col(f"{side}{name}{curve}") for side in SIDES for curve in _CURVES]
-    loss = pl.col(EffectiveSize.N_POS) * (1 - pl.max_horizontal(values))
-    is_inside = (pl.min_horizontal(values) > 0) & (loss >= _LEAST_LOSS)
-    logit_columns, cosh_columns, gap_columns = {}, {}, {}
-    for curve in (*_CURVES, _MOST):
+    values = [pl.col(f"{side}{name}{ending}") for side in SIDES for ending in _CURVES]
+    n_pos_lost = pl.col(EffectiveSize.N_POS) * (1 - pl.max_horizontal(values))
+    is_inside = (pl.min_horizontal(values) > 0) & (n_pos_lost >= _LEAST_LOSS)
+    logit_exprs, cosh_exprs, gap_exprs = {}, {}, {}
+    for ending in (*_CURVES, _MOST):
         for side in SIDES:
-            logit_columns[f"{side}{name}{curve}_{_LOGIT}"] = to_logit(pl.col(f"{side}{name}{curve}"))
-        logit_a, logit_b = (pl.col(f"{side}{name}{curve}_{_LOGIT}") for side in SIDES)
-        gap_columns[f"{name}{curve}_{_GAP}"] = logit_a - logit_b
-        cosh_columns[f"{name}{curve}_{_COSH}"] = ((logit_a + logit_b) / 2).cosh()
-    excess_variances = _measure_excess(name)
-    growth_of_few = 1 + _FEW_POS / pl.col(EffectiveSize.N_POS)
-    for curve in _CURVES:
-        variance = _find_gap_variance(f"{name}{curve}")
-        for side, excess_variance in excess_variances.items():
-            side_variance = (variance + excess_variance) * growth_of_few + eta_variance
-            gap_columns[f"{side}{name}{curve}_{_GAP_ERROR}"] = side_variance.sqrt()
-    gap_columns[f"{name}_{_MOST_COSH}"] = pl.max_horizontal(*cosh_columns)
-    gap_columns[f"{name}_{_LEAST_COSH}"] = pl.min_horizontal(*cosh_columns)
-    differences = (
-        differences.with_columns(**logit_columns)
-        .with_columns(**cosh_columns)
-        .with_columns(
-            pl.when(is_inside).then(gap_column).fill_nan(None).alias(column)
-            for column, gap_column in gap_columns.items()
-        )
+            logit_exprs[f"{side}{name}{ending}_{_LOGIT}"] = to_logit(pl.col(f"{side}{name}{ending}"))
+        logit_a, logit_b = (pl.col(f"{side}{name}{ending}_{_LOGIT}") for side in SIDES)
+        gap_exprs[f"{name}{ending}_{_GAP}"] = logit_a - logit_b
+        cosh_exprs[f"{name}{ending}_{_COSH}"] = ((logit_a + logit_b) / 2).cosh()
+    excess_of_side = _measure_excess(name)
+    few_pos_factor = 1 + _FEW_POS / pl.col(EffectiveSize.N_POS)
+    for ending in _CURVES:
+        gap_variance = _find_gap_variance(f"{name}{ending}")
+        for side, excess in excess_of_side.items():
+            side_variance = (gap_variance + excess) * few_pos_factor + eta_variance
+            gap_exprs[f"{side}{name}{ending}_{_GAP_ERROR}"] = side_variance.sqrt()
+    gap_exprs[f"{name}_{_MOST_COSH}"] = pl.max_horizontal(*cosh_exprs)
+    gap_exprs[f"{name}_{_LEAST_COSH}"] = pl.min_horizontal(*cosh_exprs)
+    differences = differences.with_columns(**logit_exprs).with_columns(**cosh_exprs)
+    differences = differences.with_columns(
+        pl.when(is_inside).then(gap_expr).fill_nan(None).alias(column)
+        for column, gap_expr in gap_exprs.items()
     )
-    allowances = _allow_for_unseen(name)
-    gap, cautious_gap, most_gap = (pl.col(f"{name}{curve}_{_GAP}") for curve in (*_CURVES, _MOST))
-    lead_columns = {}
+    allowance_of_side = _allow_for_unseen(name)
+    logit_gap, cautious_gap, most_gap = (
+        pl.col(f"{name}{ending}_{_GAP}") for ending in (*_CURVES, _MOST)
+    )
+    lead_exprs = {}
     for side, sign in ((A, 1), (B, -1)):
         growths = (
-            (sign * (other_gap - gap)).clip(lower_bound=0.0) for other_gap in (cautious_gap, most_gap)
+            (sign * (other_gap - logit_gap)).clip(lower_bound=0.0)
+            for other_gap in (cautious_gap, most_gap)
         )
         growth = sum(growths, pl.lit(0.0))
-        for curve, lead in zip(
-            _CURVES, (sign * gap - allowances[side], sign * cautious_gap), strict=True
-        ):
-            lead_columns[f"{side}{name}{curve}_{_LEAD}"] = (lead - growth).fill_nan(None)
-    return differences.with_columns(**lead_columns)
+        leads = (sign * logit_gap - allowance_of_side[side], sign * cautious_gap)
+        for ending, lead in zip(_CURVES, leads, strict=True):
+            lead_exprs[f"{side}{name}{ending}_{_LEAD}"] = (lead - growth).fill_nan(None)
+    return differences.with_columns(**lead_exprs)
 
 
 def _allow_for_unseen(name: str) -> dict[str, pl.Expr]:
     """Return how much of the lead of either side unseen examples may take, beyond what a test shows."""
-    losses, gains = {}, {}
+    loss_of_side, gain_of_side = {}, {}
     for side, error in _find_logit_errors(name).items():
-        losses[side], gains[side] = (
+        loss_of_side[side], gain_of_side[side] = (
             (unseen - _SHOWN * error).clip(lower_bound=0.0) for unseen in measure_unseen(f"{side}{name}")
         )
-    return {side: losses[side] + gains[other_side] for side, other_side in (SIDES, SIDES[::-1])}
+    return {
+        side: loss_of_side[side] + gain_of_side[other_side] for side, other_side in (SIDES, SIDES[::-1])
+    }
 
 
 def _find_logit_errors(name: str) -> dict[str, pl.Expr]:
     """Return the standard error of the logit of either side."""
-    values = {side: pl.col(side + name) for side in SIDES}
+    value_of_side = {side: pl.col(side + name) for side in SIDES}
     return {
         side: pl.col(f"{side}{name}_{SAMPLE_ERROR}") / (value * (1 - value))
-        for side, value in values.items()
+        for side, value in value_of_side.items()
     }
 
 
 def _measure_excess(name: str) -> dict[str, pl.Expr]:
     """Return what the error of either side, as far as it is the greater one, adds to the variance."""
-    slopes = {side: pl.col(side + name) * (1 - pl.col(side + name)) for side in SIDES}
-    errors = _find_logit_errors(name)
-    excess_variances = {}
+    slope_of_side = {side: pl.col(side + name) * (1 - pl.col(side + name)) for side in SIDES}
+    error_of_side = _find_logit_errors(name)
+    excess_of_side = {}
     for side, other_side in (SIDES, SIDES[::-1]):
-        growth = (slopes[side] / slopes[other_side]).clip(upper_bound=1.0) ** _GROWTH
-        excess = (errors[side] * growth - errors[other_side]).clip(lower_bound=0.0)
-        excess_variances[side] = _EXCESS * excess**2
-    return excess_variances
+        error_growth = (slope_of_side[side] / slope_of_side[other_side]).clip(upper_bound=1.0) ** _GROWTH
+        excess_error = (error_of_side[side] * error_growth - error_of_side[other_side]).clip(
+            lower_bound=0.0
+        )
+        excess_of_side[side] = _EXCESS * excess_error**2
+    return excess_of_side
 
 
 def _find_gap_variance(name: str) -> pl.Expr:
     """Return the variance of a difference of logits."""
-    a, b = (pl.col(side + name) for side in SIDES)
+    value_a, value_b = (pl.col(side + name) for side in SIDES)
     error_a, error_b = (pl.col(f"{side}{name}_{SAMPLE_ERROR}") for side in SIDES)
-    square = pl.col(f"{name}_standard_error") ** 2
+    squared_error = pl.col(f"{name}_standard_error") ** 2
     # With g = a (1 - a), the derivative of a by its logit, the variance of the difference is
     # V_a / g_a^2 + V_b / g_b^2 - 2 C / (g_a g_b). In this form of it hardly anything cancels out.
-    slope_a, slope_b = a * (1 - a), b * (1 - b)
+    slope_a, slope_b = value_a * (1 - value_a), value_b * (1 - value_b)
     variance = (error_a**2 / slope_a - error_b**2 / slope_b) * (1 / slope_a - 1 / slope_b)
-    return (variance + square / (slope_a * slope_b)).clip(lower_bound=0.0)
+    return (variance + squared_error / (slope_a * slope_b)).clip(lower_bound=0.0)
 
 
 def add_least_leads(differences: pl.LazyFrame, name: str, n_deviations: pl.Expr) -> pl.LazyFrame:
     """Add by how many logits either side leads at least, that many standard errors from D."""
-    lead_columns = {}
-    for side, least_lead in _LEAST_LEADS.items():
+    lead_exprs = {}
+    for side, lead_column in _LEAST_LEADS.items():
         leads = (lead - n_deviations * error for lead, error in _read_leads(side, name))
-        lead_columns[least_lead] = pl.min_horizontal(leads)
-    return differences.with_columns(**lead_columns)
+        lead_exprs[lead_column] = pl.min_horizontal(leads)
+    return differences.with_columns(**lead_exprs)
 
 
 def find_limits(name: str) -> tuple[pl.Expr, pl.Expr]:
@@ -184,16 +187,19 @@ def find_limits(name: str) -> tuple[pl.Expr, pl.Expr]:
 
 def count_deviations(name: str) -> pl.Expr:
     """Return how many standard errors from what was seen a sign is certain, 0 if it is not."""
-    deviations_of_side = (
+    deviations_of_sides = (
         pl.min_horizontal((lead / error).fill_nan(None) for lead, error in _read_leads(side, name))
         for side in SIDES
     )
-    return pl.max_horizontal(deviations_of_side).clip(lower_bound=0.0)
+    return pl.max_horizontal(deviations_of_sides).clip(lower_bound=0.0)
 
 
 def _read_leads(side: str, name: str) -> list[tuple[pl.Expr, pl.Expr]]:
     """Return the lead of a side and its error, on either curve."""
     return [
-        (pl.col(f"{side}{name}{curve}_{_LEAD}"), pl.col(f"{side}{name}{curve}_{_GAP_ERROR}"))
-        for curve in _CURVES
+        (
+            pl.col(f"{side}{name}{ending}_{_LEAD}"),
+            pl.col(f"{side}{name}{ending}_{_GAP_ERROR}"),
+        )
+        for ending in _CURVES
     ]

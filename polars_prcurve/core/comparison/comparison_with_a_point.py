@@ -37,6 +37,8 @@ from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 
 _POINT = "point_"  # what the columns with the cells of the point begin with
+_RATES = ("matched", "point_matched", "own", "other")
+"""The rate that match= makes equal, of the model and of the point, and the other rate of either."""
 _ENDS = ("own", "other", "own_low", "own_high", "other_low", "other_high")
 """The rates that may differ, of the model and of the point, and both ends of either."""
 _FEW = 10  # examples of a class: with fewer an interval is unreliable
@@ -44,9 +46,9 @@ _NUMBER = f"{RESERVED}number"  # the place of a prevalence among those of the ca
 
 
 def compare_at_point(
-    model: Any,
-    words: Mapping[str, Any],
-    point: Any,
+    model_table: Any,
+    table_words: Mapping[str, Any],
+    point_table: Any,
     *,
     match: Matched,
     metrics: Any,
@@ -60,22 +62,23 @@ def compare_at_point(
             "pass eta= as numbers: match= compares both tables at one prevalence, and their "
             "own may differ"
         )
-    sweep, by = _read_cells(model, words, "model_a", "model")
-    point_cells, point_by = _read_cells(point, {}, "model_b", "other")
-    if sorted(by) != sorted(point_by):
+    model_rows, group_columns = _read_cells(model_table, table_words, "model_a", "model")
+    point_rows, point_group_columns = _read_cells(point_table, {}, "model_b", "other")
+    if sorted(group_columns) != sorted(point_group_columns):
         raise PrcError(
-            f"group both tables by= the same columns: this one has {list_names(by) or 'none'}, "
-            f"and other= has {list_names(point_by) or 'none'}"
+            f"group both tables by= the same columns: this one has "
+            f"{list_names(group_columns) or 'none'}, and other= has "
+            f"{list_names(point_group_columns) or 'none'}"
         )
-    if isinstance(point_cells, pl.LazyFrame) is not isinstance(sweep, pl.LazyFrame):
+    if isinstance(point_rows, pl.LazyFrame) is not isinstance(model_rows, pl.LazyFrame):
         raise PrcError(
             "call .lazy() or .collect() on one of the tables: one is a LazyFrame and the other "
             "a DataFrame"
         )
     return _subtract_points(
-        sweep.lazy(),
-        point_cells.lazy(),
-        by,
+        model_rows.lazy(),
+        point_rows.lazy(),
+        group_columns,
         match=match,
         metrics=point_metrics,
         etas=etas,
@@ -94,23 +97,25 @@ def _read_metrics(metrics: Any, match: Matched) -> list[PointMetric]:
 
 
 def _read_cells(
-    table: Any, words: Mapping[str, Any], name: str, model: str
+    table: Any, table_words: Mapping[str, Any], alias: str, default_name: str
 ) -> tuple[pl.DataFrame | pl.LazyFrame, list[str]]:
-    """Return the sweep, with the column of models under a `name`, and the columns of groups."""
-    sweep = table.sweep(**words)
-    columns = list(sweep.lazy().collect_schema())
-    keys = columns[: columns.index("threshold")]
-    column = {**table._words, **words}.get("model") or "model"
-    names = pl.col(column).cast(pl.String) if column in keys else pl.lit(model)
-    by = [key for key in keys if key != column]
-    check_group_names(by, list_compare_columns(None))
-    return sweep.select(*by, names.alias(name), *CELLS), by
+    """Return the sweep, with the column of models under a `alias`, and the columns of groups."""
+    sweep = table.sweep(**table_words)
+    column_names = list(sweep.lazy().collect_schema())
+    key_columns = column_names[: column_names.index("threshold")]
+    model_column = {**table._words, **table_words}.get("model") or "model"
+    name_expr = (
+        pl.col(model_column).cast(pl.String) if model_column in key_columns else pl.lit(default_name)
+    )
+    group_columns = [name for name in key_columns if name != model_column]
+    check_group_names(group_columns, list_compare_columns(None))
+    return sweep.select(*group_columns, name_expr.alias(alias), *CELLS), group_columns
 
 
 def _subtract_points(
-    sweep: pl.LazyFrame,
-    points: pl.LazyFrame,
-    by: Sequence[str],
+    model_rows: pl.LazyFrame,
+    point_rows: pl.LazyFrame,
+    group_columns: Sequence[str],
     *,
     match: Matched,
     metrics: Sequence[PointMetric],
@@ -119,139 +124,157 @@ def _subtract_points(
 ) -> pl.LazyFrame:
     """Return the differences of models, from CELLS by falling score, from the points of their groups."""
     # Users may call their columns whatever they like.
-    internal_names = {name: f"{RESERVED}by_{i}" for i, name in enumerate(by)}
-    sweep, points, by = (
-        sweep.rename(internal_names),
-        points.rename(internal_names),
-        list(internal_names.values()),
+    internal_name_of_column = {name: f"{RESERVED}by_{i}" for i, name in enumerate(group_columns)}
+    model_rows, point_rows, group_columns = (
+        model_rows.rename(internal_name_of_column),
+        point_rows.rename(internal_name_of_column),
+        list(internal_name_of_column.values()),
     )
-    keys, pair = [*by, "model_a"], [*by, "model_a", "model_b"]
-    rows = sweep.select(*keys, *(pl.col(name).cast(pl.Float64) for name in CELLS))
-    above_all = rows.group_by(keys).agg(
+    model_keys, pair_keys = [*group_columns, "model_a"], [*group_columns, "model_a", "model_b"]
+    model_rows = model_rows.select(*model_keys, *(pl.col(name).cast(pl.Float64) for name in CELLS))
+    rows_above_all = model_rows.group_by(model_keys).agg(
         tp=pl.lit(0.0),
         fp=pl.lit(0.0),
         fn=(pl.col("tp") + pl.col("fn")).first(),
         tn=(pl.col("fp") + pl.col("tn")).first(),
     )
-    rows = _join_points(pl.concat([above_all, rows]), points, by)
-    rows = _add_budget(rows.sort(*pair, pl.col("tp") + pl.col("fp")), pair, match, z_value(confidence))
-    rows = rows.filter(pl.col("rest") > 0)
-    for k, n, name in (("x", "X", "own"), ("y", "Y", "other")):
-        low, high = find_wilson_ends(pl.col(k), pl.col(n), pl.col("rest"))
-        rows = rows.with_columns(low.alias(f"{name}_low"), high.alias(f"{name}_high"))
-    grid = pl.LazyFrame({"eta": etas, _NUMBER: range(len(etas))}, schema_overrides={"eta": pl.Float64})
-    rows = rows.join(grid, how="cross")
-    differences = [
-        _subtract(rows, pair, metric, match).with_columns(metric=pl.lit(metric.name), order=pl.lit(i))
+    paired_rows = _join_points(pl.concat([rows_above_all, model_rows]), point_rows, group_columns)
+    paired_rows = paired_rows.sort(*pair_keys, pl.col("tp") + pl.col("fp"))
+    paired_rows = _add_errors_left(_add_counts(paired_rows, match), pair_keys, z_value(confidence))
+    paired_rows = paired_rows.filter(pl.col("rest") > 0)
+    for rate in ("own", "other"):
+        low, high = find_wilson_ends(pl.col(f"{rate}_hits"), pl.col(f"{rate}_size"), pl.col("rest"))
+        paired_rows = paired_rows.with_columns(low.alias(f"{rate}_low"), high.alias(f"{rate}_high"))
+    eta_rows = pl.LazyFrame(
+        {"eta": etas, _NUMBER: range(len(etas))}, schema_overrides={"eta": pl.Float64}
+    )
+    paired_rows = paired_rows.join(eta_rows, how="cross")
+    difference_frames = [
+        _subtract(paired_rows, pair_keys, metric, match).with_columns(
+            metric=pl.lit(metric.name), order=pl.lit(i)
+        )
         for i, metric in enumerate(metrics)
     ]
-    ordered = pl.concat(differences).sort(
-        *by, "eta", _NUMBER, "order", "model_a", "model_b", nulls_last=False
+    sorted_differences = pl.concat(difference_frames).sort(
+        *group_columns, "eta", _NUMBER, "order", "model_a", "model_b", nulls_last=False
     )
-    groups = (pl.col(column).alias(name) for name, column in internal_names.items())
-    return ordered.select(*groups, *list_compare_columns(None))
+    group_exprs = (pl.col(column).alias(name) for name, column in internal_name_of_column.items())
+    return sorted_differences.select(*group_exprs, *list_compare_columns(None))
 
 
-def _join_points(rows: pl.LazyFrame, points: pl.LazyFrame, by: Sequence[str]) -> pl.LazyFrame:
+def _join_points(
+    model_rows: pl.LazyFrame, point_rows: pl.LazyFrame, group_columns: Sequence[str]
+) -> pl.LazyFrame:
     """Return the rows beside each point of their group; raise if a group has none, or two of a name."""
-    cells = (pl.col(name).cast(pl.Float64).alias(_POINT + name) for name in CELLS)
-    points = points.select(*by, "model_b", *cells)
+    point_cell_exprs = (pl.col(name).cast(pl.Float64).alias(_POINT + name) for name in CELLS)
+    point_rows = point_rows.select(*group_columns, "model_b", *point_cell_exprs)
     # Of a score with two values the lower one flags all examples.
-    cuts = pl.col(f"{_POINT}fn") + pl.col(f"{_POINT}tn") > 0
-    points = points.filter(cuts | (pl.len().over(*by, "model_b") == 1))
-    twice = pl.struct(*by, "model_b").is_duplicated().sum()
-    text = " rows of other= share their group with another; match= takes one point per group"
-    points = stop_if_broken(points, [Check(twice > 0, (twice, text))])
-    if not by:
-        return rows.join(points, how="cross")
-    row_pairs = rows.join(points, on=by, how="left", nulls_equal=True)
+    has_unflagged = pl.col(f"{_POINT}fn") + pl.col(f"{_POINT}tn") > 0
+    point_rows = point_rows.filter(has_unflagged | (pl.len().over(*group_columns, "model_b") == 1))
+    n_repeated = pl.struct(*group_columns, "model_b").is_duplicated().sum()
+    repeated_text = " rows of other= share their group with another; match= takes one point per group"
+    point_rows = stop_if_broken(point_rows, [Check(n_repeated > 0, (n_repeated, repeated_text))])
+    if not group_columns:
+        return model_rows.join(point_rows, how="cross")
+    paired_rows = model_rows.join(point_rows, on=group_columns, how="left", nulls_equal=True)
     has_no_point = pl.col("model_b").is_null()
-    keys = [pl.col(name).cast(pl.String).fill_null("null") for name in by]
-    group_text = pl.concat_str(keys, separator=", ").filter(has_no_point).first()
-    parts = "other= has no row for the group ", group_text, "; add one, or leave it out"
-    return stop_if_broken(row_pairs, [Check(has_no_point.any(), parts)])
+    group_texts = [pl.col(name).cast(pl.String).fill_null("null") for name in group_columns]
+    group_text = pl.concat_str(group_texts, separator=", ").filter(has_no_point).first()
+    message_parts = "other= has no row for the group ", group_text, "; add one, or leave it out"
+    return stop_if_broken(paired_rows, [Check(has_no_point.any(), message_parts)])
 
 
-def _add_budget(rows: pl.LazyFrame, pair: Sequence[str], match: Matched, z: float) -> pl.LazyFrame:
-    """Add the pooled rate, the number of errors between both rates, and what is left of z."""
-    # Of the rate that is the same, k of n are those of the model; x of X and y of Y are the model and
-    # the point in the other rate.
+def _add_counts(paired_rows: pl.LazyFrame, match: Matched) -> pl.LazyFrame:
+    """Add `<rate>_hits` and `<rate>_size` of each of _RATES."""
+    # The rate that is the same is matched; the other one is the model's own, or that of the point.
     matched_cells, compared_cells = (("tp", "fn"), ("fp", "tn"))[:: 1 if match == "recall" else -1]
-    rows = rows.with_columns(
-        k=pl.col(matched_cells[0]),
-        n=pl.col(matched_cells[0]) + pl.col(matched_cells[1]),
-        x=pl.col(compared_cells[0]),
-        X=pl.col(compared_cells[0]) + pl.col(compared_cells[1]),
-        point_k=pl.col(_POINT + matched_cells[0]),
-        point_n=pl.col(_POINT + matched_cells[0]) + pl.col(_POINT + matched_cells[1]),
-        y=pl.col(_POINT + compared_cells[0]),
-        Y=pl.col(_POINT + compared_cells[0]) + pl.col(_POINT + compared_cells[1]),
+    count_exprs: dict[str, pl.Expr] = {}
+    for rate, prefix, (hit_cell, miss_cell) in (
+        ("matched", "", matched_cells),
+        ("point_matched", _POINT, matched_cells),
+        ("own", "", compared_cells),
+        ("other", _POINT, compared_cells),
+    ):
+        hits, misses = pl.col(prefix + hit_cell), pl.col(prefix + miss_cell)
+        count_exprs |= {f"{rate}_hits": hits, f"{rate}_size": hits + misses}
+    return paired_rows.with_columns(**count_exprs)
+
+
+def _add_errors_left(paired_rows: pl.LazyFrame, pair_keys: Sequence[str], z: float) -> pl.LazyFrame:
+    """Add the pooled rate, the number of errors between both rates, and what is left of z."""
+    matched_hits, point_matched_hits, own_hits, other_hits = (pl.col(f"{rate}_hits") for rate in _RATES)
+    matched_size, point_matched_size, own_size, other_size = (pl.col(f"{rate}_size") for rate in _RATES)
+    reaches_rate = matched_hits * point_matched_size >= point_matched_hits * matched_size
+    pooled_rate = (matched_hits + point_matched_hits) / (matched_size + point_matched_size)
+    paired_rows = paired_rows.with_columns(rate=pooled_rate, reaches=reaches_rate).with_columns(
+        before=pl.col("reaches").shift(-1).over(pair_keys),
+        after=pl.col("reaches").shift(1).over(pair_keys),
     )
-    k, n, point_k, point_n, x, of_x, y, of_y = map(pl.col, ("k", "n", "point_k", "point_n", *"xXyY"))
-    reaches = k * point_n >= point_k * n
-    rows = rows.with_columns(rate=(k + point_k) / (n + point_n), reaches=reaches).with_columns(
-        before=pl.col("reaches").shift(-1).over(pair), after=pl.col("reaches").shift(1).over(pair)
-    )
-    # If both rates are one, p, their difference has the variance p (1 - p) (1 / n + 1 / point_n).
+    # If both rates are one, p, their difference has the variance p (1 - p) (1 / n + 1 / n of the point).
     rate = pl.col("rate")
-    error = (rate * (1 - rate) * (1 / n + 1 / point_n)).sqrt()
-    off = (k / n - point_k / point_n).abs()
+    rate_error = (rate * (1 - rate) * (1 / matched_size + 1 / point_matched_size)).sqrt()
+    rate_gap = (matched_hits / matched_size - point_matched_hits / point_matched_size).abs()
     is_first = pl.col("reaches") & ~pl.col("after").fill_null(False)
     is_before = ~pl.col("reaches") & pl.col("before").fill_null(False)
     # The right threshold lies between the two rows.
-    errors = pl.when(is_first | is_before | (off == 0)).then(0.0).otherwise(off / error)
-    rows = rows.with_columns(errors=errors, is_first=is_first, own=x / of_x, other=y / of_y)
-    pooled = (x + y) / (of_x + of_y)
-    spread = (pooled * (1 - pooled) * (1 / of_x + 1 / of_y)).sqrt()
+    n_errors = pl.when(is_first | is_before | (rate_gap == 0)).then(0.0).otherwise(rate_gap / rate_error)
+    paired_rows = paired_rows.with_columns(
+        errors=n_errors, is_first=is_first, own=own_hits / own_size, other=other_hits / other_size
+    )
+    pooled = (own_hits + other_hits) / (own_size + other_size)
+    gap_error = (pooled * (1 - pooled) * (1 / own_size + 1 / other_size)).sqrt()
     gap = (pl.col("own") - pl.col("other")).abs()
-    between = pl.when(gap == 0).then(0.0).otherwise(gap / spread)
+    n_gap_errors = pl.when(gap == 0).then(0.0).otherwise(gap / gap_error)
     # Both terms are squares of normal variables; the least sum of a row is that of the p-value.
-    return rows.with_columns(
+    return paired_rows.with_columns(
         rest=(z * z - pl.col("errors") ** 2).clip(lower_bound=0.0).sqrt(),
-        least=(pl.col("errors") ** 2 + between**2).min().over(pair),
+        least=(pl.col("errors") ** 2 + n_gap_errors**2).min().over(pair_keys),
     )
 
 
 def _subtract(
-    rows: pl.LazyFrame, pair: Sequence[str], metric: PointMetric, match: Matched
+    paired_rows: pl.LazyFrame, pair_keys: Sequence[str], metric: PointMetric, match: Matched
 ) -> pl.LazyFrame:
     """Return one row per pair and prevalence, with the difference of a metric and its verdict."""
-    values = {}
-    for name in _ENDS:
-        recall, fpr = (pl.col("rate"), pl.col(name))[:: 1 if match == "recall" else -1]
-        values[f"of_{name}"] = metric.from_columns(recall, fpr, pl.col("eta"))
-    rows = rows.with_columns(**values)
-    limits = _find_limits(*map(pl.col, values))
-    first = pl.col("is_first")
-    sums = rows.group_by(*pair, "eta", _NUMBER).agg(
-        difference=(pl.col("of_own") - pl.col("of_other")).filter(first).first(),
+    value_exprs = {}
+    for rate_name in _ENDS:
+        recall, fpr = (pl.col("rate"), pl.col(rate_name))[:: 1 if match == "recall" else -1]
+        value_exprs[f"of_{rate_name}"] = metric.from_columns(recall, fpr, pl.col("eta"))
+    paired_rows = paired_rows.with_columns(**value_exprs)
+    limits = _find_limits(*map(pl.col, value_exprs))
+    is_first = pl.col("is_first")
+    pair_rows = paired_rows.group_by(*pair_keys, "eta", _NUMBER).agg(
+        difference=(pl.col("of_own") - pl.col("of_other")).filter(is_first).first(),
         low=limits[0].fill_nan(None).min(),
         high=limits[1].fill_nan(None).max(),
         least=pl.col("least").first(),
-        n_same=pl.min_horizontal("n", "point_n").first(),
-        n_other=pl.min_horizontal("X", "Y").first(),
+        n_same=pl.min_horizontal("matched_size", "point_matched_size").first(),
+        n_other=pl.min_horizontal("own_size", "other_size").first(),
     )
     is_known = pl.col("difference").is_not_null() & pl.col("low").is_not_null()
     matched_class, compared_class = (
         ("positives", "negatives") if match == "recall" else ("negatives", "positives")
     )
-    few = {
+    few_doubts = {
         f"few {matched_class}": pl.col("n_same") < _FEW,
         f"few {compared_class}": pl.col("n_other") < _FEW,
     }
-    is_large = (pl.col("n_same") >= _FEW) & (pl.col("n_other") >= _FEW)
-    return sums.with_columns(
+    are_classes_large = (pl.col("n_same") >= _FEW) & (pl.col("n_other") >= _FEW)
+    return pair_rows.with_columns(
         standard_error=pl.lit(None, dtype=pl.Float64),
         p_value=pl.when(is_known).then(normal_cdf(-pl.col("least").sqrt()) * 2),
-        significant=pl.when(is_known).then(judge_sign(pl.col("low"), pl.col("high"), is_large)),
-        doubt=find_first_doubt(few, is_known),
+        significant=pl.when(is_known).then(judge_sign(pl.col("low"), pl.col("high"), are_classes_large)),
+        doubt=find_first_doubt(few_doubts, is_known),
     )
 
 
-def _find_limits(model_value: pl.Expr, point_value: pl.Expr, *ends: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+def _find_limits(
+    model_value: pl.Expr, point_value: pl.Expr, *end_values: pl.Expr
+) -> tuple[pl.Expr, pl.Expr]:
     """Return both ends of a difference, from two values and the values at the ends of their rates."""
-    lows = pl.min_horizontal(ends[:2]), pl.min_horizontal(ends[2:])
-    highs = pl.max_horizontal(ends[:2]), pl.max_horizontal(ends[2:])
-    below = combine_distances([model_value - lows[0], highs[1] - point_value])  # Zou and Donner 2008
-    above = combine_distances([highs[0] - model_value, point_value - lows[1]])
-    return model_value - point_value - below, model_value - point_value + above
+    lows = pl.min_horizontal(end_values[:2]), pl.min_horizontal(end_values[2:])
+    highs = pl.max_horizontal(end_values[:2]), pl.max_horizontal(end_values[2:])
+    # Zou and Donner 2008
+    distance_below = combine_distances([model_value - lows[0], highs[1] - point_value])
+    distance_above = combine_distances([highs[0] - model_value, point_value - lows[1]])
+    return model_value - point_value - distance_below, model_value - point_value + distance_above

@@ -42,41 +42,43 @@ def add_correlation(
     point_pairs: pl.LazyFrame,
     metrics: Sequence[PointMetric],
     *,
-    is_moving: bool,
+    has_moving_threshold: bool,
     has_weights: bool,
     has_counted_eta: bool,
 ) -> pl.LazyFrame:
     """Add CORRELATION, that of the values of both models, to rows with the discordant examples."""
     rate_exprs, agreement_exprs = {}, {}
-    for name in AMOUNTS:
-        n_both = pl.col(BOTH_PREFIX + name)
-        n_examples = repeat_in_rows(pl.col(ALL_PREFIX + name) + 1, n_both)
+    for class_name in AMOUNTS:
+        n_both = pl.col(BOTH_PREFIX + class_name)
+        n_examples = repeat_in_rows(pl.col(ALL_PREFIX + class_name) + 1, n_both)
         for side in SIDES:
-            rate_exprs[side + _RATE_COLUMNS[name]] = (n_both + pl.col(side + name) + 0.5) / n_examples
-        rate_of_a, rate_of_b = (pl.col(side + _RATE_COLUMNS[name]) for side in SIDES)
+            rate_exprs[side + _RATE_COLUMNS[class_name]] = (
+                n_both + pl.col(side + class_name) + 0.5
+            ) / n_examples
+        rate_of_a, rate_of_b = (pl.col(side + _RATE_COLUMNS[class_name]) for side in SIDES)
         # Of two indicators: (P(both) - a b) / sqrt(a (1 - a) b (1 - b)).
         covariance = n_both / n_examples - rate_of_a * rate_of_b
-        variances = (rate_of_a * (1 - rate_of_a)) * (rate_of_b * (1 - rate_of_b))
-        agreement_exprs[_AGREEMENT_COLUMNS[name]] = covariance / variances.sqrt()
+        variance_product = (rate_of_a * (1 - rate_of_a)) * (rate_of_b * (1 - rate_of_b))
+        agreement_exprs[_AGREEMENT_COLUMNS[class_name]] = covariance / variance_product.sqrt()
     point_pairs = point_pairs.with_columns(**rate_exprs).with_columns(**agreement_exprs)
-    if not is_moving:
+    if not has_moving_threshold:
         is_sum = paired_errors.is_weighted_sum
         unsummed_metrics = [metric if has_weights or not is_sum(metric) else None for metric in metrics]
         point_pairs = _add_moves(point_pairs, unsummed_metrics, has_counted_eta=has_counted_eta)
-    agreement_of_move = {
-        _MOVE_COLUMNS[name]: pl.col(column) for name, column in _AGREEMENT_COLUMNS.items()
+    agreement_of_move_column = {
+        _MOVE_COLUMNS[class_name]: pl.col(column) for class_name, column in _AGREEMENT_COLUMNS.items()
     }
-    agreement_of_move |= {MOVE_NAMES["eta"]: pl.lit(1.0)} if has_counted_eta else {}
+    agreement_of_move_column |= {MOVE_NAMES["eta"]: pl.lit(1.0)} if has_counted_eta else {}
     # With moves m and agreements g: sum of g m_A m_B, over the roots of the sums of m_A^2 and m_B^2.
     error_squares = [
-        sum((pl.col(side + move_column) ** 2 for move_column in agreement_of_move), pl.lit(0.0))
+        sum((pl.col(side + move_column) ** 2 for move_column in agreement_of_move_column), pl.lit(0.0))
         for side in SIDES
     ]
-    shares = (
+    shared_error_exprs = (
         agreement * pl.col(A + move_column) * pl.col(B + move_column)
-        for move_column, agreement in agreement_of_move.items()
+        for move_column, agreement in agreement_of_move_column.items()
     )
-    correlation = sum(shares, pl.lit(0.0)) / (error_squares[0] * error_squares[1]).sqrt()
+    correlation = sum(shared_error_exprs, pl.lit(0.0)) / (error_squares[0] * error_squares[1]).sqrt()
     # A value that no rate moves, such as precision at prevalence 1, shares no error.
     return point_pairs.with_columns(correlation.fill_nan(0.0).alias(CORRELATION))
 
@@ -101,25 +103,25 @@ def _add_moves(
     end_exprs: dict[str, pl.Expr] = {}
     move_exprs: dict[str, pl.Expr] = {}
     for side in SIDES:
-        middle_of_rate = {name: pl.col(side + rate) for name, rate in _RATE_COLUMNS.items()} | {
-            "eta": eta
-        }
-        for name in AMOUNTS:
-            variance = middle_of_rate[name] * (1 - middle_of_rate[name])
-            error = (variance / repeat_in_rows(pl.col(ALL_PREFIX + name) + 1, variance)).sqrt()
+        middle_of_name = {
+            class_name: pl.col(side + rate) for class_name, rate in _RATE_COLUMNS.items()
+        } | {"eta": eta}
+        for class_name in AMOUNTS:
+            variance = middle_of_name[class_name] * (1 - middle_of_name[class_name])
+            error = (variance / repeat_in_rows(pl.col(ALL_PREFIX + class_name) + 1, variance)).sqrt()
             end_exprs |= {
-                f"{side}{name}_{sign}": middle_of_rate[name] + sign * error for sign in (-0.5, 0.5)
+                f"{side}{class_name}_{sign}": middle_of_name[class_name] + sign * error
+                for sign in (-0.5, 0.5)
             }
             low_value, high_value = (
-                evaluate(middle_of_rate | {name: pl.col(f"{side}{name}_{sign}")}) for sign in (-0.5, 0.5)
+                evaluate(middle_of_name | {class_name: pl.col(f"{side}{class_name}_{sign}")})
+                for sign in (-0.5, 0.5)
             )
-            move_exprs[side + _MOVE_COLUMNS[name]] = (high_value - low_value).abs()
+            move_exprs[side + _MOVE_COLUMNS[class_name]] = (high_value - low_value).abs()
         if has_counted_eta:
             # The logit of eta, less and plus half its error.
-            etas = (1 / (1 + (sign * eta_error / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
-            low_value, high_value = (
-                evaluate(middle_of_rate | {"eta": end_of_eta}) for end_of_eta in etas
-            )
+            eta_ends = (1 / (1 + (sign * eta_error / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
+            low_value, high_value = (evaluate(middle_of_name | {"eta": eta_end}) for eta_end in eta_ends)
             move_exprs[side + MOVE_NAMES["eta"]] = (
                 pl.when(eta_error > 0).then(high_value - low_value).otherwise(0.0)
             )

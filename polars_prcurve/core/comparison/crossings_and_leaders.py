@@ -57,10 +57,10 @@ class ModelIndex:
 
     def group_numbers(self) -> Indices:
         """Return the number of the `by` group of each model, from 1 up."""
-        key_columns = [pl.col(name) for name in self.model_rows.columns if name != Row.MODEL]
+        key_exprs = [pl.col(name) for name in self.model_rows.columns if name != Row.MODEL]
         is_first = pl.int_range(pl.len()) == 0
-        has_changed = [key.ne_missing(key.shift(1)) for key in key_columns]
-        is_group_start = pl.any_horizontal(is_first, *has_changed) if key_columns else is_first
+        has_changed_exprs = [key_expr.ne_missing(key_expr.shift(1)) for key_expr in key_exprs]
+        is_group_start = pl.any_horizontal(is_first, *has_changed_exprs) if key_exprs else is_first
         return self.model_rows.select(is_group_start.cum_sum().cast(pl.Int64)).to_series().to_numpy()
 
     def list_pairs(self) -> tuple[Indices, Indices]:
@@ -68,11 +68,11 @@ class ModelIndex:
         group_numbers = self.group_numbers()
         group_starts = np.flatnonzero(np.diff(group_numbers, prepend=0))
         group_ends = np.append(group_starts, len(group_numbers))[1:]
-        pairs = [
+        pair_arrays = [
             np.array(np.triu_indices(group_end - group_start, 1)) + group_start
             for group_start, group_end in zip(group_starts, group_ends, strict=True)
         ]
-        return tuple(np.concatenate([np.empty((2, 0), dtype=np.intp), *pairs], axis=1))
+        return tuple(np.concatenate([np.empty((2, 0), dtype=np.intp), *pair_arrays], axis=1))
 
     def build_table(self, model_numbers: Indices, **columns: Any) -> pl.DataFrame:
         """Return a table with the `by` columns of these models, and the given columns."""
@@ -116,34 +116,40 @@ class ModelScores:
 
         Models that part are equal below the logit: nobody is overtaken, but the order changes.
         """
-        first_models, second_models = self.model_index.list_pairs()
+        first_model_numbers, second_model_numbers = self.model_index.list_pairs()
         if self.point_metric is None or self.point_metric.ties is None:
-            ends = self.low_logit, self.high_logit
+            logit_ends = self.low_logit, self.high_logit
             roots = find_sign_changes(
-                self.score_at, first_models, second_models, *ends, term_size=self.term_size
+                self.score_at,
+                first_model_numbers,
+                second_model_numbers,
+                *logit_ends,
+                term_size=self.term_size,
             )
         else:
-            roots = self._solve_ties(first_models, second_models)
+            roots = self._solve_ties(first_model_numbers, second_model_numbers)
         roots = roots.select(np.argsort(roots.logits))
-        first_of_roots = first_models[roots.pair_numbers]
-        second_of_roots = second_models[roots.pair_numbers]
+        first_of_roots = first_model_numbers[roots.pair_numbers]
+        second_of_roots = second_model_numbers[roots.pair_numbers]
         # The overtaken model is the one that is ahead below.
-        overtaken = np.where(roots.is_falling, first_of_roots, second_of_roots)
+        overtaken_models = np.where(roots.is_falling, first_of_roots, second_of_roots)
         return pl.DataFrame(
             {
-                "overtaken": overtaken,
+                "overtaken": overtaken_models,
                 "overtaker": np.where(roots.is_falling, second_of_roots, first_of_roots),
                 "logit": roots.logits,
                 "is_parting": roots.is_parting,
             }
         )
 
-    def _solve_ties(self, first_models: Indices, second_models: Indices) -> Roots:
+    def _solve_ties(self, first_model_numbers: Indices, second_model_numbers: Indices) -> Roots:
         """Return the roots of pairs of operating points, from the equation of the metric."""
         assert self.point_metric is not None
         assert self.point_metric.ties is not None
-        solutions: list[tuple[int, float, bool, bool]] = []
-        for pair_number, pair_models in enumerate(zip(first_models, second_models, strict=True)):
+        root_tuples: list[tuple[int, float, bool, bool]] = []
+        for pair_number, pair_models in enumerate(
+            zip(first_model_numbers, second_model_numbers, strict=True)
+        ):
             odds_of_ties = self.point_metric.ties(
                 *(Point(*self.points[model_number]) for model_number in pair_models)
             )
@@ -163,9 +169,14 @@ class ModelScores:
             signs = np.sign(scores_at_middles[0] - scores_at_middles[1])
             for logit, sign_below, sign_above in zip(stretch_ends[1:-1], signs, signs[1:], strict=False):
                 if sign_below * sign_above < 0:
-                    solutions.append((pair_number, logit, sign_below > 0, False))
-        dtypes = enumerate((np.intp, float, bool, bool))
-        return Roots(*(np.array([root[i] for root in solutions], dtype) for i, dtype in dtypes))
+                    root_tuples.append((pair_number, logit, sign_below > 0, False))
+        numbered_dtypes = enumerate((np.intp, float, bool, bool))
+        return Roots(
+            *(
+                np.array([root_tuple[i] for root_tuple in root_tuples], dtype)
+                for i, dtype in numbered_dtypes
+            )
+        )
 
 
 def _collect_model_scores(
@@ -186,25 +197,25 @@ def _collect_model_scores(
         model_rows = table.collect(curves.groups, "", n_etas=1)
         [name] = metrics_by_name = number_metrics([find_none_as_zero(metric)])
 
-        def score_curves(models: Indices, logits: Floats) -> Floats:
-            order = np.lexsort((logits, models))  # the order of pairs, as they come back
-            groups = model_rows[Group.NUMBER].gather(models[order])
-            eta_rows = pl.LazyFrame({Group.NUMBER: groups, "eta": from_logit(logits[order])})
+        def score_curves(model_numbers: Indices, logits: Floats) -> Floats:
+            sort_order = np.lexsort((logits, model_numbers))  # the order of pairs, as they come back
+            group_numbers = model_rows[Group.NUMBER].gather(model_numbers[sort_order])
+            eta_rows = pl.LazyFrame({Group.NUMBER: group_numbers, "eta": from_logit(logits[sort_order])})
             populations = curves.build_populations(EtaTable(eta_rows, {Group.NUMBER: pl.UInt32()}))
             populations = populations.filter(pl.col(Population.HAS_ETA_ROW).is_not_null())
             query = curves.compute_values(populations, metrics_by_name).sort(Population.NUMBER)
-            most_etas = int(np.bincount(models).max(initial=0))
-            values = table.collect(query.select(name), "", n_etas=most_etas)
-            return (values[name].fill_null(math.nan).to_numpy() * sign)[np.argsort(order)]
+            most_etas = int(np.bincount(model_numbers).max(initial=0))
+            value_rows = table.collect(query.select(name), "", n_etas=most_etas)
+            return (value_rows[name].fill_null(math.nan).to_numpy() * sign)[np.argsort(sort_order)]
 
         model_index = ModelIndex(model_rows.select(*table.by))
         return ModelScores(model_index, score_curves, sign, eta_ends, term_size)
     collected_points = table.collect(build_counted_points(table, targets), "", n_etas=1)
     point_rates = collected_points.select(pl.col("recall", "fpr").fill_null(math.nan)).to_numpy()
 
-    def score_points(models: Indices, logits: Floats) -> Floats:
+    def score_points(model_numbers: Indices, logits: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            recall, fpr = point_rates[models, 0], point_rates[models, 1]
+            recall, fpr = point_rates[model_numbers, 0], point_rates[model_numbers, 1]
             values: Floats = metric.from_rates(recall, fpr, from_logit(logits))
             return values * sign
 
@@ -218,22 +229,24 @@ def build_crossings_table(
 ) -> pl.DataFrame:
     """Return `by` and CROSSING_COLUMNS; model_a is better below eta, model_b above."""
     check_group_names(table.by, CROSSING_COLUMNS)
-    scores = _collect_model_scores(table, ranking_metric, eta_range)
+    model_scores = _collect_model_scores(table, ranking_metric, eta_range)
     model_index, order_changes = (
-        scores.model_index,
-        scores.find_order_changes().filter(~pl.col("is_parting")),
+        model_scores.model_index,
+        model_scores.find_order_changes().filter(~pl.col("is_parting")),
     )
     group_series = pl.Series("group", model_index.group_numbers()[order_changes["overtaken"].to_numpy()])
     order_changes = order_changes.with_columns(group_series).sort(
         "group", "logit", "overtaken", "overtaker"
     )
-    overtaken, overtaker, logits = (order_changes[name].to_numpy() for name in order_changes.columns[:3])
+    overtaken_models, overtaking_models, logits = (
+        order_changes[name].to_numpy() for name in order_changes.columns[:3]
+    )
     return model_index.build_table(
-        overtaken,
-        model_a=model_index.model_names(overtaken),
-        model_b=model_index.model_names(overtaker),
+        overtaken_models,
+        model_a=model_index.model_names(overtaken_models),
+        model_b=model_index.model_names(overtaking_models),
         eta=from_logit(logits),
-        value=scores.score_at(overtaken, logits) * scores.sign,
+        value=model_scores.score_at(overtaken_models, logits) * model_scores.sign,
     )
 
 
@@ -242,36 +255,46 @@ def build_leaders_table(
 ) -> pl.DataFrame:
     """Return `by` and LEADER_COLUMNS: the best model of each range, or the first of equal ones."""
     check_group_names(table.by, ("eta", *LEADER_COLUMNS))  # models are compared at values of eta
-    scores = _collect_model_scores(table, ranking_metric, eta_range)
-    order_changes, group_numbers = scores.find_order_changes(), scores.model_index.group_numbers()
+    model_scores = _collect_model_scores(table, ranking_metric, eta_range)
+    order_changes = model_scores.find_order_changes()
+    group_numbers = model_scores.model_index.group_numbers()
     # Below the first change of a group the order is constant: it is read off in the middle.
-    first_change_logits = np.full(len(group_numbers), scores.high_logit)
-    overtaken, overtaker, logits = (order_changes[name].to_numpy() for name in order_changes.columns[:3])
-    np.minimum.at(first_change_logits, group_numbers[overtaker] - 1, logits)
-    all_models = np.arange(len(group_numbers))
-    values = scores.score_at(all_models, (scores.low_logit + first_change_logits[group_numbers - 1]) / 2)
+    first_change_logits = np.full(len(group_numbers), model_scores.high_logit)
+    overtaken_models, overtaking_models, logits = (
+        order_changes[name].to_numpy() for name in order_changes.columns[:3]
+    )
+    np.minimum.at(first_change_logits, group_numbers[overtaking_models] - 1, logits)
+    all_model_numbers = np.arange(len(group_numbers))
+    starting_scores = model_scores.score_at(
+        all_model_numbers, (model_scores.low_logit + first_change_logits[group_numbers - 1]) / 2
+    )
     leader_stretches: list[tuple[int, float, float]] = []
-    for group in np.unique(group_numbers):
-        models = all_models[(group_numbers == group) & ~np.isnan(values)]
-        if len(models) > 0:
-            is_within = np.isin(overtaker, models) & np.isin(overtaken, models)
-            gaps = subtract_rounded(values[models, None], values[models], scores.term_size)
+    for group_number in np.unique(group_numbers):
+        model_numbers = all_model_numbers[(group_numbers == group_number) & ~np.isnan(starting_scores)]
+        if len(model_numbers) > 0:
+            is_overtaker_within = np.isin(overtaking_models, model_numbers)
+            is_within = is_overtaker_within & np.isin(overtaken_models, model_numbers)
+            group_scores = starting_scores[model_numbers]
+            gaps = subtract_rounded(group_scores[:, None], group_scores, model_scores.term_size)
             group_changes = order_changes.filter(is_within)
             leader_stretches += _split_by_leader(
-                models, gaps > 0, group_changes, scores.low_logit, scores.high_logit
+                model_numbers, gaps > 0, group_changes, model_scores.low_logit, model_scores.high_logit
             )
-    models, low_logits, high_logits = (
+    model_numbers, low_logits, high_logits = (
         np.array([stretch[column_number] for stretch in leader_stretches]) for column_number in range(3)
     )
-    models = models.astype(np.intp)
-    etas_of_ends = {"eta_low": scores.to_etas(low_logits), "eta_high": scores.to_etas(high_logits)}
-    return scores.model_index.build_table(
-        models, **etas_of_ends, model=scores.model_index.model_names(models)
+    model_numbers = model_numbers.astype(np.intp)
+    etas_by_column = {
+        "eta_low": model_scores.to_etas(low_logits),
+        "eta_high": model_scores.to_etas(high_logits),
+    }
+    return model_scores.model_index.build_table(
+        model_numbers, **etas_by_column, model=model_scores.model_index.model_names(model_numbers)
     )
 
 
 def _split_by_leader(
-    models: Indices,
+    model_numbers: Indices,
     is_ahead: NDArray[np.bool_],
     order_changes: pl.DataFrame,
     low_logit: float,
@@ -280,23 +303,26 @@ def _split_by_leader(
     """Yield the leader and both ends of each stretch between low and high in which the leader stays."""
     # The leader is the first model with the fewest models ahead of it, normally none.
     leader = int(np.argmin(is_ahead.sum(axis=0)))
-    overtaken, overtaker = (
-        np.searchsorted(models, order_changes[name].to_numpy()) for name in ("overtaken", "overtaker")
+    overtaken_models, overtaking_models = (
+        np.searchsorted(model_numbers, order_changes[name].to_numpy())
+        for name in ("overtaken", "overtaker")
     )
     logits = order_changes["logit"].to_numpy()
     # If three models meet at one logit, their changes are rounded apart, and must be applied together.
     change_ends = np.flatnonzero(np.diff(logits, append=np.inf) > _SAME_LOGIT) + 1
-    first_at_logit = 0
-    for first_beyond in change_ends.tolist():
-        logit = float(logits[first_at_logit])
+    change_start = 0
+    for change_end in change_ends.tolist():
+        logit = float(logits[change_start])
         for loser, winner in zip(
-            overtaken[first_at_logit:first_beyond], overtaker[first_at_logit:first_beyond], strict=True
+            overtaken_models[change_start:change_end],
+            overtaking_models[change_start:change_end],
+            strict=True,
         ):
             is_ahead[loser, winner], is_ahead[winner, loser] = False, True
         if is_ahead[:, leader].any():
             if logit - low_logit > _SAME_LOGIT:
-                yield int(models[leader]), low_logit, logit
+                yield int(model_numbers[leader]), low_logit, logit
                 low_logit = logit
             leader = int(np.argmin(is_ahead.sum(axis=0)))
-        first_at_logit = first_beyond
-    yield int(models[leader]), low_logit, high_logit
+        change_start = change_end
+    yield int(model_numbers[leader]), low_logit, high_logit

@@ -52,9 +52,11 @@ COVARIANCE, ETA_ERROR = "covariance", "eta_error"
 """What follows the name of a metric: the covariance of both values, and the error that eta adds."""
 _QUANTILE = f"{RESERVED}quantile"  # of the normal distribution, where an adjusted interval ends
 _NEAR, _FAR, _DEVIATIONS = (f"{RESERVED}{name}" for name in ("near", "far", "at"))  # deviations
-# What is left of a difference at _DEVIATIONS, their number where an end settles it, and whether its
+# The least lead at _DEVIATIONS, their number where an end settles it, and whether its
 # sign was certain in the step before.
-_REST, _BOUND, _WAS_CERTAIN = (f"{RESERVED}{name}" for name in ("rest", "bound", "certain"))
+_LEAST_LEAD, _SETTLED_DEVIATIONS, _WAS_CERTAIN = (
+    f"{RESERVED}{name}" for name in ("least_lead", "settled", "certain")
+)
 # Deviations as quantiles of Student's distribution, and distances from a value to both of its ends.
 _STRETCHED_DEVIATIONS, _DISTANCE_BELOW, _DISTANCE_ABOVE = (
     f"{RESERVED}{name}" for name in ("stretched", "below", "above")
@@ -87,23 +89,23 @@ class Level(NamedTuple):
         """Add what `n_deviations` reads; differences in `difference_columns` are null if not known."""
         n_pairs = pl.len().over(self.family_columns)
         if self.adjust == "models":
-            deviations_by_count = normal.list_range_deviations(self.confidence)
+            deviations_by_n_models = normal.list_range_deviations(self.confidence)
             deviation_rows = pl.LazyFrame(
-                {_DEVIATIONS: range(len(deviations_by_count)), _QUANTILE: deviations_by_count}
+                {_DEVIATIONS: range(len(deviations_by_n_models)), _QUANTILE: deviations_by_n_models}
             )
             n_pairs = pl.max_horizontal(pl.col(difference_columns).count().over(self.family_columns), 0)
             # K models have m = K (K - 1) / 2 pairs.
             n_models = (0.5 + (0.25 + 2.0 * n_pairs).sqrt()).round().cast(pl.Int64)
             differences = differences.with_columns(
-                n_models.clip(0, len(deviations_by_count) - 1).alias(_DEVIATIONS)
+                n_models.clip(0, len(deviations_by_n_models) - 1).alias(_DEVIATIONS)
             )
             differences = differences.join(
                 deviation_rows, on=_DEVIATIONS, how="left", maintain_order="left"
             )
             return differences.drop(_DEVIATIONS)
         if self.adjust == "holm":  # Bonferroni: the level of each of m pairs is 1 - (1 - confidence) / m
-            tail = (1 - self.confidence) / 2 / n_pairs
-            differences = normal.add_normal_quantile(differences, tail, _QUANTILE)
+            tail_probability = (1 - self.confidence) / 2 / n_pairs
+            differences = normal.add_normal_quantile(differences, tail_probability, _QUANTILE)
             return differences.with_columns(-pl.col(_QUANTILE))
         return differences
 
@@ -126,8 +128,8 @@ def add_limits(
         if counts_unseen(metric) and may_rank_alike:  # where models rank alike, these limits are nearer
             n_deviations = pl.col(_STRETCHED_DEVIATIONS)
             differences = ap_differences.add_least_leads(differences, name, n_deviations)
-            like_low, like_high = map(pl.when(is_varying).then, ap_differences.find_limits(name))
-            low, high = pl.max_horizontal(low, like_low), pl.min_horizontal(high, like_high)
+            low_if_alike, high_if_alike = map(pl.when(is_varying).then, ap_differences.find_limits(name))
+            low, high = pl.max_horizontal(low, low_if_alike), pl.min_horizontal(high, high_if_alike)
         differences = differences.with_columns(
             pl.when(is_known).then(low).alias(f"{name}_low"),
             pl.when(is_known).then(high).alias(f"{name}_high"),
@@ -136,8 +138,8 @@ def add_limits(
             differences = _find_deviations(differences, name, freedom)
             z = pl.col(_DEVIATIONS)
             if may_rank_alike:
-                like_z = ap_differences.count_deviations(name)
-                z = pl.max_horizontal(z, _shrink(like_z, freedom))
+                z_if_alike = ap_differences.count_deviations(name)
+                z = pl.max_horizontal(z, _shrink(z_if_alike, freedom))
         else:
             z = _count_deviations(name, freedom)
         p_value = pl.when(is_varying).then(normal.normal_cdf(-z) * 2)
@@ -152,21 +154,25 @@ def stretch_limits(
     differences: pl.LazyFrame, metrics_by_name: Mapping[str, CurveMetric], level: Level
 ) -> pl.LazyFrame:
     """Stretch limits of replicates as normal ones would be, to no fewer deviations than requested."""
-    factor = level.n_deviations * (1 / z_value(level.confidence))
-    limit_columns: dict[str, pl.Expr] = {}
+    stretch_factor = level.n_deviations * (1 / z_value(level.confidence))
+    limit_exprs: dict[str, pl.Expr] = {}
     for name in metrics_by_name:
-        middle, low, high = (pl.col(f"{name}_{kind}") for kind in ("difference", "low", "high"))
+        difference, low, high = (pl.col(f"{name}_{kind}") for kind in ("difference", "low", "high"))
         half_width = level.n_deviations * pl.col(f"{name}_standard_error")
-        when_limits = pl.when(low.is_not_null() & high.is_not_null())
-        low_end = pl.min_horizontal(middle + (low - middle) * factor, middle - half_width)
-        high_end = pl.max_horizontal(middle + (high - middle) * factor, middle + half_width)
-        limit_columns |= {
-            f"{name}_low": when_limits.then(low_end),
-            f"{name}_high": when_limits.then(high_end),
+        when_has_limits = pl.when(low.is_not_null() & high.is_not_null())
+        low_end = pl.min_horizontal(
+            difference + (low - difference) * stretch_factor, difference - half_width
+        )
+        high_end = pl.max_horizontal(
+            difference + (high - difference) * stretch_factor, difference + half_width
+        )
+        limit_exprs |= {
+            f"{name}_low": when_has_limits.then(low_end),
+            f"{name}_high": when_has_limits.then(high_end),
         }
-        limit_columns[f"{name}_p_adjusted"] = pl.lit(None, dtype=pl.Float64)
+        limit_exprs[f"{name}_p_adjusted"] = pl.lit(None, dtype=pl.Float64)
     differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics_by_name])
-    return differences.with_columns(**limit_columns)
+    return differences.with_columns(**limit_exprs)
 
 
 def _stretch(n_deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:
@@ -193,7 +199,10 @@ def _find_limits(
     if not counts_unseen(metric):
         return differences, (difference - half_width, difference + half_width)
     differences = _bind_distances(differences, name, n_deviations, SIDES, SIDES[::-1])
-    reaches = [_find_reach(name, n_deviations, better, worse) for better, worse in (SIDES, SIDES[::-1])]
+    reaches = [
+        _find_reach(name, n_deviations, better_side, worse_side)
+        for better_side, worse_side in (SIDES, SIDES[::-1])
+    ]
     cautious_difference = pl.col(f"{name}_{CAUTIOUS}_difference")
     return differences, (
         pl.min_horizontal(
@@ -206,28 +215,28 @@ def _find_limits(
 
 
 def _bind_distances(
-    differences: pl.LazyFrame, name: str, n_deviations: pl.Expr, *pairs: Sequence[str]
+    differences: pl.LazyFrame, name: str, n_deviations: pl.Expr, *side_pairs: Sequence[str]
 ) -> pl.LazyFrame:
     """Add what `_find_reach` reads: distances from both values to the ends that point at each other."""
-    distance_columns: dict[str, pl.Expr] = {}
-    for better, worse in pairs:
-        low, _ = find_ends(name, n_deviations, better)
-        _, high = find_ends(name, n_deviations, worse)
-        distance_columns[better + _DISTANCE_BELOW] = pl.col(better + name) - low
-        distance_columns[worse + _DISTANCE_ABOVE] = high - pl.col(worse + name)
-    return differences.with_columns(**distance_columns)
+    distance_exprs: dict[str, pl.Expr] = {}
+    for better_side, worse_side in side_pairs:
+        low, _ = find_ends(name, n_deviations, better_side)
+        _, high = find_ends(name, n_deviations, worse_side)
+        distance_exprs[better_side + _DISTANCE_BELOW] = pl.col(better_side + name) - low
+        distance_exprs[worse_side + _DISTANCE_ABOVE] = high - pl.col(worse_side + name)
+    return differences.with_columns(**distance_exprs)
 
 
-def _find_reach(name: str, n_deviations: pl.Expr, better: str, worse: str) -> pl.Expr:
+def _find_reach(name: str, n_deviations: pl.Expr, better_side: str, worse_side: str) -> pl.Expr:
     """Return how far the lead of one side may be below what was seen."""
     error, eta_error = pl.col(f"{name}_standard_error"), pl.col(f"{name}_{ETA_ERROR}")
-    squares = pl.col(better + _DISTANCE_BELOW) ** 2 + pl.col(worse + _DISTANCE_ABOVE) ** 2
+    square_sum = pl.col(better_side + _DISTANCE_BELOW) ** 2 + pl.col(worse_side + _DISTANCE_ABOVE) ** 2
     shared_variance = (
         n_deviations * n_deviations * 2 * pl.col(f"{name}_{COVARIANCE}").clip(lower_bound=0.0)
     )
-    distance_of_both = (squares - shared_variance).clip(lower_bound=0.0).sqrt()
+    combined_distance = (square_sum - shared_variance).clip(lower_bound=0.0).sqrt()
     nearer_distance = pl.min_horizontal(
-        distance_of_both, find_gap(name, error, n_deviations, better, worse)
+        combined_distance, find_gap(name, error, n_deviations, better_side, worse_side)
     )
     # Equal models have no error, whatever was not seen, and neither have models at eta = 0.
     sample_distance = pl.when(error > eta_error * (1 + 1e-9)).then(nearer_distance)
@@ -245,54 +254,61 @@ def _find_deviations(differences: pl.LazyFrame, name: str, freedom: pl.Expr | No
     # is known, so that one limit is needed: the lower one of its lead.
     search_rows = _name_by_order(differences, name)
 
-    def add_rest(search_rows: pl.LazyFrame, column: str) -> pl.LazyFrame:
-        """Add what is left of the lead, at _DEVIATIONS."""
+    def add_lead(search_rows: pl.LazyFrame, lead_column: str) -> pl.LazyFrame:
+        """Add the least lead at _DEVIATIONS."""
         n_deviations = _stretch(pl.col(_DEVIATIONS), freedom).alias(_STRETCHED_DEVIATIONS)
-        return _add_least_lead(search_rows.with_columns(n_deviations), name, column)
+        return _add_least_lead(search_rows.with_columns(n_deviations), name, lead_column)
 
-    chance_deviations = _count_deviations(name, freedom).clip(
-        upper_bound=_MOST_DEVIATIONS
-    )  # it is certain no farther
-    for end_column, start in ((_NEAR, pl.lit(0.0)), (_FAR, chance_deviations)):
-        search_rows = search_rows.with_columns(start.alias(end_column), start.alias(_DEVIATIONS))
-        search_rows = add_rest(search_rows, f"{end_column}_rest")
-    near_rest, far_rest, rest = pl.col(f"{_NEAR}_rest"), pl.col(f"{_FAR}_rest"), pl.col(_REST)
-    bound = pl.when(near_rest <= 0).then(0.0).when(far_rest >= 0).then(_FAR)
+    # It is certain no farther than by chance alone.
+    most_deviations = _count_deviations(name, freedom).clip(upper_bound=_MOST_DEVIATIONS)
+    for end_column, start_deviations in ((_NEAR, pl.lit(0.0)), (_FAR, most_deviations)):
+        search_rows = search_rows.with_columns(
+            start_deviations.alias(end_column), start_deviations.alias(_DEVIATIONS)
+        )
+        search_rows = add_lead(search_rows, f"{end_column}_lead")
+    near_lead, far_lead, least_lead = (
+        pl.col(f"{_NEAR}_lead"),
+        pl.col(f"{_FAR}_lead"),
+        pl.col(_LEAST_LEAD),
+    )
+    settled_deviations = pl.when(near_lead <= 0).then(0.0).when(far_lead >= 0).then(_FAR)
     search_rows = search_rows.with_columns(
-        bound.alias(_BOUND), pl.lit(None, dtype=pl.Boolean).alias(_WAS_CERTAIN)
+        settled_deviations.alias(_SETTLED_DEVIATIONS), pl.lit(None, dtype=pl.Boolean).alias(_WAS_CERTAIN)
     )
     for _ in range(_N_STEPS):
         next_deviations = pl.col(_NEAR) + (pl.col(_FAR) - pl.col(_NEAR)) * (
-            near_rest / (near_rest - far_rest)
+            near_lead / (near_lead - far_lead)
         )
-        search_rows = add_rest(search_rows.with_columns(next_deviations.alias(_DEVIATIONS)), _REST)
-        is_certain, is_repeated = rest > 0, (rest > 0) == pl.col(_WAS_CERTAIN)
-        weight = pl.when(is_repeated).then(0.5).otherwise(1.0)
+        search_rows = add_lead(search_rows.with_columns(next_deviations.alias(_DEVIATIONS)), _LEAST_LEAD)
+        is_certain, is_repeated = least_lead > 0, (least_lead > 0) == pl.col(_WAS_CERTAIN)
+        illinois_factor = pl.when(is_repeated).then(0.5).otherwise(1.0)
+        next_near_lead = pl.when(is_certain).then(least_lead).otherwise(near_lead * illinois_factor)
+        next_far_lead = pl.when(is_certain).then(far_lead * illinois_factor).otherwise(least_lead)
         search_rows = search_rows.with_columns(
             pl.when(is_certain).then(_DEVIATIONS).otherwise(_NEAR).alias(_NEAR),
             pl.when(is_certain).then(_FAR).otherwise(_DEVIATIONS).alias(_FAR),
-            pl.when(is_certain).then(rest).otherwise(near_rest * weight).alias(f"{_NEAR}_rest"),
-            pl.when(is_certain).then(far_rest * weight).otherwise(rest).alias(f"{_FAR}_rest"),
+            next_near_lead.alias(f"{_NEAR}_lead"),
+            next_far_lead.alias(f"{_FAR}_lead"),
             is_certain.alias(_WAS_CERTAIN),
         )
-    return search_rows.with_columns(pl.coalesce(_BOUND, _DEVIATIONS).alias(_DEVIATIONS))
+    return search_rows.with_columns(pl.coalesce(_SETTLED_DEVIATIONS, _DEVIATIONS).alias(_DEVIATIONS))
 
 
 def _name_by_order(differences: pl.LazyFrame, name: str) -> pl.LazyFrame:
     """Add the columns of both models by which is ahead, and its leads over the other one."""
     when_a_leads = pl.when(pl.col(f"{name}_difference") > 0)
-    columns: dict[str, pl.Expr] = {}
+    order_exprs: dict[str, pl.Expr] = {}
     for ending in EXTENDED:
-        of_a, of_b = (f"{side}{name}{ending}" for side in SIDES)
-        columns[f"{_AHEAD}{name}{ending}"] = when_a_leads.then(of_a).otherwise(of_b)
-        columns[f"{_BEHIND}{name}{ending}"] = when_a_leads.then(of_b).otherwise(of_a)
-    for lead, kind in ((_LEAD, ""), (_CAUTIOUS_LEAD, f"_{CAUTIOUS}")):
+        column_of_a, column_of_b = (f"{side}{name}{ending}" for side in SIDES)
+        order_exprs[f"{_AHEAD}{name}{ending}"] = when_a_leads.then(column_of_a).otherwise(column_of_b)
+        order_exprs[f"{_BEHIND}{name}{ending}"] = when_a_leads.then(column_of_b).otherwise(column_of_a)
+    for lead_column, kind in ((_LEAD, ""), (_CAUTIOUS_LEAD, f"_{CAUTIOUS}")):
         difference = pl.col(f"{name}{kind}_difference")
-        columns[lead] = when_a_leads.then(difference).otherwise(-difference)
-    return differences.with_columns(**columns)
+        order_exprs[lead_column] = when_a_leads.then(difference).otherwise(-difference)
+    return differences.with_columns(**order_exprs)
 
 
-def _add_least_lead(search_rows: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
+def _add_least_lead(search_rows: pl.LazyFrame, name: str, lead_column: str) -> pl.LazyFrame:
     """Add the lower limit of the lead of the model ahead, over `_name_by_order`."""
     lead, cautious_lead, n_deviations = map(pl.col, (_LEAD, _CAUTIOUS_LEAD, _STRETCHED_DEVIATIONS))
     half_width = n_deviations * pl.col(f"{name}_standard_error")
@@ -302,7 +318,7 @@ def _add_least_lead(search_rows: pl.LazyFrame, name: str, column: str) -> pl.Laz
         cautious_lead - half_width,
     )
     search_rows = _bind_distances(search_rows, name, n_deviations, (_AHEAD, _BEHIND))
-    return search_rows.with_columns(least_lead.alias(column))
+    return search_rows.with_columns(least_lead.alias(lead_column))
 
 
 def add_flags(
@@ -313,8 +329,8 @@ def add_flags(
     has_freedom: bool,
 ) -> pl.LazyFrame:
     """Add whether a sign is certain, as `<name>_significant`: null where no error is known."""
-    flag_columns: dict[str, pl.Expr] = {}
-    has_few = pl.col(LEAST_SIZE) < _LEAST_EXAMPLES
+    flag_exprs: dict[str, pl.Expr] = {}
+    has_few_examples = pl.col(LEAST_SIZE) < _LEAST_EXAMPLES
     for name, metric in metrics_by_name.items():
         error, difference = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
         is_known = error.is_not_null() & difference.is_not_null()
@@ -326,18 +342,18 @@ def add_flags(
             freedom = pl.col(f"{name}_freedom") if has_freedom else None
             half_width = _stretch(level.n_deviations, freedom) * error
             is_relied_upon = doubt.is_null() | ((difference.abs() >= 2 * half_width) & (error > 0))
-        flag_columns[f"{name}_{DOUBT}"] = doubt_missing_ends(doubt, [f"{name}_low", f"{name}_high"])
-        is_significant = judge_sign(low, high, is_relied_upon & ~has_few)
-        flag_columns[f"{name}_significant"] = pl.when(is_known).then(is_significant)
-    return differences.with_columns(**flag_columns)
+        flag_exprs[f"{name}_{DOUBT}"] = doubt_missing_ends(doubt, [f"{name}_low", f"{name}_high"])
+        is_significant = judge_sign(low, high, is_relied_upon & ~has_few_examples)
+        flag_exprs[f"{name}_significant"] = pl.when(is_known).then(is_significant)
+    return differences.with_columns(**flag_exprs)
 
 
 def cut_to_range(differences: pl.LazyFrame, metrics: Iterable[Metric]) -> pl.LazyFrame:
     """Cut limits where no two values of a metric are that far apart: those of shares at -1 and 1."""
     # The errors of two models that share examples add up to more than the values allow, where they are
     # thought to go in opposite directions, and limits of several models are stretched.
-    widths = {metric.name: metric.range[1] - metric.range[0] for metric in metrics}
-    return cut_to_ranges(differences, {name: (-width, width) for name, width in widths.items()})
+    width_of_metric = {metric.name: metric.range[1] - metric.range[0] for metric in metrics}
+    return cut_to_ranges(differences, {name: (-width, width) for name, width in width_of_metric.items()})
 
 
 def judge_sign(low: pl.Expr, high: pl.Expr, is_relied_upon: pl.Expr) -> pl.Expr:

@@ -96,34 +96,36 @@ def build_values_and_differences(comparison: Comparison) -> tuple[pl.LazyFrame |
     eta_column, *other_columns = model_pairs.list_compare_columns(comparison.adjust)
     check_result_columns(comparison.table, comparison.grid, [eta_column, *other_columns, "p_adjusted"])
     comparison.table.require_example_counts()
-    parts = _separate_targets(comparison)
-    if any(part.target is not None for part in parts):
+    part_comparisons = _separate_targets(comparison)
+    if any(part_comparison.target is not None for part_comparison in part_comparisons):
         comparison.grid.require_exact("a comparison at a target")
     elif comparison.interval_options.method != "analytic":
         comparison.grid.require_exact('method="bootstrap"')
-    model_values, differences = None, []
-    for part in parts:
-        if part.target is None:
-            model_values, part_differences = subtract_curve_metrics(part)
+    model_values, differences_of_parts = None, []
+    for part_comparison in part_comparisons:
+        if part_comparison.target is None:
+            model_values, part_differences = subtract_curve_metrics(part_comparison)
         else:
-            part_differences = subtract_point_metrics(part)
-        differences.append(difference_limits.cut_to_range(part_differences, part.metrics))
+            part_differences = subtract_point_metrics(part_comparison)
+        differences_of_parts.append(
+            difference_limits.cut_to_range(part_differences, part_comparison.metrics)
+        )
     key_columns = (*comparison.table.group_columns, eta_column, *comparison.grid.carried_columns)
     result_columns = (*key_columns, *other_columns)
-    if len(parts) == 1:
-        return model_values, differences[0].select(result_columns)
+    if len(part_comparisons) == 1:
+        return model_values, differences_of_parts[0].select(result_columns)
     metric_names = [metric.name for metric in comparison.metrics]
-    order = (
+    order_exprs = (
         pl.col(BASE_GROUP).ne_missing(pl.col(BASE_GROUP).shift(1)).cum_sum().alias(BASE_GROUP),
         pl.col(ETA_NUMBER),
         pl.col("metric").cast(pl.Enum(metric_names)).alias(METRIC_NUMBER),
     )
-    numbered_differences = (
-        rows.with_row_index(_ROW_NUMBER).select(*result_columns, *order, _ROW_NUMBER)
-        for rows in differences
+    numbered_frames = (
+        rows.with_row_index(_ROW_NUMBER).select(*result_columns, *order_exprs, _ROW_NUMBER)
+        for rows in differences_of_parts
     )
-    order_columns = [BASE_GROUP, ETA_NUMBER, METRIC_NUMBER, _ROW_NUMBER]
-    sorted_differences = pl.concat(numbered_differences).sort(order_columns)
+    sort_columns = [BASE_GROUP, ETA_NUMBER, METRIC_NUMBER, _ROW_NUMBER]
+    sorted_differences = pl.concat(numbered_frames).sort(sort_columns)
     return model_values, sorted_differences.select(result_columns)
 
 
@@ -135,17 +137,19 @@ def _separate_targets(comparison: Comparison) -> list[Comparison]:
     if comparison.target is not None or not comparison.metrics:
         return [comparison]
     is_analytic = comparison.interval_options.method == "analytic"
-    split = separate_targets(
+    split_metrics = separate_targets(
         {metric.name: cast("CurveMetric", metric) for metric in comparison.metrics},
         finds_rows=is_analytic and has_intervals_at_targets(comparison.table),
     )
-    parts = [comparison._replace(metrics=[*split.others.values()])] if split.others else []
+    part_comparisons = (
+        [comparison._replace(metrics=[*split_metrics.others.values()])] if split_metrics.others else []
+    )
     metrics_of_target: dict[AtTarget, list[PointMetric]] = {}
-    for name, metric in split.at_targets.items():
+    for name, metric in split_metrics.at_targets.items():
         at_target = cast("AtTarget", metric.recipe.at_target)
         target_key = at_target._replace(metric=point_formulas.recall)
         metrics_of_target.setdefault(target_key, []).append(at_target.metric.alias(name))
-    return parts + [
+    return part_comparisons + [
         comparison._replace(metrics=metrics, target=build_target_of_metric(at_target, comparison.table))
         for at_target, metrics in metrics_of_target.items()
     ]
@@ -156,8 +160,8 @@ def _choose_farthest(
 ) -> pl.LazyFrame:
     """Return the pair of the best and the worst model, as a and b, by group, prevalence and metric."""
     key_columns, difference = [*table.group_columns, "eta", "metric", _STEP_NUMBER], pl.col("difference")
-    falling_metrics = [name for name, sign in sign_of_metric.items() if sign < 0]
-    lead = pl.when(pl.col("metric").is_in(falling_metrics)).then(-difference).otherwise(difference)
+    falling_metric_names = [name for name, sign in sign_of_metric.items() if sign < 0]
+    lead = pl.when(pl.col("metric").is_in(falling_metric_names)).then(-difference).otherwise(difference)
     step_number = model_pairs.number_within([*key_columns[:-1], "model_a", "model_b"])
     numbered_differences = differences.with_row_index(_ROW_NUMBER).with_columns(
         step_number.alias(_STEP_NUMBER)
@@ -172,7 +176,7 @@ def _choose_farthest(
     farthest_pairs = numbered_differences.filter(
         pl.col(_ROW_NUMBER) == pl.col(_FARTHEST_ROW).min().over(key_columns)
     ).sort(_ROW_NUMBER)
-    turned_columns = {
+    turned_exprs = {
         "model_a": pl.col("model_b"),
         "model_b": pl.col("model_a"),
         "difference": -difference,
@@ -181,7 +185,7 @@ def _choose_farthest(
     }
     when_behind = pl.when((lead < 0).fill_null(False))
     farthest_pairs = farthest_pairs.with_columns(
-        when_behind.then(turned_column).otherwise(name).alias(name)
-        for name, turned_column in turned_columns.items()
+        when_behind.then(turned_expr).otherwise(name).alias(name)
+        for name, turned_expr in turned_exprs.items()
     )
     return farthest_pairs.drop(_ROW_NUMBER, _STEP_NUMBER, _FARTHEST_ROW)

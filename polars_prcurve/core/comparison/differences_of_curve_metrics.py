@@ -40,7 +40,7 @@ from polars_prcurve.core.uncertainty.unseen_examples import CAUTIOUS, EXTENDED, 
 _ROUNDING = 1e-11  # standard errors up to this share of the value are rounding
 
 
-class _Models(NamedTuple):
+class _ModelCurves(NamedTuple):
     """The curves of all models, and the metrics by which they are compared."""
 
     comparison: Comparison
@@ -61,9 +61,9 @@ class _Models(NamedTuple):
         is_paired = self.comparison.pairing != "apart"
         return is_paired and not self.table.sample.knows_weights
 
-    def name(self, kind: str) -> list[str]:
+    def name(self, ending: str) -> list[str]:
         """Return the columns of one kind of all metrics."""
-        return [f"{name}_{kind}" for name in self.metrics_by_name]
+        return [f"{name}_{ending}" for name in self.metrics_by_name]
 
 
 def subtract_curve_metrics(comparison: Comparison) -> tuple[pl.LazyFrame, pl.LazyFrame]:
@@ -71,44 +71,48 @@ def subtract_curve_metrics(comparison: Comparison) -> tuple[pl.LazyFrame, pl.Laz
 
     Both have more columns.
     """
-    models = _build_models(comparison)
-    model_values = _compute_values(models)
+    model_curves = _build_model_curves(comparison)
+    model_values = _compute_values(model_curves)
     has_analytic_errors = comparison.interval_options.method == "analytic"
-    subtract = _subtract_paired if has_analytic_errors else _subtract_replicates
-    subtract = _subtract_apart if comparison.pairing == "apart" else subtract
-    differences = subtract(models, model_values)
+    subtract_models = _subtract_paired if has_analytic_errors else _subtract_replicates
+    subtract_models = _subtract_apart if comparison.pairing == "apart" else subtract_models
+    differences = subtract_models(model_curves, model_values)
     family_columns = [BASE_GROUP, ETA_NUMBER]
-    metrics_by_name, has_freedom = models.metrics_by_name, models.has_freedom
+    metrics_by_name, has_freedom = model_curves.metrics_by_name, model_curves.has_freedom
     level = difference_limits.Level(comparison.interval_options.level, comparison.adjust, family_columns)
     if comparison.pairing == "apart" or has_analytic_errors:
-        differences = _carry_eta_errors(differences, models, level.confidence)
+        differences = _carry_eta_errors(differences, model_curves, level.confidence)
         differences = difference_limits.add_limits(
             differences,
             metrics_by_name,
             level,
             has_freedom=has_freedom,
-            may_rank_alike=models.may_rank_alike,
+            may_rank_alike=model_curves.may_rank_alike,
         )
     elif comparison.adjust is not None:
         differences = difference_limits.stretch_limits(differences, metrics_by_name, level)
-    least_size = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(difference_limits.LEAST_SIZE)
-    differences = differences.with_columns(least_size)
+    smaller_class_size = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(
+        difference_limits.LEAST_SIZE
+    )
+    differences = differences.with_columns(smaller_class_size)
     differences = difference_limits.add_flags(
         differences, metrics_by_name, level, has_freedom=has_freedom
     )
-    kinds = set(model_pairs.list_compare_columns(comparison.adjust))
-    kinds -= {"eta", "metric", "model_a", "model_b"}
-    columns_by_kind = {kind: [pl.col(name) for name in models.name(kind)] for kind in kinds}
-    labels = [metric.name for metric in metrics_by_name.values()]
-    metric_rows = repeat_rows(differences, len(labels)).with_columns(
-        pl.col("eta").fill_nan(None), *long_columns(columns_by_kind, labels)
+    result_endings = set(model_pairs.list_compare_columns(comparison.adjust))
+    result_endings -= {"eta", "metric", "model_a", "model_b"}
+    exprs_by_ending = {
+        ending: [pl.col(name) for name in model_curves.name(ending)] for ending in result_endings
+    }
+    metric_names = [metric.name for metric in metrics_by_name.values()]
+    metric_rows = repeat_rows(differences, len(metric_names)).with_columns(
+        pl.col("eta").fill_nan(None), *long_columns(exprs_by_ending, metric_names)
     )
-    model_groups = (side + Group.NUMBER for side in SIDES)
-    metric_rows = metric_rows.sort(BASE_GROUP, ETA_NUMBER, Population.COPY, *model_groups)
+    group_columns = (side + Group.NUMBER for side in SIDES)
+    metric_rows = metric_rows.sort(BASE_GROUP, ETA_NUMBER, Population.COPY, *group_columns)
     return model_values.with_columns(pl.col("eta").fill_nan(None)), metric_rows
 
 
-def _build_models(comparison: Comparison) -> _Models:
+def _build_model_curves(comparison: Comparison) -> _ModelCurves:
     """Return the curves of all models; the sizes of their classes are those that errors read."""
     table = cast("ScoreTable", comparison.table)  # points have a target
     metrics = cast("Sequence[CurveMetric]", comparison.metrics)
@@ -131,14 +135,14 @@ def _build_models(comparison: Comparison) -> _Models:
         for name, metric in metrics_by_name.items()
         if comparison.grid.is_uncertain and metric.depends_on_eta and metric.recipe.influence is not None
     }
-    return _Models(
+    return _ModelCurves(
         comparison, table, sweep, curves, populations, metrics_by_name, moved_metrics, has_freedom
     )
 
 
-def _compute_values(models: _Models) -> pl.LazyFrame:
+def _compute_values(model_curves: _ModelCurves) -> pl.LazyFrame:
     """Return the metrics of each model, with errors if they are known without resampling; checked."""
-    comparison, table, sweep, curves, populations, metrics_by_name, moved_metrics, _ = models
+    comparison, table, sweep, curves, populations, metrics_by_name, moved_metrics, _ = model_curves
     if comparison.interval_options.method == "analytic":
         model_values = plan_values(table, sweep, curves, comparison.interval_options.level)(
             populations, metrics_by_name
@@ -153,106 +157,120 @@ def _compute_values(models: _Models) -> pl.LazyFrame:
     return model_values.with_columns(find_shared_eta([BASE_GROUP]))
 
 
-def _carry_eta_errors(differences: pl.LazyFrame, models: _Models, confidence: float) -> pl.LazyFrame:
+def _carry_eta_errors(
+    differences: pl.LazyFrame, model_curves: _ModelCurves, confidence: float
+) -> pl.LazyFrame:
     """Add `<name>_` and then EtaError.STANDARD_ERROR, and add it to standard errors in quadrature."""
-    changed_columns = dict.fromkeys(models.name(difference_limits.ETA_ERROR), pl.lit(0.0))
+    changed_exprs = dict.fromkeys(model_curves.name(difference_limits.ETA_ERROR), pl.lit(0.0))
     when_exact = pl.when(pl.col(ETA_LOW).is_null())
-    for name in models.moved_metrics:
-        error, middle = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
+    for name in model_curves.moved_metrics:
+        error, difference = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
         differences_at_ends = [pl.col(f"{name}_{end}_difference") for end in ETA_ENDS]
         # The prevalence is one and the same for both models. Its error is how far the difference moves
         # to the farther one of both ends of eta, over the quantile of its interval.
-        farthest_move = pl.max_horizontal(measure_distances(middle, differences_at_ends)) * (
+        farthest_move = pl.max_horizontal(measure_distances(difference, differences_at_ends)) * (
             1 / z_value(confidence)
         )
         wider_error = pl.when(error.is_not_null()).then(combine_distances([error, farthest_move]))
-        changed_columns[f"{name}_{difference_limits.ETA_ERROR}"] = when_exact.then(0.0).otherwise(
+        changed_exprs[f"{name}_{difference_limits.ETA_ERROR}"] = when_exact.then(0.0).otherwise(
             farthest_move
         )
-        changed_columns[f"{name}_standard_error"] = when_exact.then(error).otherwise(wider_error)
-    return differences.with_columns(**changed_columns)
+        changed_exprs[f"{name}_standard_error"] = when_exact.then(error).otherwise(wider_error)
+    return differences.with_columns(**changed_exprs)
 
 
-def _list_errors(models: _Models) -> dict[str, tuple[str, CurveMetric]]:
+def _list_error_columns(model_curves: _ModelCurves) -> dict[str, tuple[str, CurveMetric]]:
     """Return the values with errors, by name: the column of the error of a model, and the metric."""
-    error_sources = {}
-    for name, metric in models.metrics_by_name.items():
+    error_and_metric_of_name = {}
+    for name, metric in model_curves.metrics_by_name.items():
         # Where a value is at a bound, the error of average precision is 0, and that of others unknown.
-        error_sources[name] = (
+        error_and_metric_of_name[name] = (
             f"{name}_error" if counts_unseen(metric) else f"{name}_standard_error",
             metric,
         )
         if counts_unseen(metric):
             cautious_name = f"{name}_{CAUTIOUS}"
-            error_sources[cautious_name] = f"{cautious_name}_error", metric.recipe.helpers[CAUTIOUS]
-    return error_sources
+            error_and_metric_of_name[cautious_name] = (
+                f"{cautious_name}_error",
+                metric.recipe.helpers[CAUTIOUS],
+            )
+    return error_and_metric_of_name
 
 
-def _subtract_apart(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame:
+def _subtract_apart(model_curves: _ModelCurves, model_values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that have a sample each; both errors add up in quadrature."""
-    comparison = models.comparison
+    comparison = model_curves.comparison
     if comparison.interval_options.method != "analytic":
-        metrics = list(models.metrics_by_name.values())
+        metrics = list(model_curves.metrics_by_name.values())
         model_values = add_bootstrap_intervals(
-            models.table, metrics, comparison.interval_options, models.sweep, model_values
+            model_curves.table, metrics, comparison.interval_options, model_curves.sweep, model_values
         )
-    error_exprs = {name: error for name, (error, _) in _list_errors(models).items()}
-    least_columns = [
+    error_column_of_name = {
+        name: error_column for name, (error_column, _) in _list_error_columns(model_curves).items()
+    }
+    minimum_columns = [
         *CLASS_SIZE_COLUMNS.values(),
-        *(models.name("freedom") if models.has_freedom else []),
+        *(model_curves.name("freedom") if model_curves.has_freedom else []),
     ]
     differences = _join_values(
-        models, model_values, list(error_exprs), [*error_exprs.values(), *least_columns]
+        model_curves,
+        model_values,
+        list(error_column_of_name),
+        [*error_column_of_name.values(), *minimum_columns],
     )
     differences = differences.with_columns(
-        *(pl.min_horizontal(A + column, B + column).alias(column) for column in least_columns),
+        *(pl.min_horizontal(A + column, B + column).alias(column) for column in minimum_columns),
         *(
-            (pl.col(A + error) ** 2 + pl.col(B + error) ** 2).sqrt().alias(f"{name}_standard_error")
-            for name, error in error_exprs.items()
+            (pl.col(A + error_column) ** 2 + pl.col(B + error_column) ** 2)
+            .sqrt()
+            .alias(f"{name}_standard_error")
+            for name, error_column in error_column_of_name.items()
         ),
     )
-    return _take_larger_errors(models, differences)
+    return _take_larger_errors(model_curves, differences)
 
 
-def _subtract_paired(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame:
+def _subtract_paired(model_curves: _ModelCurves, model_values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from influences."""
-    error_sources = _list_errors(models)
-    differences = _join_paired_values(models, model_values, error_sources)
-    error_columns = {}
-    for name, metric in models.metrics_by_name.items():
+    error_and_metric_of_name = _list_error_columns(model_curves)
+    differences = _join_paired_values(model_curves, model_values, error_and_metric_of_name)
+    error_exprs = {}
+    for name, metric in model_curves.metrics_by_name.items():
         if not counts_unseen(metric):
             continue
-        if models.may_rank_alike:
-            eta_variance = _find_eta_variance(models, name)
+        if model_curves.may_rank_alike:
+            eta_variance = _find_eta_variance(model_curves, name)
             differences = ap_differences.add_leads(differences, name, eta_variance)
         # The prevalence is one and the same, and moves both values.
         slope_a, slope_b = (pl.col(f"{side}{name}_{SLOPE}") for side in SIDES)
         eta_variance = (slope_a - slope_b) ** 2 * pl.col(EtaError.VARIANCE)
         for column in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
-            error_columns[column] = (pl.col(column) ** 2 + eta_variance).sqrt()
-    if models.table.sample.joins_rows:
-        for name, (_, metric) in error_sources.items():
-            unknown_freedom = {f"{name}_freedom": pl.lit(None, dtype=pl.Float64)}
-            error_columns |= unknown_freedom if metric.recipe.influence is None else find_freedom(name)
-    return _take_larger_errors(models, differences.with_columns(**error_columns))
+            error_exprs[column] = (pl.col(column) ** 2 + eta_variance).sqrt()
+    if model_curves.table.sample.joins_rows:
+        for name, (_, metric) in error_and_metric_of_name.items():
+            null_freedom = {f"{name}_freedom": pl.lit(None, dtype=pl.Float64)}
+            error_exprs |= null_freedom if metric.recipe.influence is None else find_freedom(name)
+    return _take_larger_errors(model_curves, differences.with_columns(**error_exprs))
 
 
 def _join_paired_values(
-    models: _Models, model_values: pl.LazyFrame, error_sources: Mapping[str, tuple[str, CurveMetric]]
+    model_curves: _ModelCurves,
+    model_values: pl.LazyFrame,
+    error_and_metric_of_name: Mapping[str, tuple[str, CurveMetric]],
 ) -> pl.LazyFrame:
     """Return differences with errors by chance alone, of themselves and of either model."""
-    table, sample = models.table, models.table.sample
-    metrics_by_name = {name: metric for name, (_, metric) in error_sources.items()}
-    sample_errors = {
+    table, sample = model_curves.table, model_curves.table.sample
+    metrics_by_name = {name: metric for name, (_, metric) in error_and_metric_of_name.items()}
+    sample_error_of_name = {
         name: analytic_intervals.find_standard_error(name, metric, sample)
         for name, metric in metrics_by_name.items()
     }
     model_values = model_values.with_columns(
-        error.alias(f"{name}_{SAMPLE_ERROR}") for name, error in sample_errors.items()
+        error.alias(f"{name}_{SAMPLE_ERROR}") for name, error in sample_error_of_name.items()
     )
     model_columns = [
-        *(error_column for error_column, _ in error_sources.values()),
-        *(f"{name}_{SAMPLE_ERROR}" for name in error_sources),
+        *(error_column for error_column, _ in error_and_metric_of_name.values()),
+        *(f"{name}_{SAMPLE_ERROR}" for name in error_and_metric_of_name),
         *(f"{name}_{SLOPE}" for name, metric in metrics_by_name.items() if counts_unseen(metric)),
     ]
     # Both models have the class sizes of their examples.
@@ -262,23 +280,28 @@ def _join_paired_values(
         *(CLUSTER_COLUMNS if sample.joins_rows else ()),
     ]
     differences = _join_values(
-        models, model_values, list(error_sources), model_columns, group_columns=size_columns
+        model_curves,
+        model_values,
+        list(error_and_metric_of_name),
+        model_columns,
+        group_columns=size_columns,
     )
-    cells = paired_errors.count_cells(build_numbered_rows(table, models.sweep.groups, whole=True), table)
+    example_rows = build_numbered_rows(table, model_curves.sweep.groups, whole=True)
+    cells = paired_errors.count_cells(example_rows, table)
     differences = paired_errors.add_pair_variances(
         differences,
         cells,
-        models.curves,
-        models.populations,
+        model_curves.curves,
+        model_curves.populations,
         metrics_by_name,
-        comparison=models.comparison,
+        comparison=model_curves.comparison,
     )
     return differences.with_columns(
-        error.alias(f"{name}_standard_error") for name, error in sample_errors.items()
+        error.alias(f"{name}_standard_error") for name, error in sample_error_of_name.items()
     )
 
 
-def _find_eta_variance(models: _Models, name: str) -> pl.Expr:
+def _find_eta_variance(model_curves: _ModelCurves, name: str) -> pl.Expr:
     """Return what the error of a counted or estimated eta adds to the variance of a gap of logits."""
     logit_a, logit_b = (to_logit(pl.col(side + name)) for side in SIDES)
     slope_a, slope_b = (
@@ -286,27 +309,33 @@ def _find_eta_variance(models: _Models, name: str) -> pl.Expr:
         for side in SIDES
     )
     variance = (slope_a - slope_b) ** 2 * pl.col(EtaError.VARIANCE)
-    if name not in models.moved_metrics:
+    if name not in model_curves.moved_metrics:
         return variance
     gaps_at_ends = [
         to_logit(pl.col(f"{A}{name}_{end}")) - to_logit(pl.col(f"{B}{name}_{end}")) for end in ETA_ENDS
     ]
     farthest_move = pl.max_horizontal(measure_distances(logit_a - logit_b, gaps_at_ends))
-    end_variance = (farthest_move * (1 / z_value(models.comparison.interval_options.level))) ** 2
+    end_variance = (farthest_move * (1 / z_value(model_curves.comparison.interval_options.level))) ** 2
     return variance + pl.when(pl.col(ETA_LOW).is_null()).then(0.0).otherwise(end_variance)
 
 
-def _subtract_replicates(models: _Models, model_values: pl.LazyFrame) -> pl.LazyFrame:
+def _subtract_replicates(model_curves: _ModelCurves, model_values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from replicates."""
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap
 
     bootstrap = Bootstrap(
-        models.table, list(models.metrics_by_name.values()), models.comparison.interval_options
+        model_curves.table,
+        list(model_curves.metrics_by_name.values()),
+        model_curves.comparison.interval_options,
     )
-    differences = _join_values(models, model_values, list(models.metrics_by_name), has_doubts=False)
-    differences = paired_errors.add_bootstrap_errors(bootstrap, models.sweep, model_values, differences)
+    differences = _join_values(
+        model_curves, model_values, list(model_curves.metrics_by_name), has_doubts=False
+    )
+    differences = paired_errors.add_bootstrap_errors(
+        bootstrap, model_curves.sweep, model_values, differences
+    )
     doubt_exprs: dict[str, pl.Expr] = {}
-    for name, metric in models.metrics_by_name.items():
+    for name, metric in model_curves.metrics_by_name.items():
         doubts_of_sides = [list_bootstrap_doubts(name, metric, side) for side in SIDES]
         pair_doubts = {
             reason: is_doubtful | doubts_of_sides[1][reason]
@@ -317,7 +346,7 @@ def _subtract_replicates(models: _Models, model_values: pl.LazyFrame) -> pl.Lazy
 
 
 def _join_values(
-    models: _Models,
+    model_curves: _ModelCurves,
     model_values: pl.LazyFrame,
     value_names: Sequence[str],
     extra_columns: Sequence[str] = (),
@@ -325,13 +354,13 @@ def _join_values(
     has_doubts: bool = True,
     group_columns: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """Return one row per model pair and prevalence, with `<name>_difference` of `names` and doubts."""
+    """Return one row per model pair and prevalence, with the difference of each value, and doubts."""
     # Of prevalences that are estimates, the metrics at both ends of their intervals come along.
-    value_names = [*value_names, *(f"{name}_{end}" for name in models.moved_metrics for end in ETA_ENDS)]
-    doubt_of_name = {name: f"{name}_{DOUBT}" for name in models.metrics_by_name} if has_doubts else {}
-    names_with_unseen = [
-        name for name, metric in models.metrics_by_name.items() if has_doubts and counts_unseen(metric)
-    ]
+    moved_metrics = model_curves.moved_metrics
+    value_names = [*value_names, *(f"{name}_{end}" for name in moved_metrics for end in ETA_ENDS)]
+    metrics_by_name = model_curves.metrics_by_name if has_doubts else {}
+    doubt_column_of_name = {name: f"{name}_{DOUBT}" for name in metrics_by_name}
+    names_with_unseen = [name for name, metric in metrics_by_name.items() if counts_unseen(metric)]
     extended_names = [f"{name}{ending}" for name in names_with_unseen for ending in EXTENDED]
     model_columns = dict.fromkeys(
         [
@@ -341,34 +370,34 @@ def _join_values(
             *value_names,
             *extra_columns,
             *extended_names,
-            *doubt_of_name.values(),
+            *doubt_column_of_name.values(),
         ]
     )
-    key_dtypes = {**models.table.group_columns, ETA_NUMBER: pl.UInt32()}
+    key_dtypes = {**model_curves.table.group_columns, ETA_NUMBER: pl.UInt32()}
     shared_columns = [
         BASE_GROUP,
         "eta",
         Segment.ODDS,
-        *models.comparison.grid.carried_columns,
+        *model_curves.comparison.grid.carried_columns,
         *group_columns,
     ]
     differences = model_pairs.join_sides(model_values, key_dtypes, list(model_columns), shared_columns)
     return differences.with_columns(
-        *model_pairs.name_models(wide=models.comparison.pairing == "wide"),
+        *model_pairs.name_models(is_wide=model_curves.comparison.pairing == "wide"),
         *((pl.col(A + name) - pl.col(B + name)).alias(f"{name}_difference") for name in value_names),
         *(
-            model_pairs.join_doubts(doubt_name, name).alias(doubt_name)
-            for name, doubt_name in doubt_of_name.items()
+            model_pairs.join_doubts(doubt_column, name).alias(doubt_column)
+            for name, doubt_column in doubt_column_of_name.items()
         ),
     )
 
 
-def _take_larger_errors(models: _Models, differences: pl.LazyFrame) -> pl.LazyFrame:
+def _take_larger_errors(model_curves: _ModelCurves, differences: pl.LazyFrame) -> pl.LazyFrame:
     """Add covariances, and make standard errors the larger one of themselves and the cautious one."""
     changed_exprs: dict[str, pl.Expr] = {}
-    for name, metric in models.metrics_by_name.items():
+    for name, metric in model_curves.metrics_by_name.items():
         error, covariance = pl.col(f"{name}_standard_error"), pl.lit(0.0)
-        if counts_unseen(metric) and models.comparison.pairing != "apart":
+        if counts_unseen(metric) and model_curves.comparison.pairing != "apart":
             sum_of_variances = sum((pl.col(f"{side}{name}_error") ** 2 for side in SIDES), pl.lit(0.0))
             covariance = (sum_of_variances - error * error) / 2
         if counts_unseen(metric):

@@ -60,11 +60,11 @@ def build_mean_compare_table(
         check_negatives(compared_metrics)
     depends_on_eta = any(metric.depends_on_eta for metric in compared_metrics)
     grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
-    values = build_model_values(table, grid, compared_metrics, mean_groups, needs_pairs=True)
+    model_values = build_model_values(table, grid, compared_metrics, mean_groups, needs_pairs=True)
     differences = build_mean_differences(
         table,
         grid,
-        values,
+        model_values,
         mean_groups,
         compared_metrics,
         confidence=comparison.interval_options.level,
@@ -82,20 +82,22 @@ def build_model_values(
     mean_groups: MeanGroups,
     *,
     needs_pairs: bool,
-    in_all: bool = False,
+    needs_all_models: bool = False,
 ) -> pl.LazyFrame:
-    """Return the values of all models in each group; null, with `in_all`, where some model lacks one."""
-    values = build_group_values(table, grid, metrics, mean_groups)
+    """Return the values of all models in each group; null where one is missing, if all are needed."""
+    model_values = build_group_values(table, grid, metrics, mean_groups)
     if needs_pairs:
-        values = stop_if_broken(number_populations(values, table.group_columns), [two_models_check()])
-    if not in_all:
-        return values
-    outer_keys = [name for name in mean_groups.list_keys(table) if name != Row.MODEL]
-    row_keys = [*outer_keys, *mean_groups.columns, *list_row_keys({}, grid)]
+        model_values = stop_if_broken(
+            number_populations(model_values, table.group_columns), [two_models_check()]
+        )
+    if not needs_all_models:
+        return model_values
+    outer_columns = [name for name in mean_groups.list_keys(table) if name != Row.MODEL]
+    row_key_columns = [*outer_columns, *mean_groups.columns, *list_row_keys({}, grid)]
     n_models = pl.col(Row.MODEL).n_unique()
-    n_models = n_models.over(outer_keys) if outer_keys else n_models
-    has_all = pl.col("value").count().over(row_keys) == n_models
-    return values.with_columns(pl.when(has_all).then("value").alias("value"))
+    n_models = n_models.over(outer_columns) if outer_columns else n_models
+    has_all_models = pl.col("value").count().over(row_key_columns) == n_models
+    return model_values.with_columns(pl.when(has_all_models).then("value").alias("value"))
 
 
 def build_mean_differences(
@@ -128,8 +130,8 @@ def build_mean_differences(
     if adjust is not None:
         p_adjusted = adjust_p_values(pl.col("p_value"), level.family_columns)
         differences = differences.with_columns(p_adjusted.alias("p_adjusted"))
-    sort_names = [*outer_dtypes, "eta", Population.ETA_ROW, Population.COPY, "model_a", "model_b"]
-    differences = cut_to_range(differences, metrics).sort(sort_names)
+    sort_columns = [*outer_dtypes, "eta", Population.ETA_ROW, Population.COPY, "model_a", "model_b"]
+    differences = cut_to_range(differences, metrics).sort(sort_columns)
     eta_column, *other_columns = list_compare_columns(adjust, is_mean=True)
     return differences.select(*outer_dtypes, eta_column, *grid.carried_columns, *other_columns)
 
@@ -155,5 +157,5 @@ def _subtract_values(
         pl.col(B + Row.MODEL).alias("model_b"),
         difference=pl.col(A + "value") - pl.col(B + "value"),
     )
-    row_keys = [*list_row_keys(outer_dtypes, grid), "model_a", "model_b"]
-    return average_values(value_pairs, row_keys, "difference")
+    row_key_columns = [*list_row_keys(outer_dtypes, grid), "model_a", "model_b"]
+    return average_values(value_pairs, row_key_columns, "difference")

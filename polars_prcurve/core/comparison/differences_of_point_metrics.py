@@ -60,7 +60,7 @@ def _check_has_intervals(comparison: Comparison) -> None:
     """Raise if no interval is known for the difference of a point metric between models."""
     refuse_weighted_clusters(comparison.table.sample)
     for metric in cast("Sequence[PointMetric]", comparison.metrics):
-        curve_hint = name_curve_metric(metric, comparison.target)
+        curve_hint = hint_at_curve_metric(metric, comparison.target)
         if comparison.interval_options.method != "analytic":
             raise PrcError(
                 f'{curve_hint or "leave out"} method="bootstrap": the difference of {metric.name} '
@@ -69,13 +69,13 @@ def _check_has_intervals(comparison: Comparison) -> None:
         point_intervals.find_corners(metric)  # raises if the metric has no band
 
 
-def name_curve_metric(metric: PointMetric, target: Target | None) -> str:
+def hint_at_curve_metric(metric: PointMetric, target: Target | None) -> str:
     """Return how to request the curve metric that a point metric at a target is; or an empty text."""
-    curve_metric = "" if target is None else f"{metric.name}_at_{target.criterion}"
-    if target is None or curve_metric not in DECLARED_BY_NAME:
+    curve_metric_name = "" if target is None else f"{metric.name}_at_{target.criterion}"
+    if target is None or curve_metric_name not in DECLARED_BY_NAME:
         return ""
-    arguments = f"{target.value}" + (", per" if target.criterion == "alerts" else "")
-    return f"leave out {target.criterion}=, and pass metrics.{curve_metric}({arguments}) with"
+    argument_text = f"{target.value}" + (", per" if target.criterion == "alerts" else "")
+    return f"leave out {target.criterion}=, and pass metrics.{curve_metric_name}({argument_text}) with"
 
 
 def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
@@ -83,43 +83,43 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     _check_has_intervals(comparison)
     metrics = cast("Sequence[PointMetric]", comparison.metrics)
     is_paired = comparison.pairing != "apart" and not comparison.table.sample.joins_rows
-    is_moving = cast("Target", comparison.target).is_found_in_sample
+    has_moving_threshold = cast("Target", comparison.target).is_found_in_sample
     step_dtypes = {ETA_NUMBER: pl.UInt32(), METRIC_NUMBER: pl.Int64()}
     family_columns = [BASE_GROUP, *step_dtypes]
     level = difference_limits.Level(comparison.interval_options.level, comparison.adjust, family_columns)
     by = comparison.table.group_columns
-    point_rows = _number_points(comparison, metrics, by, is_moving=is_moving)
+    point_rows = _number_points(comparison, metrics, by, has_moving_threshold=has_moving_threshold)
     has_counted_eta = comparison.grid.may_hold_own and not of_table.is_field(comparison.table)
     move_columns = [
         move_column
         for source, move_column in MOVE_NAMES.items()
-        if is_moving and (has_counted_eta or source != "eta")
+        if has_moving_threshold and (has_counted_eta or source != "eta")
     ]
-    side_groups = [side + Group.NUMBER for side in SIDES]
+    side_group_columns = [side + Group.NUMBER for side in SIDES]
     point_pairs = _join_points(comparison, point_rows, step_dtypes, move_columns)
-    point_pairs = point_pairs.sort(BASE_GROUP, *step_dtypes, *side_groups)
+    point_pairs = point_pairs.sort(BASE_GROUP, *step_dtypes, *side_group_columns)
     point_pairs = level.add_quantile(point_pairs, ["difference"])
     correlation = None
     # What two models share at given thresholds cancels out less where strata took away its larger part.
-    if is_paired and (is_moving or comparison.table.sample.shares_errors):
+    if is_paired and (has_moving_threshold or comparison.table.sample.shares_errors):
         table = cast("ScoreTable", comparison.table)
         first_metric_points = point_rows.filter(pl.col(METRIC_NUMBER) == 0)
         discordant_counts = paired_errors.count_discordant(table, first_metric_points, by)
         point_pairs = point_pairs.join(
-            discordant_counts, on=[*side_groups, ETA_NUMBER], how="left", maintain_order="left"
+            discordant_counts, on=[*side_group_columns, ETA_NUMBER], how="left", maintain_order="left"
         )
         point_pairs = add_correlation(
             point_pairs,
             metrics,
-            is_moving=is_moving,
+            has_moving_threshold=has_moving_threshold,
             has_weights=comparison.has_weights,
             has_counted_eta=has_counted_eta,
         )
         correlation = pl.col(CORRELATION)
     differences = _add_limits(point_pairs, level, correlation)
-    if is_paired and not is_moving and not comparison.has_weights:
+    if is_paired and not has_moving_threshold and not comparison.has_weights:
         differences = paired_errors.replace_weighted_sums(differences, metrics, METRIC_NUMBER, level)
-    return differences.with_columns(model_pairs.name_models(wide=comparison.pairing == "wide"))
+    return differences.with_columns(model_pairs.name_models(is_wide=comparison.pairing == "wide"))
 
 
 def _join_points(
@@ -140,25 +140,29 @@ def _join_points(
 
 
 def _number_points(
-    comparison: Comparison, metrics: Sequence[PointMetric], by: Iterable[str], *, is_moving: bool
+    comparison: Comparison,
+    metrics: Sequence[PointMetric],
+    by: Iterable[str],
+    *,
+    has_moving_threshold: bool,
 ) -> pl.LazyFrame:
     """Return the points of all models, numbered: Group.NUMBER by model, BASE_GROUP by `by` group."""
     table = comparison.table
-    bands = (ModelBands if is_moving else ComparedBands)(
+    bands = (ModelBands if has_moving_threshold else ComparedBands)(
         comparison.interval_options.level, "wilson", "mover"
     )
     target = cast("Target", comparison.target)
     points = build_points_table(table, comparison.grid, [target], metrics, bands=bands, long=True)
     metric_number = pl.coalesce(  # `replace_strict` would not stream
-        pl.when(pl.col("metric") == metric.name).then(pl.lit(metric_place, dtype=pl.Int64))
-        for metric_place, metric in enumerate(metrics)
+        pl.when(pl.col("metric") == metric.name).then(pl.lit(metric_index, dtype=pl.Int64))
+        for metric_index, metric in enumerate(metrics)
     )
-    first_number = pl.col(Group.NUMBER).min()
+    least_group_number = pl.col(Group.NUMBER).min()
     numbered_points = points.with_row_index(Group.NUMBER).with_columns(
         model_pairs.number_within([*by, Row.MODEL, "metric"]).cast(pl.UInt32).alias(ETA_NUMBER),
         metric_number.alias(METRIC_NUMBER),
-        first_number.over(*by, Row.MODEL),
-        (first_number.over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
+        least_group_number.over(*by, Row.MODEL),
+        (least_group_number.over(*by) if by else pl.lit(0, dtype=pl.UInt32)).alias(BASE_GROUP),
     )
     if comparison.grid.sharing_groups is None:  # models of different prevalences are compared, too
         numbered_points = numbered_points.with_columns(find_shared_eta([BASE_GROUP]))
@@ -189,11 +193,11 @@ def _add_limits(
     difference, z = pl.col("difference"), z_value(level.confidence)
     stretch_factor = pl.lit(1.0) if level.adjust is None else level.n_deviations * (1 / z)
     distance_to_0 = pl.when(difference > 0).then(_DISTANCE_BELOW).otherwise(_DISTANCE_ABOVE)
-    no_number = pl.lit(None, dtype=pl.Float64)
+    null_float = pl.lit(None, dtype=pl.Float64)
     point_pairs = point_pairs.with_columns(
-        standard_error=no_number,
-        p_value=no_number,
-        p_adjusted=no_number,
+        standard_error=null_float,
+        p_value=null_float,
+        p_adjusted=null_float,
         low=difference - pl.col(_DISTANCE_BELOW) * stretch_factor,
         high=difference + pl.col(_DISTANCE_ABOVE) * stretch_factor,
         doubt=model_pairs.join_doubts(DOUBT, "value"),

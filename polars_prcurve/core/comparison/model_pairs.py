@@ -86,20 +86,20 @@ def add_not_worse(differences: pl.LazyFrame, margin: float | None, metrics: Any)
     if margin is None:
         return differences
     chosen_metrics = [] if metrics is None else find_metrics(metrics, Metric)
-    ranges = [(m.name, *m.range) for m in chosen_metrics] or [("average_precision", 0.0, 1.0)]
-    for name, low, high in ranges:
+    names_and_ranges = [(m.name, *m.range) for m in chosen_metrics] or [("average_precision", 0.0, 1.0)]
+    for metric_name, low, high in names_and_ranges:
         if margin >= high - low:
             raise PrcError(
-                f"margin= is on the scale of the metric, 0.02 for 2 points; {name} goes from {low:g} to "
-                f"{high:g}; got {margin:g}"
+                f"margin= is on the scale of the metric, 0.02 for 2 points; {metric_name} goes from "
+                f"{low:g} to {high:g}; got {margin:g}"
             )
-    falling_names = [m.name for m in chosen_metrics if direction_sign(cast("Any", m)) < 0]
-    is_falling = pl.col("metric").is_in(falling_names)
+    falling_metric_names = [m.name for m in chosen_metrics if direction_sign(cast("Any", m)) < 0]
+    is_falling = pl.col("metric").is_in(falling_metric_names)
     worst_end = pl.when(is_falling).then(-pl.col("high")).otherwise("low")
-    names = differences.collect_schema().names()
-    place = names.index("significant") + 1
-    not_worse = (worst_end >= -margin).alias("not_worse")
-    return differences.select(*names[:place], not_worse, *names[place:])
+    column_names = differences.collect_schema().names()
+    insert_index = column_names.index("significant") + 1
+    is_not_worse = (worst_end >= -margin).alias("not_worse")
+    return differences.select(*column_names[:insert_index], is_not_worse, *column_names[insert_index:])
 
 
 class Comparison(NamedTuple):
@@ -133,12 +133,12 @@ IS_ORDERED = pl.col(A + Group.NUMBER) < pl.col(B + Group.NUMBER)
 
 def number_populations(populations: pl.LazyFrame, by: Mapping[str, pl.DataType]) -> pl.LazyFrame:
     """Add ETA_NUMBER and BASE_GROUP to rows of groups and prevalences; `by` is without Row.MODEL."""
-    first_group = pl.col(Group.NUMBER).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)
+    least_group_number = pl.col(Group.NUMBER).min().over(*by) if by else pl.lit(0, dtype=pl.UInt32)
     return populations.with_columns(
         (pl.col(Population.NUMBER) - pl.col(Population.NUMBER).min().over(Group.NUMBER)).alias(
             ETA_NUMBER
         ),
-        first_group.alias(BASE_GROUP),
+        least_group_number.alias(BASE_GROUP),
     )
 
 
@@ -158,22 +158,26 @@ def join_sides(
     return join_groups(rows_of_a, rows_of_b, key_dtypes).filter(IS_ORDERED)
 
 
-def name_models(*, wide: bool) -> list[pl.Expr]:
+def name_models(*, is_wide: bool) -> list[pl.Expr]:
     """Return `model_a` and `model_b`, the names of both models."""
     # Those of a wide table are names of score columns, which are an Enum to keep their order.
-    model_columns = [pl.col(A + Row.MODEL).alias("model_a"), pl.col(B + Row.MODEL).alias("model_b")]
-    return [model_column.cast(pl.String) for model_column in model_columns] if wide else model_columns
+    model_exprs = [pl.col(A + Row.MODEL).alias("model_a"), pl.col(B + Row.MODEL).alias("model_b")]
+    return [model_expr.cast(pl.String) for model_expr in model_exprs] if is_wide else model_exprs
 
 
-def join_doubts(doubt_name: str, value_name: str) -> pl.Expr:
+def join_doubts(doubt_column: str, value_column: str) -> pl.Expr:
     """Return the doubt of one of both models: of the one that has no value, if there is one."""
-    of_a, of_b = (pl.col(side + doubt_name) for side in SIDES)
-    return pl.when(pl.col(B + value_name).is_null()).then(of_b).otherwise(pl.coalesce(of_a, of_b))
+    doubt_of_a, doubt_of_b = (pl.col(side + doubt_column) for side in SIDES)
+    return (
+        pl.when(pl.col(B + value_column).is_null())
+        .then(doubt_of_b)
+        .otherwise(pl.coalesce(doubt_of_a, doubt_of_b))
+    )
 
 
-def number_within(keys: Sequence[str]) -> pl.Expr:
+def number_within(key_columns: Sequence[str]) -> pl.Expr:
     """Return the numbers of rows with equal keys, from 0 up: several rows may have one prevalence."""
-    return pl.int_range(pl.len()).over(keys)
+    return pl.int_range(pl.len()).over(key_columns)
 
 
 # Checks: two models to compare, and the same examples in each -----------------------------------
@@ -212,8 +216,8 @@ def check_models(
 def two_models_check() -> Check:
     """Return the check that some `by` group has two models."""
     n_groups, n_models = pl.col(BASE_GROUP).n_unique(), pl.col(Group.NUMBER).n_unique()
-    text = "models are compared in pairs, and no group has two; check model=, and leave it out of by="
-    return Check((n_models > 0) & (n_models == n_groups), (text,))
+    message = "models are compared in pairs, and no group has two; check model=, and leave it out of by="
+    return Check((n_models > 0) & (n_models == n_groups), (message,))
 
 
 def check_matching(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
@@ -227,17 +231,19 @@ def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return one row: the number of examples without just one row per model, and of unequal examples."""
     by, group_rows = table.group_columns, keep_counted_groups(table, sweep.groups)
     # An example is unequal if its label, weight, stratum or cluster differs between models.
-    is_unequal_by = [(pl.col(side).min() != pl.col(side).max()) for side in (Row.POS, Row.NEG)]
-    if (column := table.sample.column) is not None:
-        is_unequal_by.append(pl.col(column).n_unique() > 1)
-    count_columns = (
+    is_unequal_exprs = [
+        (pl.col(class_column).min() != pl.col(class_column).max()) for class_column in (Row.POS, Row.NEG)
+    ]
+    if (sample_column := table.sample.column) is not None:
+        is_unequal_exprs.append(pl.col(sample_column).n_unique() > 1)
+    count_exprs = (
         pl.len().alias(_N_EXAMPLE_ROWS),
         pl.col(Group.NUMBER).n_unique().alias(_N_EXAMPLE_MODELS),
     )
     example_groups = build_numbered_rows(table, group_rows).group_by(*by, Row.EXAMPLE)
-    is_unequal = pl.any_horizontal(*is_unequal_by).alias(_IS_UNEQUAL)
+    is_unequal = pl.any_horizontal(*is_unequal_exprs).alias(_IS_UNEQUAL)
     model_counts = aggregate_by(group_rows, by, [pl.len().alias(_N_GROUP_MODELS)])
-    example_rows = join_groups(example_groups.agg(*count_columns, is_unequal), model_counts, by)
+    example_rows = join_groups(example_groups.agg(*count_exprs, is_unequal), model_counts, by)
     is_matched = pl.all_horizontal(pl.col(_N_EXAMPLE_ROWS, _N_EXAMPLE_MODELS) == pl.col(_N_GROUP_MODELS))
     return example_rows.select(
         (~is_matched).sum().cast(pl.Int64).alias(_N_UNMATCHED),
@@ -248,16 +254,16 @@ def _count_unmatched(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
 def _matching_checks() -> list[Check]:
     """Return the checks over the counts of `_count_unmatched`."""
     n_unmatched, n_unequal = pl.col(_N_UNMATCHED).max(), pl.col(_N_UNEQUAL).max()
-    unmatched_parts = (
+    unmatched_message_parts = (
         "each value of id= needs exactly one row per model, but a row is missing or repeated for ",
         n_unmatched,
         " example(s); if an id has several examples, such as the "
         'images of a patient, pass more columns, such as id=["patient", "image"]; otherwise '
         'filter these examples out: missing="drop" drops what has no value in a row',
     )
-    unequal_parts = (
+    unequal_message_parts = (
         "the label, weight, stratum or cluster is different in another model for ",
         n_unequal,
         " example(s), by id=; correct these, or filter them out",
     )
-    return [Check(n_unmatched > 0, unmatched_parts), Check(n_unequal > 0, unequal_parts)]
+    return [Check(n_unmatched > 0, unmatched_message_parts), Check(n_unequal > 0, unequal_message_parts)]

@@ -100,16 +100,18 @@ class PeriodCells(NamedTuple):
 class Watch:
     """What is watched: a rate, with `eta` precision at that prevalence, and how sure an alarm is."""
 
-    metric: str
+    metric_name: str
     eta: float | None
     alpha: float  # the probability that there is ever a false alarm, at most
-    reference: float | None  # what the rate is to be at least, or fpr at most; None if a table has it
+    reference_rate: (
+        float | None
+    )  # what the rate is to be at least, or fpr at most; None if a table has it
 
     @property
     def least_evidence(self) -> float:
         """The evidence that makes an alarm."""
         # Ville 1939: a bet that is fair without a fall ever reaches 1 / alpha with at most alpha.
-        alpha = self.alpha if self.reference is not None else self.alpha * (1 - _REFERENCE_SHARE)
+        alpha = self.alpha if self.reference_rate is not None else self.alpha * (1 - _REFERENCE_SHARE)
         return round(1 / alpha, 9)  # of 95%: 20, as 1 - 0.95 is not 0.05 to the last digit
 
     def find_value(self, cells: PeriodCells) -> Any:
@@ -118,13 +120,13 @@ class Watch:
         with np.errstate(invalid="ignore", divide="ignore"):
             if self.eta is not None:
                 return precision.from_rates(tp / (tp + fn), fp / (fp + tn), self.eta)
-            n_hits, n_all = self.count(cells)
-            return n_hits / n_all
+            n_hits, n_trials = self.count(cells)
+            return n_hits / n_trials
 
     def count(self, cells: PeriodCells) -> tuple[Any, Any]:
         """Return what the rate counts, and among how many."""
-        n_hits, n_others = (getattr(cells, name) for name in WATCHED[self.metric])
-        return n_hits, n_hits + n_others
+        n_hits, n_misses = (getattr(cells, name) for name in WATCHED[self.metric_name])
+        return n_hits, n_hits + n_misses
 
     def find_interval(self, running_cells: PeriodCells) -> tuple[Any, Any]:
         """Return limits of the rate of running counts, which hold at all periods at once."""
@@ -144,16 +146,18 @@ class Watch:
     def find_bound(self, reference_cells: PeriodCells | None) -> float:
         """Return the worst rate that is as good as the reference; NaN if there is no such rate."""
         if reference_cells is None:
-            assert self.reference is not None
-            return self.reference
+            assert self.reference_rate is not None
+            return self.reference_rate
         alpha = self.alpha * _REFERENCE_SHARE
         if self.eta is not None:
             # Precision is 1 / (1 + (fpr / recall) (1 - eta) / eta).
             return 1 / (1 + bound_ratio(reference_cells, alpha) / (self.eta / (1 - self.eta)))
-        n_hits, n_all = map(int, self.count(reference_cells))
-        if self.metric == "fpr":
-            return 1 - bound_rate(n_all - n_hits, n_all, alpha) if n_hits < n_all else float("nan")
-        return bound_rate(n_hits, n_all, alpha) if n_hits > 0 else float("nan")
+        n_hits, n_trials = map(int, self.count(reference_cells))
+        if self.metric_name == "fpr":
+            return (
+                1 - bound_rate(n_trials - n_hits, n_trials, alpha) if n_hits < n_trials else float("nan")
+            )
+        return bound_rate(n_hits, n_trials, alpha) if n_hits > 0 else float("nan")
 
     def bet(
         self, cells: PeriodCells, reference_cells: PeriodCells | None, bound: float
@@ -166,10 +170,10 @@ class Watch:
             return bet_on_precision(
                 cells, earlier_cells, self.eta / (1 - self.eta) * (1 - bound) / bound
             )
-        n_hits, n_all = self.count(cells)
-        if self.metric == "fpr":
-            return bet_on_rate(n_all - n_hits, n_all, 1 - bound)
-        return bet_on_rate(n_hits, n_all, bound)
+        n_hits, n_trials = self.count(cells)
+        if self.metric_name == "fpr":
+            return bet_on_rate(n_trials - n_hits, n_trials, 1 - bound)
+        return bet_on_rate(n_hits, n_trials, bound)
 
 
 def count_cells(table: ResolvedTable, threshold: Any) -> pl.DataFrame:
@@ -192,20 +196,20 @@ def count_cells(table: ResolvedTable, threshold: Any) -> pl.DataFrame:
 
 def read_watch(metric: Any, eta: float | None, confidence: float, reference: float | None) -> Watch:
     """Return what is watched; raise for what cannot be."""
-    name = getattr(metric, "name", metric)
-    if isinstance(name, str) and name in CURVE_METRICS:
+    metric_name = getattr(metric, "name", metric)
+    if isinstance(metric_name, str) and metric_name in CURVE_METRICS:
         # An area of few rows is biased, which adds up over many periods: no error could be kept.
         raise PrcError(
-            f"pass precision, recall or fpr to monitor(), or compare two periods by {name} with "
+            f"pass precision, recall or fpr to monitor(), or compare two periods by {metric_name} with "
             "compare(paired=False)"
         )
-    if not isinstance(name, str) or name not in WATCHED:
+    if not isinstance(metric_name, str) or metric_name not in WATCHED:
         raise refuse_kind("metrics=", "one of precision, recall and fpr per call", metric)
-    if eta is not None and name != "precision":
-        raise PrcError(f"leave out eta=: {name} does not depend on the prevalence")
+    if eta is not None and metric_name != "precision":
+        raise PrcError(f"leave out eta=: {metric_name} does not depend on the prevalence")
     if eta is not None and not 0 < eta < 1:
         raise PrcError(f"eta= must lie between 0 and 1, where precision can fall; got {eta}")
-    return Watch(name, eta, 1 - confidence, reference)
+    return Watch(metric_name, eta, 1 - confidence, reference)
 
 
 def read_reference_rate(reference: object) -> float:
@@ -240,14 +244,14 @@ def build_monitor_table(
     period_rows = pl.concat(
         [watch_series(series_rows, time_column, watch) for series_rows in rows_of_series]
     )
-    eta_columns = [] if watch.eta is None else [pl.lit(watch.eta, dtype=pl.Float64).alias("eta")]
+    eta_exprs = [] if watch.eta is None else [pl.lit(watch.eta, dtype=pl.Float64).alias("eta")]
     metric_column, _, *other_columns = MONITOR_COLUMNS
     doubt = doubt_missing_ends(pl.lit(None, dtype=pl.String), ["overall_low", "overall_high"])
     return period_rows.with_columns(doubt.alias(DOUBT)).select(
         *group_columns,
         time_column,
-        pl.lit(watch.metric).alias(metric_column),
-        *eta_columns,
+        pl.lit(watch.metric_name).alias(metric_column),
+        *eta_exprs,
         *other_columns,
     )
 
@@ -263,21 +267,23 @@ def _check_periods(cell_rows: pl.DataFrame, time_column: str) -> None:
         )
     if periods.dtype not in (pl.String, pl.Categorical):
         return
-    for earlier, later in pairwise(periods.cast(pl.String).drop_nulls().unique().sort()):
-        if _split_numbers(earlier) > _split_numbers(later):
+    for earlier_period, later_period in pairwise(periods.cast(pl.String).drop_nulls().unique().sort()):
+        if _split_numbers(earlier_period) > _split_numbers(later_period):
             expr_text = (
                 f"pl.col({time_column!r}).str.extract(r'([0-9]+)').cast(int).alias({time_column!r})"
             )
             raise PrcError(
                 f"pass numbers or dates as time=, such as {expr_text}, or an Enum of the periods in "
-                f"order: text sorts {earlier!r} before {later!r}"
+                f"order: text sorts {earlier_period!r} before {later_period!r}"
             )
 
 
 def _split_numbers(period: str) -> list[tuple[int, str]]:
     """Return what orders periods such as `week 9` and `week 10` as people do, by the size of numbers."""
-    parts = re.split(r"0*([0-9]+)", period)  # every second part is a number: the longer, the larger
-    return [(len(part) * (place % 2), part) for place, part in enumerate(parts)]
+    text_parts = re.split(r"0*([0-9]+)", period)  # every second part is a number: the longer, the larger
+    return [
+        (len(text_part) * (part_index % 2), text_part) for part_index, text_part in enumerate(text_parts)
+    ]
 
 
 def _join_reference(
@@ -319,7 +325,7 @@ def watch_series(series_rows: pl.DataFrame, time_column: str, watch: Watch) -> p
     """Return one series with its results: the value, the interval, the evidence and the alarm."""
     cells = PeriodCells(*(series_rows[name].to_numpy().astype(np.int64) for name in CELLS))
     reference_cells = None
-    if watch.reference is None and series_rows.height:
+    if watch.reference_rate is None and series_rows.height:
         reference_cells = PeriodCells(
             *(np.int64(series_rows[_REFERENCE_COLUMNS[name]][0]) for name in CELLS)
         )
@@ -328,14 +334,13 @@ def watch_series(series_rows: pl.DataFrame, time_column: str, watch: Watch) -> p
     evidence, log_products = np.full(series_rows.height, np.nan), np.empty((0, 0))
     if has_bound:
         evidence, log_products = weigh_evidence(watch.bet(cells, reference_cells, bound))
-    alarm_periods = np.flatnonzero(evidence >= watch.least_evidence)
-    is_alarm = np.arange(series_rows.height) >= (
-        alarm_periods[0] if len(alarm_periods) else series_rows.height
-    )
-    start_period = find_start(log_products[: alarm_periods[0] + 1]) if len(alarm_periods) else 0
+    alarm_period_numbers = np.flatnonzero(evidence >= watch.least_evidence)
+    first_alarm_number = alarm_period_numbers[0] if len(alarm_period_numbers) else series_rows.height
+    is_alarm = np.arange(series_rows.height) >= first_alarm_number
+    start_period_number = find_start(log_products[: first_alarm_number + 1]) if is_alarm.any() else 0
     running_cells = PeriodCells(*map(np.cumsum, cells))
     low, high = watch.find_interval(running_cells)
-    reference_rate = watch.reference if reference_cells is None else watch.find_value(reference_cells)
+    reference_rate = watch.find_value(reference_cells) if reference_cells else watch.reference_rate
     value_of_column: dict[str, Any] = {
         "value": watch.find_value(cells),
         "overall": watch.find_value(running_cells),
@@ -345,28 +350,33 @@ def watch_series(series_rows: pl.DataFrame, time_column: str, watch: Watch) -> p
         "bound": bound,
         "evidence": evidence,
         "needed": watch.least_evidence,
-        **measure_since(watch, cells, start_period, is_alarm),
+        **measure_since(watch, cells, start_period_number, is_alarm),
     }
-    series = (
+    result_series = (
         pl.Series(name, np.broadcast_to(np.asarray(value, dtype=np.float64), series_rows.height))
         for name, value in value_of_column.items()
     )
     return series_rows.with_columns(
-        *(period_values.fill_nan(None) for period_values in series),
+        *(period_values.fill_nan(None) for period_values in result_series),
         (pl.Series("alarm", is_alarm) if has_bound else pl.lit(None, pl.Boolean).alias("alarm")),
-    ).with_columns(since=pl.when("alarm").then(pl.col(time_column).get(start_period, null_on_oob=True)))
+    ).with_columns(
+        since=pl.when("alarm").then(pl.col(time_column).get(start_period_number, null_on_oob=True))
+    )
 
 
 def measure_since(
-    watch: Watch, cells: PeriodCells, start_period: int, is_alarm: NDArray[np.bool_]
+    watch: Watch, cells: PeriodCells, start_period_number: int, is_alarm: NDArray[np.bool_]
 ) -> dict[str, Floats]:
     """Return the rate of all rows since a start, and its interval, from the alarm on; else NaN."""
     since_values = np.full((3, len(is_alarm)), np.nan)
     if is_alarm.any():
-        since_cells = PeriodCells(*(np.cumsum(counts[start_period:]) for counts in cells))
+        since_cells = PeriodCells(*(np.cumsum(counts[start_period_number:]) for counts in cells))
         # Data choose the start. All the same the interval missed the mean in at most 1% of 400 series of
         # each of seven kinds, since it holds in all periods at once, and is read in one.
-        since_values[:, start_period:] = watch.find_value(since_cells), *watch.find_interval(since_cells)
+        since_values[:, start_period_number:] = (
+            watch.find_value(since_cells),
+            *watch.find_interval(since_cells),
+        )
         since_values[:, ~is_alarm] = np.nan
     return dict(zip(SINCE_COLUMNS, since_values, strict=True))
 
@@ -374,12 +384,12 @@ def measure_since(
 # Tests that hold at every look -----------------------------------------------------------------
 
 
-def bound_rate(n_hits: int, n_all: int, alpha: float) -> float:
+def bound_rate(n_hits: int, n_trials: int, alpha: float) -> float:
     """Return a bound that a rate is below with a probability of at most alpha, from k of n."""
     # The alpha quantile of Beta(k, n - k + 1) (Clopper and Pearson 1934), to 1e-6 of its spread.
     if n_hits == 0:
         return 0.0
-    a, b = n_hits, n_all - n_hits + 1
+    a, b = n_hits, n_trials - n_hits + 1
     # The density in log odds is smooth, and falls off as exp(-a |x|) and exp(-b |x|) at worst.
     spread = 9 * math.sqrt(1 / a + 1 / b)
     x = math.log(a / b) + np.linspace(-spread - 40 / a, spread + 40 / b, _N_NODES)
@@ -405,16 +415,16 @@ def bound_ratio(cells: PeriodCells, alpha: float) -> float:
     return fpr / recall * math.exp(math.hypot(recall_distance, fpr_distance))
 
 
-def bet_on_rate(n_hits: Counts, n_all: Counts, bound: float) -> Floats:
+def bet_on_rate(n_hits: Counts, n_trials: Counts, bound: float) -> Floats:
     """Return the log likelihood ratios of falls from a bound, for k of n in each period."""
     # The ratio at a rate p of at least the bound is expected to be at most 1, since it is linear in p.
     odds, falls = bound / (1 - bound), np.array(FALLS)
     gain_of_failure = np.log1p(odds) - np.log1p(odds * np.exp(-falls))  # of a failure
-    return np.asarray(n_all[:, None] * gain_of_failure - n_hits[:, None] * falls)
+    return np.asarray(n_trials[:, None] * gain_of_failure - n_hits[:, None] * falls)
 
 
-def bet_on_precision(cells: PeriodCells, earlier_cells: PeriodCells, ratio: float) -> Floats:
-    """Return the log likelihood ratios of falls of precision from that at fpr / recall = `ratio`."""
+def bet_on_precision(cells: PeriodCells, earlier_cells: PeriodCells, fpr_per_recall: float) -> Floats:
+    """Return the log likelihood ratios of falls of precision from that at this fpr over recall."""
     # A bet takes both rates as they were in earlier periods and in `earlier_cells`, with one of them
     # worse. It is made against the two rates without a fall that are nearest to it in the likelihood of
     # the period. Whatever rates without a fall are true, it is then not expected to gain: rates without
@@ -427,37 +437,41 @@ def bet_on_precision(cells: PeriodCells, earlier_cells: PeriodCells, ratio: floa
     is_known = (tp + fn > 0) & (fp + tn > 0)
     recall, fpr = (tp + 0.5) / (tp + fn + 1), (fp + 0.5) / (fp + tn + 1)
     tp, fp, fn, tn = (np.asarray(period_counts, dtype=np.float64) for period_counts in cells)
-    odds = ratio * np.exp(FALLS)
+    odds = fpr_per_recall * np.exp(FALLS)
     least_rate = 1e-6  # so that 1 minus a rate keeps ten digits
     worse_recall = np.clip(fpr[:, None] / odds, least_rate, 1 - least_rate)
     worse_fpr = np.clip(recall[:, None] * odds, least_rate, 1 - least_rate)
     recall = np.hstack([worse_recall, np.broadcast_to(recall[:, None], worse_recall.shape)])
     fpr = np.hstack([np.broadcast_to(fpr[:, None], worse_fpr.shape), worse_fpr])
     n_pos, n_neg = (tp + fn)[:, None], (fp + tn)[:, None]
-    nearest_recall = find_nearest_recall(recall, fpr, n_pos, n_neg, ratio)
-    nearest_fpr = ratio * nearest_recall
+    nearest_recall = find_nearest_recall(recall, fpr, n_pos, n_neg, fpr_per_recall)
+    nearest_fpr = fpr_per_recall * nearest_recall
     bets = tp[:, None] * np.log(recall / nearest_recall) + fn[:, None] * (
         np.log1p(-recall) - np.log1p(-nearest_recall)
     )
     bets += fp[:, None] * np.log(fpr / nearest_fpr)
     bets += tn[:, None] * (np.log1p(-fpr) - np.log1p(-nearest_fpr))
-    bets = np.where(fpr > ratio * recall, bets, 0.0)  # clipped to what is no fall
+    bets = np.where(fpr > fpr_per_recall * recall, bets, 0.0)  # clipped to what is no fall
     return np.where((is_known & (n_pos * n_neg > 0)[:, 0])[:, None], bets, 0.0)
 
 
 def find_nearest_recall(
-    recall: Floats, fpr: Floats, n_pos: Floats, n_neg: Floats, ratio: float
+    recall: Floats, fpr: Floats, n_pos: Floats, n_neg: Floats, fpr_per_recall: float
 ) -> Floats:
-    """Return the recall, with fpr `ratio` times that, under which rates are expected most likely."""
+    """Return the recall, with fpr in this ratio to it, under which rates are expected most likely."""
     # For the recall x, where n_pos (r ln x + (1 - r) ln(1 - x)) + n_neg (f ln c x + (1 - f) ln(1 - c x))
-    # has the slope 0, with the rates r and f of a bet and c = ratio. It is the root of a quadratic
-    # equation (Miettinen and Nurminen 1985), as for a ratio of two risks.
-    square = ratio * (n_pos + n_neg)
-    linear = n_pos * (1 + ratio * recall) + n_neg * (ratio + fpr)
+    # has the slope 0, with the rates r and f of a bet and c = fpr_per_recall. It is the root of a
+    # quadratic equation (Miettinen and Nurminen 1985), as for a ratio of two risks.
+    square_coefficient = fpr_per_recall * (n_pos + n_neg)
+    linear_coefficient = n_pos * (1 + fpr_per_recall * recall) + n_neg * (fpr_per_recall + fpr)
     constant = n_pos * recall + n_neg * fpr
-    root = np.sqrt(np.maximum(linear**2 - 4 * square * constant, 0))
+    root = np.sqrt(np.maximum(linear_coefficient**2 - 4 * square_coefficient * constant, 0))
     with np.errstate(invalid="ignore"):  # of periods without rows, which make no bet
-        return np.asarray(np.minimum(2 * constant / (linear + root), (1 - 1e-12) * min(1, 1 / ratio)))
+        return np.asarray(
+            np.minimum(
+                2 * constant / (linear_coefficient + root), (1 - 1e-12) * min(1, 1 / fpr_per_recall)
+            )
+        )
 
 
 def weigh_evidence(bets: Floats) -> tuple[Floats, Floats]:
@@ -484,7 +498,7 @@ def find_start(log_products: Floats) -> int:
     )
 
 
-def find_running_interval(n_hits: Counts, n_all: Counts, alpha: float) -> tuple[Floats, Floats]:
+def find_running_interval(n_hits: Counts, n_trials: Counts, alpha: float) -> tuple[Floats, Floats]:
     """Return limits of the mean rate so far, from running counts, which hold at all times at once."""
     # At a mean rate p the mixture of exp(tilt * k) / (1 - p + p exp(tilt))**n is expected to be at most
     # 1, and no more if rates vary about p. It is convex in p, and at most 1 where p is k / n, so the
@@ -492,13 +506,13 @@ def find_running_interval(n_hits: Counts, n_all: Counts, alpha: float) -> tuple[
     tilts = np.array(TILTS)
 
     def log_mixture(p: Floats) -> Floats:
-        terms = tilts * n_hits[:, None] - n_all[:, None] * np.log1p(p[:, None] * np.expm1(tilts))
-        return np.asarray(np.logaddexp.reduce(terms, axis=1) - math.log(len(tilts)))
+        log_terms = tilts * n_hits[:, None] - n_trials[:, None] * np.log1p(p[:, None] * np.expm1(tilts))
+        return np.asarray(np.logaddexp.reduce(log_terms, axis=1) - math.log(len(tilts)))
 
-    rates = np.where(n_all > 0, n_hits / np.maximum(n_all, 1), 0.5)
+    rates = np.where(n_trials > 0, n_hits / np.maximum(n_trials, 1), 0.5)
     interval_ends = []
-    for bound in (0.0, 1.0):
-        inner_rates, outer_rates = rates.copy(), np.full(len(n_hits), bound)
+    for outer_bound in (0.0, 1.0):
+        inner_rates, outer_rates = rates.copy(), np.full(len(n_hits), outer_bound)
         for _ in range(_N_BISECTIONS):
             middle_rates = (inner_rates + outer_rates) / 2
             is_inside = log_mixture(middle_rates) < -math.log(alpha)
@@ -506,5 +520,5 @@ def find_running_interval(n_hits: Counts, n_all: Counts, alpha: float) -> tuple[
                 np.where(is_inside, middle_rates, inner_rates),
                 np.where(is_inside, outer_rates, middle_rates),
             )
-        interval_ends.append(np.where(n_all > 0, outer_rates, np.nan))
+        interval_ends.append(np.where(n_trials > 0, outer_rates, np.nan))
     return interval_ends[0], interval_ends[1]

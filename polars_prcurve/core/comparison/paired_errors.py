@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap, ReplicateValues
 
 _ROW_NUMBER = f"{RESERVED}row"  # the number of a row of a block of replicates
-_SIDE_OF_KIND = {"pos": "pos", "neg": "neg", "gap": "neg"}
+_CLASS_OF_KIND = {"pos": "pos", "neg": "neg", "gap": "neg"}
 """The kinds of influences of a PLACE, in their order, and the class of each."""
 _INFLUENCE_NUMBER = f"{RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
 _AMOUNT = f"{RESERVED}amount"  # what an example counts, or the examples of a cell
@@ -75,31 +75,31 @@ of its column the class of the size that it is over, and the power."""
 # Of curve metrics, from influences -------------------------------------------------------------
 
 
-def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+def count_cells(example_rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return one row per model pair and cell: examples of one class, with an influence in each model."""
     by, unit_columns = table.group_columns, table.sample.unit_columns
     amount = pl.col(Row.POS) + pl.col(Row.NEG)  # an example is of one class
     if table.has_squares and not unit_columns:
         amount = square_integer(amount, is_scaled=table.has_float_sums)
     kind_number = pl.when(pl.col(Row.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
-    rows = add_places(rows).with_columns(
+    example_rows = add_places(example_rows).with_columns(
         amount.alias(_AMOUNT),
         _number_influence(kind_number),
     )
-    example_dtypes = {**by, Row.EXAMPLE: rows.collect_schema()[Row.EXAMPLE]}
+    example_dtypes = {**by, Row.EXAMPLE: example_rows.collect_schema()[Row.EXAMPLE]}
     # Model a comes before model b, so that a is not the last model of its group, and b not the first.
-    end_columns = {_FIRST_GROUP: pl.col(Group.NUMBER).min(), _LAST_GROUP: pl.col(Group.NUMBER).max()}
-    rows = rows.with_columns(
-        **{name: end_group.over(*by) if by else end_group for name, end_group in end_columns.items()}
+    end_exprs = {_FIRST_GROUP: pl.col(Group.NUMBER).min(), _LAST_GROUP: pl.col(Group.NUMBER).max()}
+    example_rows = example_rows.with_columns(
+        **{name: end_expr.over(*by) if by else end_expr for name, end_expr in end_exprs.items()}
     )
-    columns_of_sides = ((A, (_AMOUNT, *unit_columns), _LAST_GROUP), (B, (), _FIRST_GROUP))
+    sides_and_columns = ((A, (_AMOUNT, *unit_columns), _LAST_GROUP), (B, (), _FIRST_GROUP))
     rows_of_a, rows_of_b = (
-        rows.filter(pl.col(Group.NUMBER) != pl.col(end_group)).select(
+        example_rows.filter(pl.col(Group.NUMBER) != pl.col(end_column)).select(
             *example_dtypes,
             *example_columns,
             *(pl.col(column).alias(side + column) for column in (Group.NUMBER, _INFLUENCE_NUMBER)),
         )
-        for side, example_columns, end_group in columns_of_sides
+        for side, example_columns, end_column in sides_and_columns
     )
     # _SHARE is that of the class in the cell: of weights, of their squares. Where rows come in
     # clusters, a cell is of one cluster, and weights are not squared.
@@ -108,12 +108,12 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     model_columns, influence_columns = (
         [side + column for side in SIDES] for column in (Group.NUMBER, _INFLUENCE_NUMBER)
     )
-    cell_keys = [*model_columns, *influence_columns, *unit_columns]
-    cells = example_pairs.group_by(*cell_keys).agg(pl.col(_AMOUNT).sum())
-    is_pos = pl.col(A + _INFLUENCE_NUMBER) % len(_SIDE_OF_KIND) == 0
+    cell_key_columns = [*model_columns, *influence_columns, *unit_columns]
+    cells = example_pairs.group_by(*cell_key_columns).agg(pl.col(_AMOUNT).sum())
+    is_pos = pl.col(A + _INFLUENCE_NUMBER) % len(_CLASS_OF_KIND) == 0
     class_total = pl.col(_AMOUNT).sum().over(*model_columns, _IS_POS)
     return cells.with_columns(is_pos.alias(_IS_POS)).select(
-        *cell_keys,
+        *cell_key_columns,
         _IS_POS,
         (pl.col(_AMOUNT).cast(pl.Float64) / class_total.cast(pl.Float64)).alias(_SHARE),
     )
@@ -121,8 +121,8 @@ def count_cells(rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
 
 def _number_influence(kind_number: pl.Expr) -> pl.Expr:
     """Return _INFLUENCE_NUMBER of a kind; narrow, since cells are grouped by two of them."""
-    number = pl.col(PLACE) * len(_SIDE_OF_KIND) + kind_number
-    return number.cast(pl.UInt32).alias(_INFLUENCE_NUMBER)
+    influence_number = pl.col(PLACE) * len(_CLASS_OF_KIND) + kind_number
+    return influence_number.cast(pl.UInt32).alias(_INFLUENCE_NUMBER)
 
 
 def add_pair_variances(
@@ -130,23 +130,23 @@ def add_pair_variances(
     cells: pl.LazyFrame,
     curves: CurveSegments,
     populations: pl.LazyFrame,
-    metrics: Mapping[str, CurveMetric],
+    metrics_by_name: Mapping[str, CurveMetric],
     *,
     comparison: Comparison,
 ) -> pl.LazyFrame:
     """Add variances among examples, or sums over clusters, of differences of influences of `cells`."""
     table = comparison.table
     by, joins_rows = table.group_columns, table.sample.joins_rows
-    for influences in build_influences(curves, populations, metrics, [ETA_NUMBER]):
-        key_columns = [A + influences.key, B + Group.NUMBER]
-        pair_totals = _sum_squared_gaps(cells, influences, key_columns, by, joins_rows=joins_rows)
+    for influence_table in build_influences(curves, populations, metrics_by_name, [ETA_NUMBER]):
+        key_columns = [A + influence_table.key, B + Group.NUMBER]
+        pair_totals = _sum_squared_gaps(cells, influence_table, key_columns, by, joins_rows=joins_rows)
         differences = differences.join(pair_totals, on=key_columns, how="left")
     return differences
 
 
 def _sum_squared_gaps(
     cells: pl.LazyFrame,
-    influences: InfluenceTable,
+    influence_table: InfluenceTable,
     key_columns: Sequence[str],
     by: Iterable[str],
     *,
@@ -154,71 +154,80 @@ def _sum_squared_gaps(
 ) -> pl.LazyFrame:
     """Return variances, or sums over clusters, by the key of model a and group of model b."""
     # Read for the sizes and for the list, and Polars would compute it anew for each.
-    influences = influences._replace(score_rows=influences.score_rows.cache())
-    key, names = influences.key, influences.names
-    step_columns = [ETA_NUMBER] if key == Population.NUMBER else []
-    influence_rows, size_rows = _list_influences(influences, [*by, *step_columns], joins_rows=joins_rows)
+    influence_table = influence_table._replace(score_rows=influence_table.score_rows.cache())
+    key_column, metric_names = influence_table.key, influence_table.names
+    step_columns = [ETA_NUMBER] if key_column == Population.NUMBER else []
+    influence_rows, size_rows = _list_influences(
+        influence_table, [*by, *step_columns], joins_rows=joins_rows
+    )
     cell_pairs = cells
     # Model a brings a row for each prevalence; model b is joined at the same ones.
-    for side, value_columns, shared_columns in ((A, [key, *names], []), (B, names, step_columns)):
+    for side, value_columns, shared_columns in (
+        (A, [key_column, *metric_names], []),
+        (B, metric_names, step_columns),
+    ):
         side_columns = dict.fromkeys((Group.NUMBER, _INFLUENCE_NUMBER, *value_columns))
         side_rows = influence_rows.select(
             *step_columns, *(pl.col(name).alias(side + name) for name in side_columns)
         )
         place_columns = [side + name for name in (Group.NUMBER, _INFLUENCE_NUMBER)]
         cell_pairs = cell_pairs.join(side_rows, on=[*place_columns, *shared_columns])
-    gaps = {name: pl.col(A + name) - pl.col(B + name) for name in names}
+    gap_exprs = {name: pl.col(A + name) - pl.col(B + name) for name in metric_names}
+    share = pl.col(_SHARE)
     if joins_rows:  # the shares of both classes add up to 2
-        terms_and_sizes = {name: (gap * pl.col(_SHARE), pl.lit(2.0)) for name, gap in gaps.items()}
-        pair_totals = add_up_clusters(cell_pairs, key_columns, terms_and_sizes)
+        term_and_size_of_name = {name: (gap * share, pl.lit(2.0)) for name, gap in gap_exprs.items()}
+        pair_totals = add_up_clusters(cell_pairs, key_columns, term_and_size_of_name)
     else:
-        square_exprs = {name: to_whole_shares(gap**2 * pl.col(_SHARE)) for name, gap in gaps.items()}
-        sum_exprs = {name: sum_shares(pl.col(name)) for name in names}
+        square_exprs = {name: to_whole_shares(gap**2 * share) for name, gap in gap_exprs.items()}
+        sum_exprs = {name: sum_shares(pl.col(name)) for name in metric_names}
         class_squares = cell_pairs.select(*key_columns, _IS_POS, **square_exprs)
         class_sums = class_squares.group_by(*key_columns, _IS_POS).agg(**sum_exprs)
         pair_totals = class_sums.group_by(key_columns).agg(
-            pl.col(name).filter(is_member).sum().alias(f"{name}_{side}")
-            for name in names
-            for side, is_member in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
+            pl.col(name).filter(is_member).sum().alias(f"{name}_{class_name}")
+            for name in metric_names
+            for class_name, is_member in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
         )
-    pair_totals = pair_totals.join(size_rows, left_on=key_columns[0], right_on=key)
-    scaled_totals = (
-        pl.col(f"{name}_{kind}") * pl.col(f"{name}_{side}_size") ** power
-        for name in names
-        for kind, (side, power) in _POWERS_OF_ENDING[joins_rows].items()
+    pair_totals = pair_totals.join(size_rows, left_on=key_columns[0], right_on=key_column)
+    total_exprs = (
+        pl.col(f"{name}_{ending}") * pl.col(f"{name}_{class_name}_size") ** power
+        for name in metric_names
+        for ending, (class_name, power) in _POWERS_OF_ENDING[joins_rows].items()
     )
-    return pair_totals.select(*key_columns, *scaled_totals)
+    return pair_totals.select(*key_columns, *total_exprs)
 
 
 def _list_influences(
-    influences: InfluenceTable, alike_columns: Sequence[str], *, joins_rows: bool
+    influence_table: InfluenceTable, size_key_columns: Sequence[str], *, joins_rows: bool
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Return one row per influence, with `<name>` over the size of its class, and the sizes by key."""
-    size_exprs, columns_of_name, key = {}, {}, influences.key
-    for name in influences.names:
-        # No difference between models exceeds the size, a power of two, where `alike_columns` are equal.
-        size_of_side = {side: f"{name}_{side}_size" for side in ("pos", "neg")}
-        for size_name in size_of_side.values():
-            size = pl.max_horizontal(*size_of_side.values()) if joins_rows else pl.col(size_name)
-            largest_size = size.max().over(alike_columns) if alike_columns else size.max()
+    size_exprs, kind_exprs_of_name, key_column = {}, {}, influence_table.key
+    for name in influence_table.names:
+        # No difference between models exceeds the size, a power of two, where these keys are equal.
+        size_column_of_class = {class_name: f"{name}_{class_name}_size" for class_name in ("pos", "neg")}
+        for size_column in size_column_of_class.values():
+            size = (
+                pl.max_horizontal(*size_column_of_class.values()) if joins_rows else pl.col(size_column)
+            )
+            largest_size = size.max().over(size_key_columns) if size_key_columns else size.max()
             # Less their means, influences are at most twice as large, and differences four times.
-            size_exprs[size_name] = 4 * largest_size
-        columns_of_name[name] = [
-            pl.col(f"{name}_{kind}") / pl.col(size_of_side[side]) for kind, side in _SIDE_OF_KIND.items()
+            size_exprs[size_column] = 4 * largest_size
+        kind_exprs_of_name[name] = [
+            pl.col(f"{name}_{kind}") / pl.col(size_column_of_class[class_name])
+            for kind, class_name in _CLASS_OF_KIND.items()
         ]
     size_rows = (
-        influences.score_rows.group_by(key, *alike_columns)
+        influence_table.score_rows.group_by(key_column, *size_key_columns)
         .agg(pl.col(*size_exprs).first())
-        .select(key, **size_exprs)
+        .select(key_column, **size_exprs)
     )
-    influence_rows = influences.score_rows.drop(*size_exprs).join(size_rows, on=key)
-    influence_rows = repeat_rows(influence_rows, len(_SIDE_OF_KIND)).select(
-        *dict.fromkeys((Group.NUMBER, key)),
-        *((ETA_NUMBER,) if key == Population.NUMBER else ()),
+    influence_rows = influence_table.score_rows.drop(*size_exprs).join(size_rows, on=key_column)
+    influence_rows = repeat_rows(influence_rows, len(_CLASS_OF_KIND)).select(
+        *dict.fromkeys((Group.NUMBER, key_column)),
+        *((ETA_NUMBER,) if key_column == Population.NUMBER else ()),
         _number_influence(pl.col(Population.COPY)),
         *(
-            pick_by_number(Population.COPY, kind_columns, pl.lit(None)).alias(name)
-            for name, kind_columns in columns_of_name.items()
+            pick_by_number(Population.COPY, kind_exprs, pl.lit(None)).alias(name)
+            for name, kind_exprs in kind_exprs_of_name.items()
         ),
     )
     return influence_rows, size_rows
@@ -242,20 +251,20 @@ def add_bootstrap_errors(
         model_pairs = numbered_populations.join(
             numbered_populations, on=[BASE_GROUP, ETA_NUMBER], suffix="_b"
         ).filter(pl.col(Group.NUMBER) < pl.col(f"{Group.NUMBER}_b"))
-        rows_of_a, rows_of_b = (
+        row_numbers_of_a, row_numbers_of_b = (
             model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b")
         )
-        key_columns = {
+        key_series = {
             A + Population.NUMBER: model_pairs[Population.NUMBER],
             B + Population.NUMBER: model_pairs[f"{Population.NUMBER}_b"],
         }
-        model_values, replicates, size_rows = replicate_values
+        estimates, replicates, smaller_sizes = replicate_values
         gap_arrays = {
-            "estimates": model_values[rows_of_a] - model_values[rows_of_b],
-            "replicates": replicates[:, rows_of_a] - replicates[:, rows_of_b],
+            "estimates": estimates[row_numbers_of_a] - estimates[row_numbers_of_b],
+            "replicates": replicates[:, row_numbers_of_a] - replicates[:, row_numbers_of_b],
         }
-        return key_columns, replicate_values._replace(
-            **gap_arrays, smaller_class_sizes=size_rows[rows_of_a]
+        return key_series, replicate_values._replace(
+            **gap_arrays, smaller_class_sizes=smaller_sizes[row_numbers_of_a]
         )
 
     _, error_rows, size_rows = bootstrap.measure(sweep, model_values, BASE_GROUP, subtract_models)
@@ -311,29 +320,31 @@ def count_discordant(
     # are counted together, once for all steps.
     example_rows, flagged_rows, threshold_rows = _read_examples(table, point_rows, by)
     example_dtypes = {**by, Row.EXAMPLE: table.all_rows.collect_schema()[Row.EXAMPLE]}
-    level_columns, amounts = [Group.NUMBER, _LEVEL_NUMBER], list(AMOUNTS.values())
-    joint_groups = join_sides(flagged_rows, example_dtypes, level_columns, amounts).group_by(
-        *_SIDE_GROUPS, *_SIDE_LEVELS
-    )
+    level_columns, amount_columns = [Group.NUMBER, _LEVEL_NUMBER], list(AMOUNTS.values())
+    jointly_flagged_groups = join_sides(
+        flagged_rows, example_dtypes, level_columns, amount_columns
+    ).group_by(*_SIDE_GROUPS, *_SIDE_LEVELS)
     step_rows = join_sides(threshold_rows, {**by, ETA_NUMBER: pl.UInt32()}, level_columns, [])
     step_rows = step_rows.rename(dict(zip(_SIDE_LEVELS, _LEAST_LEVELS, strict=True)))
     count_frames = [
         _count_flagged(
-            step_rows, joint_groups.agg(_AMOUNT_SUMS.name.prefix(BOTH_PREFIX)), SIDES, BOTH_PREFIX
+            step_rows,
+            jointly_flagged_groups.agg(_AMOUNT_SUMS.name.prefix(BOTH_PREFIX)),
+            SIDES,
+            BOTH_PREFIX,
         )
     ]
     flagged_counts = flagged_rows.group_by(Group.NUMBER, _LEVEL_NUMBER).agg(_AMOUNT_SUMS)
-    counts_of_sides = {side: flagged_counts.select(pl.all().name.prefix(side)) for side in SIDES}
+    counts_of_side = {side: flagged_counts.select(pl.all().name.prefix(side)) for side in SIDES}
     count_frames += [
-        _count_flagged(step_rows, cell_rows, (side,), side)
-        for side, cell_rows in counts_of_sides.items()
+        _count_flagged(step_rows, cell_rows, (side,), side) for side, cell_rows in counts_of_side.items()
     ]
     # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
-    square_amounts = pl.col(*amounts)  # a row that represents several examples is no heavy example
+    square_exprs = pl.col(*amount_columns)  # a row that represents several examples is no heavy example
     if table.has_squares:
-        square_amounts = exact_arithmetic.square_integer(square_amounts, is_scaled=table.has_float_sums)
+        square_exprs = exact_arithmetic.square_integer(square_exprs, is_scaled=table.has_float_sums)
     total_rows = example_rows.group_by(Group.NUMBER).agg(
-        _AMOUNT_SUMS.name.prefix(ALL_PREFIX), square_amounts.sum().name.suffix(_SQUARED_ENDING)
+        _AMOUNT_SUMS.name.prefix(ALL_PREFIX), square_exprs.sum().name.suffix(_SQUARED_ENDING)
     )
     pair_rows = step_rows.select(*_SIDE_GROUPS, ETA_NUMBER)
     pair_rows = pair_rows.join(total_rows, left_on=A + Group.NUMBER, right_on=Group.NUMBER, how="left")
@@ -345,35 +356,38 @@ def count_discordant(
 def _build_counts(table: ScoreTable) -> dict[str, pl.Expr]:
     """Return the numbers of examples of each kind and class, by column, from sums of amounts."""
     count_exprs: dict[str, pl.Expr] = {}
-    for name, amount in AMOUNTS.items():
-        n_both, square_sum = pl.col(BOTH_PREFIX + amount), pl.col(amount + _SQUARED_ENDING)
-        count_of_kind = {side: pl.col(side + amount) - n_both for side in SIDES}
-        count_of_kind |= {BOTH_PREFIX: n_both, ALL_PREFIX: pl.col(ALL_PREFIX + amount)}
+    for class_name, amount_column in AMOUNTS.items():
+        n_both, square_sum = pl.col(BOTH_PREFIX + amount_column), pl.col(amount_column + _SQUARED_ENDING)
+        count_of_prefix = {side: pl.col(side + amount_column) - n_both for side in SIDES}
+        count_of_prefix |= {BOTH_PREFIX: n_both, ALL_PREFIX: pl.col(ALL_PREFIX + amount_column)}
         if table.has_float_sums:
-            count_of_kind = {
-                kind: count.cast(pl.Float64) * exact_arithmetic.NEAR_ONE
-                for kind, count in count_of_kind.items()
+            count_of_prefix = {
+                prefix: count.cast(pl.Float64) * exact_arithmetic.NEAR_ONE
+                for prefix, count in count_of_prefix.items()
             }
             square_sum = square_sum.cast(pl.Float64) * exact_arithmetic.SQUARES_NEAR_ONE
         # What a weight of 1 counts as.
-        unit_count = pl.when(square_sum > 0).then(count_of_kind[ALL_PREFIX] / square_sum).otherwise(1.0)
+        unit_count = (
+            pl.when(square_sum > 0).then(count_of_prefix[ALL_PREFIX] / square_sum).otherwise(1.0)
+        )
         count_exprs |= {
-            kind + name: count.cast(pl.Float64) * unit_count for kind, count in count_of_kind.items()
+            prefix + class_name: count.cast(pl.Float64) * unit_count
+            for prefix, count in count_of_prefix.items()
         }
     return count_exprs
 
 
 def _count_flagged(
-    step_rows: pl.LazyFrame, cell_rows: pl.LazyFrame, sides: Sequence[str], prefix: str
+    step_rows: pl.LazyFrame, cell_rows: pl.LazyFrame, sides: Sequence[str], amount_prefix: str
 ) -> pl.LazyFrame:
     """Return one row per step and model pair, with the amounts in cells that models of `sides` flag."""
-    is_reached = (
+    is_reached_exprs = (
         pl.col(side + _LEVEL_NUMBER) >= pl.col(f"{side}{_LEVEL_NUMBER}_least") for side in sides
     )
-    amounts = pl.col(*(prefix + amount for amount in AMOUNTS.values()))
+    amount_exprs = pl.col(*(amount_prefix + amount for amount in AMOUNTS.values()))
     step_cells = step_rows.join(cell_rows, on=[side + Group.NUMBER for side in sides], how="left")
-    is_flagged = pl.all_horizontal(is_reached)
-    return step_cells.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(amounts.filter(is_flagged).sum())
+    is_flagged = pl.all_horizontal(is_reached_exprs)
+    return step_cells.group_by(*_SIDE_GROUPS, ETA_NUMBER).agg(amount_exprs.filter(is_flagged).sum())
 
 
 def _read_examples(
@@ -382,15 +396,13 @@ def _read_examples(
     """Return examples with whole AMOUNTS of all models, and those flagged and thresholds with levels."""
     amount_columns = [Row.LABEL] if Row.LABEL in table.columns else list(AMOUNTS.values())
     amount_of_name = class_amounts({name: pl.col(name) for name in amount_columns})
-    whole_amounts = [
-        amount_column.cast(pl.Int128).alias(name) for name, amount_column in amount_of_name.items()
+    whole_exprs = [
+        amount_expr.cast(pl.Int128).alias(name) for name, amount_expr in amount_of_name.items()
     ]
     if table.has_float_sums:  # the models of a table have the same weights, and so the same scale
-        largest_amounts = (
-            amount_column.max().over(Group.NUMBER) for amount_column in amount_of_name.values()
-        )
-        exponents = map(exact_arithmetic.weight_exponent, largest_amounts)
-        whole_amounts = list(map(exact_arithmetic.to_integer, amount_of_name.values(), exponents))
+        largest_exprs = (amount_expr.max().over(Group.NUMBER) for amount_expr in amount_of_name.values())
+        exponents = map(exact_arithmetic.weight_exponent, largest_exprs)
+        whole_exprs = list(map(exact_arithmetic.to_integer, amount_of_name.values(), exponents))
     model_dtypes: dict[str, pl.DataType] = {**by, Row.MODEL: table.by[Row.MODEL]}
     threshold_rows = point_rows.select(
         *model_dtypes, Group.NUMBER, ETA_NUMBER, "tp", pl.col("threshold").alias(Row.SCORE)
@@ -399,7 +411,7 @@ def _read_examples(
     example_rows = table.all_rows.select(*model_dtypes, Row.EXAMPLE, Row.SCORE, *amount_columns)
     example_rows = join_groups(example_rows, group_rows, model_dtypes)
     # Rows are added up, and those flagged are joined: each model with others.
-    example_rows = example_rows.select(pl.exclude(Row.MODEL, *amount_columns), *whole_amounts).cache()
+    example_rows = example_rows.select(pl.exclude(Row.MODEL, *amount_columns), *whole_exprs).cache()
     group_thresholds = threshold_rows.select(Group.NUMBER, Row.SCORE).drop_nulls().unique()
     group_thresholds = group_thresholds.sort(Group.NUMBER, Row.SCORE)
     flagged_rows = _number_levels(example_rows, group_thresholds)
@@ -409,18 +421,18 @@ def _read_examples(
     threshold_rows = threshold_rows.drop(Row.MODEL).join(
         level_rows, on=[Group.NUMBER, Row.SCORE], how="left"
     )
-    level_column = pl.coalesce(_LEVEL_NUMBER, level_beyond_all).alias(_LEVEL_NUMBER)
-    threshold_rows = threshold_rows.select(pl.exclude(Row.SCORE, "tp", _LEVEL_NUMBER), level_column)
+    level_expr = pl.coalesce(_LEVEL_NUMBER, level_beyond_all).alias(_LEVEL_NUMBER)
+    threshold_rows = threshold_rows.select(pl.exclude(Row.SCORE, "tp", _LEVEL_NUMBER), level_expr)
     return example_rows, flagged_rows, threshold_rows
 
 
 def _number_levels(example_rows: pl.LazyFrame, group_thresholds: pl.LazyFrame) -> pl.LazyFrame:
     """Return the examples that the lowest threshold flags, with the number of the highest that does."""
-    least_scores = group_thresholds.group_by(Group.NUMBER).agg(
+    least_score_rows = group_thresholds.group_by(Group.NUMBER).agg(
         pl.col(Row.SCORE).min().alias(_LEAST_SCORE)
     )
     # What was never scored has no score that is as high.
-    rows_with_least = example_rows.join(least_scores, on=Group.NUMBER)
+    rows_with_least = example_rows.join(least_score_rows, on=Group.NUMBER)
     flagged_rows = rows_with_least.filter(pl.col(Row.SCORE) >= pl.col(_LEAST_SCORE)).drop(_LEAST_SCORE)
     mark_rows = group_thresholds.with_columns(pl.lit(True).alias(_IS_MARK))
     # A score that equals a threshold comes after it.
@@ -433,24 +445,26 @@ def _number_levels(example_rows: pl.LazyFrame, group_thresholds: pl.LazyFrame) -
 
 
 def replace_weighted_sums(
-    pairs: pl.LazyFrame, metrics: Sequence[PointMetric], number_column: str, level: Level
+    point_pairs: pl.LazyFrame, metrics: Sequence[PointMetric], metric_number_column: str, level: Level
 ) -> pl.LazyFrame:
     """Replace errors, limits and verdicts of differences of metrics that are such sums."""
-    is_sum_of_metrics = [is_weighted_sum(metric) for metric in metrics]
+    are_weighted_sums = [is_weighted_sum(metric) for metric in metrics]
     difference, is_sum = (
         pl.col("difference"),
-        pick_by_number(number_column, map(pl.lit, is_sum_of_metrics), pl.lit(False)),
+        pick_by_number(metric_number_column, map(pl.lit, are_weighted_sums), pl.lit(False)),
     )
-    pairs, variance, has_enough = _measure_sums(pairs, metrics, is_sum_of_metrics, number_column)
-    pairs = pairs.with_columns(
+    point_pairs, variance, has_enough_exprs = _measure_sums(
+        point_pairs, metrics, are_weighted_sums, metric_number_column
+    )
+    point_pairs = point_pairs.with_columns(
         pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_SUM_ERROR), is_sum.alias(_IS_SUM)
     )
     error, half_width = pl.col(_SUM_ERROR), level.n_deviations * pl.col(_SUM_ERROR)
-    is_known, is_reliable = error.is_not_null(), pl.all_horizontal(has_enough)
+    is_known, is_reliable = error.is_not_null(), pl.all_horizontal(has_enough_exprs)
     low, high = difference - half_width, difference + half_width
     is_decisive = (difference.abs() >= 2 * half_width) & (error > 0)
     p_value = pl.when(error > 0).then(normal_cdf(-(difference / error).abs()) * 2)
-    sum_columns = {
+    sum_exprs = {
         "standard_error": error,
         "low": low,
         "high": high,
@@ -458,66 +472,72 @@ def replace_weighted_sums(
         "significant": pl.when(is_known).then(judge_sign(low, high, is_reliable | is_decisive)),
         DOUBT: find_first_doubt({"few discordant examples": ~is_reliable}, is_known),
     }
-    pairs = pairs.with_columns(
-        pl.when(_IS_SUM).then(sum_column).otherwise(name).alias(name)
-        for name, sum_column in sum_columns.items()
+    point_pairs = point_pairs.with_columns(
+        pl.when(_IS_SUM).then(sum_expr).otherwise(name).alias(name)
+        for name, sum_expr in sum_exprs.items()
     )
     if level.adjust is None:
-        return pairs
-    return pairs.with_columns(
+        return point_pairs
+    return point_pairs.with_columns(
         adjust_p_values(pl.col("p_value"), level.family_columns).alias("p_adjusted")
     )
 
 
 def _measure_sums(
-    pairs: pl.LazyFrame,
+    point_pairs: pl.LazyFrame,
     metrics: Sequence[PointMetric],
-    is_sum_of_metrics: Sequence[bool],
-    number_column: str,
+    are_weighted_sums: Sequence[bool],
+    metric_number_column: str,
 ) -> tuple[pl.LazyFrame, pl.Expr, list[pl.Expr]]:
     """Return the variance of the difference of weighted sums, and which classes have enough examples."""
     weights_of_metrics: list[Mapping[str, pl.Expr]] = []
     slopes: list[pl.Expr | None] = []
-    eta, unknown = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
-    rates = {name: (pl.col(A + name) - pl.col(B + name)) / pl.col(ALL_PREFIX + name) for name in AMOUNTS}
-    for metric, is_sum in zip(metrics, is_sum_of_metrics, strict=True):
+    eta, null_float = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
+    rate_gap_of_class = {
+        class_name: (pl.col(A + class_name) - pl.col(B + class_name)) / pl.col(ALL_PREFIX + class_name)
+        for class_name in AMOUNTS
+    }
+    for metric, is_sum in zip(metrics, are_weighted_sums, strict=True):
         weights_of_metrics.append(_find_weights(metric, eta) if is_sum else {})
         # A difference is linear in the prevalence, too; this is its growth with the logit.
         weights_at_ends = [_find_weights(metric, pl.lit(end)) for end in ((0.0, 1.0) if is_sum else ())]
         values_at_ends = [
-            sum((rates[name] * weight[name] for name in rates), pl.lit(0.0))
-            for weight in weights_at_ends
+            sum(
+                (gap * weights[class_name] for class_name, gap in rate_gap_of_class.items()), pl.lit(0.0)
+            )
+            for weights in weights_at_ends
         ]
         slopes.append(eta * (1 - eta) * (values_at_ends[1] - values_at_ends[0]) if is_sum else None)
-    weights_of_classes = {
-        column: [weights.get(name) for weights in weights_of_metrics]
-        for name, column in _WEIGHT_COLUMNS.items()
+    weights_of_column = {
+        column: [weights.get(class_name) for weights in weights_of_metrics]
+        for class_name, column in _WEIGHT_COLUMNS.items()
     }
-    pairs = pairs.with_columns(
-        pick_by_number(number_column, class_weights, unknown).alias(column)
-        for column, class_weights in weights_of_classes.items()
+    point_pairs = point_pairs.with_columns(
+        pick_by_number(metric_number_column, class_weights, null_float).alias(column)
+        for column, class_weights in weights_of_column.items()
     )
-    variance_terms, has_enough = [], []
-    for name, column in _WEIGHT_COLUMNS.items():
+    variance_terms, has_enough_exprs = [], []
+    for class_name, column in _WEIGHT_COLUMNS.items():
         weight = pl.col(column)
-        n_a_alone, n_b_alone, n_all = (pl.col(kind + name) for kind in (A, B, ALL_PREFIX))
+        n_a_alone, n_b_alone, n_examples = (pl.col(kind + class_name) for kind in (A, B, ALL_PREFIX))
         # See the module for why the product shows whether enough examples are discordant.
-        has_enough.append((weight == 0) | (n_a_alone * n_b_alone >= _LEAST_PRODUCT))
-        n_a_alone, n_b_alone, n_all = n_a_alone + 0.5, n_b_alone + 0.5, n_all + 1
-        difference = (n_a_alone - n_b_alone) / n_all
-        rate_variance = ((n_a_alone + n_b_alone) / n_all - difference**2) / n_all
+        has_enough_exprs.append((weight == 0) | (n_a_alone * n_b_alone >= _LEAST_PRODUCT))
+        n_a_alone, n_b_alone, n_examples = n_a_alone + 0.5, n_b_alone + 0.5, n_examples + 1
+        rate_gap = (n_a_alone - n_b_alone) / n_examples
+        rate_variance = ((n_a_alone + n_b_alone) / n_examples - rate_gap**2) / n_examples
         variance_terms.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * rate_variance))
     eta_error = pl.col(A + EtaError.STANDARD_ERROR)
-    eta_variance = (pick_by_number(number_column, slopes, unknown) * eta_error) ** 2
+    eta_variance = (pick_by_number(metric_number_column, slopes, null_float) * eta_error) ** 2
     variance_terms.append(pl.when(eta_error > 0).then(eta_variance).otherwise(0.0))
-    return pairs, sum(variance_terms, pl.lit(0.0)), has_enough
+    return point_pairs, sum(variance_terms, pl.lit(0.0)), has_enough_exprs
 
 
 def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:
     """Return the weights of recall and of fpr, by class, in a metric that is a weighted sum of both."""
-    zero, unit = pl.lit(0.0), pl.lit(1.0)
-    rates_of_class = {"pos": (unit, zero), "neg": (zero, unit)}
+    zero, one = pl.lit(0.0), pl.lit(1.0)
+    rates_of_class = {"pos": (one, zero), "neg": (zero, one)}
     value_at_zero = metric.from_columns(zero, zero, eta)
     return {
-        name: metric.from_columns(*rates, eta) - value_at_zero for name, rates in rates_of_class.items()
+        class_name: metric.from_columns(*rates, eta) - value_at_zero
+        for class_name, rates in rates_of_class.items()
     }

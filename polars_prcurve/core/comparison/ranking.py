@@ -19,7 +19,7 @@ from polars_prcurve.core.comparison.differences_of_group_means import (
     build_mean_differences,
     build_model_values,
 )
-from polars_prcurve.core.comparison.differences_of_point_metrics import name_curve_metric
+from polars_prcurve.core.comparison.differences_of_point_metrics import hint_at_curve_metric
 from polars_prcurve.core.comparison.model_pairs import Comparison, Pairing, number_within
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.interval_options import Intervals
@@ -52,13 +52,15 @@ _LEAD_COLUMNS = ("behind", "behind_low", "behind_high", "may_be_best", DOUBT)
 _LIMIT_COLUMNS = ("value_low", "value_high", "may_be_best")  # what coarse=True adds
 
 
-def _list_ranking_columns(*, lead: bool, coarse: bool = False, is_mean: bool = False) -> tuple[str, ...]:
+def _list_ranking_columns(
+    *, has_leads: bool, coarse: bool = False, is_mean: bool = False
+) -> tuple[str, ...]:
     """Return the columns of a ranking, after `by`, without those that an eta frame carries."""
-    extra_columns = _LEAD_COLUMNS if lead else _LIMIT_COLUMNS if coarse else ()
-    columns = ["eta", "model", "value", "rank", *extra_columns]
+    extra_columns = _LEAD_COLUMNS if has_leads else _LIMIT_COLUMNS if coarse else ()
+    column_names = ["eta", "model", "value", "rank", *extra_columns]
     if is_mean:
-        columns.insert(-1 if lead else len(columns), N_GROUPS)
-    return tuple(columns)
+        column_names.insert(-1 if has_leads else len(column_names), N_GROUPS)
+    return tuple(column_names)
 
 
 def build_ranking_table(
@@ -73,7 +75,7 @@ def build_ranking_table(
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `_list_ranking_columns`."""
     eta_column, *other_columns = _list_ranking_columns(
-        lead=interval_options is not None, coarse=coarse, is_mean=mean_groups is not None
+        has_leads=interval_options is not None, coarse=coarse, is_mean=mean_groups is not None
     )
     check_result_columns(table, grid, [eta_column, *other_columns])
     if mean_groups is not None:
@@ -102,8 +104,8 @@ def build_ranking_table(
         # Of values that are better when lower, both ends change their sign and their places.
         low, high = (pl.col(end) * sign for end in ("value_low", "value_high")[:: int(sign)])
         key_columns = [*table.group_columns, "eta", _ETA_NUMBER]
-        surely_reached = low.max().over(key_columns)
-        rank_rows = rank_rows.with_columns((high >= surely_reached).alias("may_be_best"))
+        greatest_low = low.max().over(key_columns)
+        rank_rows = rank_rows.with_columns((high >= greatest_low).alias("may_be_best"))
     if differences is not None:
         rank_rows = _add_lead(table, rank_rows, differences, sign)
     return rank_rows.select(*table.group_columns, eta_column, *grid.carried_columns, *other_columns)
@@ -153,19 +155,19 @@ def _rank_means(
     """Return the ranking of models by their means, over the groups in which all have a value."""
     metric = ranking_metric.metric
     sign, has_leads = direction_sign(metric), interval_options is not None
-    values = build_model_values(
-        table, grid, [cast("CurveMetric", metric)], mean_groups, needs_pairs=False, in_all=True
+    model_values = build_model_values(
+        table, grid, [cast("CurveMetric", metric)], mean_groups, needs_pairs=False, needs_all_models=True
     )
     outer_table = replace(table, by=mean_groups.list_keys(table))
-    mean_rows = average_values(values, list_row_keys(outer_table.by, grid), "value")
+    mean_rows = average_values(model_values, list_row_keys(outer_table.by, grid), "value")
     rank_rows = _add_ranks(mean_rows, outer_table.group_columns, sign)
     if interval_options is not None:
-        level = interval_options.level
+        confidence = interval_options.level
         differences = build_mean_differences(
-            table, grid, values, mean_groups, [metric], confidence=level, adjust="models"
+            table, grid, model_values, mean_groups, [metric], confidence=confidence, adjust="models"
         )
         rank_rows = _add_lead(outer_table, rank_rows, differences, sign)
-    eta_column, *other_columns = _list_ranking_columns(lead=has_leads, is_mean=True)
+    eta_column, *other_columns = _list_ranking_columns(has_leads=has_leads, is_mean=True)
     return rank_rows.select(
         *outer_table.group_columns, eta_column, *grid.carried_columns, *other_columns
     )
@@ -182,11 +184,11 @@ def _check_ranking(
     """Return the table; raise if models cannot be ranked by this metric, or not with these options."""
     metric, targets = ranking_metric
     if isinstance(table, RateTable) and targets and targets[0].criterion == "recall":
-        recall = f"{targets[0].value:g}"
+        recall_text = f"{targets[0].value:g}"
         raise PrcError(
-            f'pass metric="precision_at_recall({recall})" and coarse=True instead of recall=: '
+            f'pass metric="precision_at_recall({recall_text})" and coarse=True instead of recall=: '
             f"points of {table.argument}= may be far from the target "
-            f"(.prc.operating_points(recall={recall}) lists them)"
+            f"(.prc.operating_points(recall={recall_text}) lists them)"
         )
     table = table if interval_options is None else table.require_examples()
     if isinstance(metric, CurveMetric):
@@ -194,7 +196,7 @@ def _check_ranking(
             grid.require_exact("a ranking without confidence=", carrier="confidence=")
         return table
     if coarse:
-        curve_hint = name_curve_metric(metric, targets[0])
+        curve_hint = hint_at_curve_metric(metric, targets[0])
         raise PrcError(
             f"{curve_hint or 'leave out'} coarse=True: it gives limits of curve metrics, and a point "
             "metric at a target has none"
@@ -204,37 +206,39 @@ def _check_ranking(
 
 
 def _add_lead(
-    table: ResolvedTable, ranks: pl.LazyFrame, differences: pl.LazyFrame, sign: float
+    table: ResolvedTable, rank_rows: pl.LazyFrame, differences: pl.LazyFrame, sign: float
 ) -> pl.LazyFrame:
     """Add how far each model is behind the best other one, from `differences` of all model pairs."""
     key_dtypes = {**table.group_columns, "eta": pl.Float64(), _ETA_NUMBER: pl.Int64()}
     key_columns, model_dtype = [*key_dtypes], table.by[Row.MODEL]
-    place = pl.int_range(pl.len()).over(key_columns)
-    other_model, best_value = (
-        pl.when(place == 0).then(of_second).otherwise(of_first)
+    place_in_group = pl.int_range(pl.len()).over(key_columns)
+    best_other_model, best_other_value = (
+        pl.when(place_in_group == 0).then(of_second).otherwise(of_first)
         for of_first, of_second in (
-            [pl.col(name).filter(place == i).first().over(key_columns) for i in (0, 1)]
+            [pl.col(name).filter(place_in_group == i).first().over(key_columns) for i in (0, 1)]
             for name in (Row.MODEL, "value")
         )
     )
-    distance = best_value - pl.col("value") if sign > 0 else pl.col("value") - best_value
-    ranks = ranks.with_columns(other_model.alias(_OTHER_MODEL), behind=distance).with_row_index(
-        _ROW_NUMBER
+    distance_behind = (
+        best_other_value - pl.col("value") if sign > 0 else pl.col("value") - best_other_value
     )
+    rank_rows = rank_rows.with_columns(
+        best_other_model.alias(_OTHER_MODEL), behind=distance_behind
+    ).with_row_index(_ROW_NUMBER)
     lead_rows = _list_leads(table, differences, key_columns, sign)
-    bare_ranks = ranks.drop("low", "high", DOUBT, strict=False)
-    ranks = join_groups(
-        bare_ranks,
+    rows_without_limits = rank_rows.drop("low", "high", DOUBT, strict=False)
+    rank_rows = join_groups(
+        rows_without_limits,
         lead_rows,
         {**key_dtypes, Row.MODEL: model_dtype, _OTHER_MODEL: model_dtype},
         how="left",
     )
-    ranks = ranks.sort(_ROW_NUMBER)
+    rank_rows = rank_rows.sort(_ROW_NUMBER)
     # Where no error is known, no model is significantly behind.
     is_ranked = pl.col("behind").is_not_null()
-    is_certain = pl.when(is_ranked).then(pl.col("significant").fill_null(value=False))
+    is_surely_behind = pl.when(is_ranked).then(pl.col("significant").fill_null(value=False))
     doubt = doubt_missing_ends(DOUBT, ["behind_low", "behind_high"])
-    return ranks.with_columns(may_be_best=~is_certain, doubt=doubt)
+    return rank_rows.with_columns(may_be_best=~is_surely_behind, doubt=doubt)
 
 
 def _list_leads(
@@ -259,8 +263,8 @@ def _list_leads(
     # behind any other. A limit above 0 that is not significant is in doubt, whichever pair it is of.
     is_doubtful = (pl.col("behind_low") > 0) & ~pl.col("significant").fill_null(value=False)
     doubt_of_farthest = pl.when(is_doubtful).then(DOUBT).max().over(*key_columns, Row.MODEL)
-    farthest_columns = pl.col("behind_low", "behind_high", "significant")
+    farthest_exprs = pl.col("behind_low", "behind_high", "significant")
     return lead_rows.with_columns(
-        farthest_columns.max().over(*key_columns, Row.MODEL),
+        farthest_exprs.max().over(*key_columns, Row.MODEL),
         pl.coalesce(DOUBT, doubt_of_farthest).alias(DOUBT),
     )

@@ -41,44 +41,43 @@ _ROUNDING = 1e-12  # gaps up to this are rounding, of rates and of interpolation
 class _RotatedRoc(NamedTuple):
     """A ROC curve in rotated coordinates, from (0, 0) to (1, 1); empty for a model without a curve."""
 
-    sums: Floats  # s = recall + fpr, rising
-    differences: Floats  # d = recall - fpr
+    rate_sums: Floats  # s = recall + fpr, rising
+    rate_differences: Floats  # d = recall - fpr
 
 
 def build_roc_crossings_table(table: ResolvedTable) -> pl.DataFrame:
     """Return `by` and ROC_CROSSING_COLUMNS; model_a is above before the crossing, model_b after it."""
     check_group_names(table.by, ROC_CROSSING_COLUMNS)
     model_index, rocs, _ = _collect_rocs(table)
-    crossings: list[tuple[int, int, float, float]] = []
-    for first_number, second_number in zip(*model_index.list_pairs(), strict=True):
-        first_roc = rocs[first_number]
-        knots, gaps = _compute_gaps(first_roc, rocs[second_number])
-        for knot_before, knot_after in pairwise(np.flatnonzero(gaps)):
-            if not gaps[knot_before] * gaps[knot_after] < 0:
+    model_number_pairs: list[tuple[int, int]] = []
+    crossing_points: list[tuple[float, float]] = []  # fpr and recall
+    for first_model_number, second_model_number in zip(*model_index.list_pairs(), strict=True):
+        first_roc = rocs[first_model_number]
+        knots, gaps = _compute_gaps(first_roc, rocs[second_model_number])
+        for index_before, index_after in pairwise(np.flatnonzero(gaps)):
+            if not gaps[index_before] * gaps[index_after] < 0:
                 continue
-            if knot_after - knot_before > 1:  # gaps of 0 in between: the upper end, where curves part
-                s = knots[knot_after - 1]
+            if index_after - index_before > 1:  # gaps of 0 in between: the upper end, where curves part
+                s = knots[index_after - 1]
             else:
-                share = gaps[knot_before] / (gaps[knot_before] - gaps[knot_after])
-                s = knots[knot_before] + share * (knots[knot_after] - knots[knot_before])
-            d = np.interp(s, first_roc.sums, first_roc.differences)
-            above, below = first_number, second_number
-            if gaps[knot_before] < 0:
-                above, below = below, above
-            crossings.append((above, below, (s - d) / 2, (s + d) / 2))
-    models_above, models_below, fpr, recall = (
-        np.array([crossing[column_number] for crossing in crossings]) for column_number in range(4)
-    )
-    models_above, models_below = models_above.astype(np.intp), models_below.astype(np.intp)
-    order = np.lexsort(
-        (models_below, models_above, recall, fpr, model_index.group_numbers()[models_above])
-    )
+                share = gaps[index_before] / (gaps[index_before] - gaps[index_after])
+                s = knots[index_before] + share * (knots[index_after] - knots[index_before])
+            d = np.interp(s, first_roc.rate_sums, first_roc.rate_differences)
+            upper_model_number, lower_model_number = first_model_number, second_model_number
+            if gaps[index_before] < 0:
+                upper_model_number, lower_model_number = lower_model_number, upper_model_number
+            model_number_pairs.append((upper_model_number, lower_model_number))
+            crossing_points.append(((s - d) / 2, (s + d) / 2))
+    upper_model_numbers, lower_model_numbers = np.array(model_number_pairs, np.intp).reshape(-1, 2).T
+    fpr, recall = np.array(crossing_points).reshape(-1, 2).T
+    group_numbers = model_index.group_numbers()[upper_model_numbers]
+    sort_order = np.lexsort((lower_model_numbers, upper_model_numbers, recall, fpr, group_numbers))
     return model_index.build_table(
-        models_above[order],
-        model_a=model_index.model_names(models_above[order]),
-        model_b=model_index.model_names(models_below[order]),
-        fpr=fpr[order],
-        recall=recall[order],
+        upper_model_numbers[sort_order],
+        model_a=model_index.model_names(upper_model_numbers[sort_order]),
+        model_b=model_index.model_names(lower_model_numbers[sort_order]),
+        fpr=fpr[sort_order],
+        recall=recall[sort_order],
     )
 
 
@@ -86,18 +85,18 @@ def build_dominance_table(table: ResolvedTable) -> pl.DataFrame:
     """Return `by` and DOMINANCE_COLUMNS, with a row per model."""
     check_group_names(table.by, DOMINANCE_COLUMNS)
     model_index, rocs, on_hull = _collect_rocs(table)
-    models_below: list[list[int]] = [[] for _ in rocs]
-    models_above: list[list[int]] = [[] for _ in rocs]
-    for first_number, second_number in zip(*model_index.list_pairs(), strict=True):
-        _, gaps = _compute_gaps(rocs[first_number], rocs[second_number])
+    numbers_below_models: list[list[int]] = [[] for _ in rocs]
+    numbers_above_models: list[list[int]] = [[] for _ in rocs]
+    for first_model_number, second_model_number in zip(*model_index.list_pairs(), strict=True):
+        _, gaps = _compute_gaps(rocs[first_model_number], rocs[second_model_number])
         if gaps.any() and ((gaps >= 0).all() or (gaps <= 0).all()):
-            upper, lower = first_number, second_number
+            upper_model_number, lower_model_number = first_model_number, second_model_number
             if (gaps <= 0).all():
-                upper, lower = lower, upper
-            models_below[upper].append(lower)
-            models_above[lower].append(upper)
+                upper_model_number, lower_model_number = lower_model_number, upper_model_number
+            numbers_below_models[upper_model_number].append(lower_model_number)
+            numbers_above_models[lower_model_number].append(upper_model_number)
     dtype = pl.List(model_index.model_rows.schema[Row.MODEL])
-    dominates, dominated_by = (
+    dominated_names, dominating_names = (
         pl.Series(
             [
                 model_index.model_names(np.array(model_numbers, dtype=np.intp))
@@ -105,14 +104,14 @@ def build_dominance_table(table: ResolvedTable) -> pl.DataFrame:
             ],
             dtype=dtype,
         )
-        for number_lists in (models_below, models_above)
+        for number_lists in (numbers_below_models, numbers_above_models)
     )
-    all_models = np.arange(len(rocs))
+    all_model_numbers = np.arange(len(rocs))
     return model_index.build_table(
-        all_models,
-        model=model_index.model_names(all_models),
-        dominates=dominates,
-        dominated_by=dominated_by,
+        all_model_numbers,
+        model=model_index.model_names(all_model_numbers),
+        dominates=dominated_names,
+        dominated_by=dominating_names,
         on_hull=on_hull,
     )
 
@@ -141,18 +140,18 @@ def _collect_rocs(table: ResolvedTable) -> tuple[ModelIndex, list[_RotatedRoc], 
     )
     points = pl.concat([start_points, end_points]).unique()
     rocs = [_RotatedRoc(np.empty(0), np.empty(0))] * len(group_rows)
-    for [model], model_points in points.partition_by(_MODEL_NUMBER, as_dict=True).items():
+    for [model_number], model_points in points.partition_by(_MODEL_NUMBER, as_dict=True).items():
         s = (model_points["recall"] + model_points["fpr"]).to_numpy()
         d = (model_points["recall"] - model_points["fpr"]).to_numpy()
-        order = np.lexsort((d, s))
-        rocs[model] = _RotatedRoc(np.r_[0.0, s[order], 2.0], np.r_[0.0, d[order], 0.0])
+        sort_order = np.lexsort((d, s))
+        rocs[model_number] = _RotatedRoc(np.r_[0.0, s[sort_order], 2.0], np.r_[0.0, d[sort_order], 0.0])
     return model_index, rocs, _test_on_hull(points, has_curve)
 
 
 def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
     """Return whether a corner of the hull of its group is a point of the model; null without a curve."""
-    renamed_columns = {_GROUP_NUMBER: Group.NUMBER, "fpr": Segment.FPR_OR_ZERO}
-    own_points = points.select(_GROUP_NUMBER, "recall", "fpr").rename(renamed_columns)
+    new_column_names = {_GROUP_NUMBER: Group.NUMBER, "fpr": Segment.FPR_OR_ZERO}
+    own_points = points.select(_GROUP_NUMBER, "recall", "fpr").rename(new_column_names)
     end_points = own_points.select(Group.NUMBER).unique()
     end_points = end_points.with_columns(
         pl.lit(1.0).alias(name) for name in ("recall", Segment.FPR_OR_ZERO)
@@ -180,10 +179,10 @@ def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
 def _compute_gaps(first_roc: _RotatedRoc, second_roc: _RotatedRoc) -> tuple[Floats, Floats]:
     """Return the places of all corners, and by how much a is above b there; 0 for rounding."""
     # Between the corners of both curves the gap is linear, so its signs at corners are enough.
-    if not (len(first_roc.sums) and len(second_roc.sums)):
+    if not (len(first_roc.rate_sums) and len(second_roc.rate_sums)):
         return np.empty(0), np.empty(0)
-    knots = np.union1d(first_roc.sums, second_roc.sums)
-    gaps = np.interp(knots, first_roc.sums, first_roc.differences) - np.interp(
-        knots, second_roc.sums, second_roc.differences
+    knots = np.union1d(first_roc.rate_sums, second_roc.rate_sums)
+    gaps = np.interp(knots, first_roc.rate_sums, first_roc.rate_differences) - np.interp(
+        knots, second_roc.rate_sums, second_roc.rate_differences
     )
     return knots, np.where(np.abs(gaps) <= _ROUNDING, 0.0, gaps)

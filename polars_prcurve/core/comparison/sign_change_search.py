@@ -48,9 +48,9 @@ class Roots(NamedTuple):
     # the second function is greater if `is_falling`, otherwise the first.
     is_parting: NDArray[np.bool_]
 
-    def select(self, rows: NDArray[np.bool_] | Indices) -> Roots:
+    def select(self, root_selection: NDArray[np.bool_] | Indices) -> Roots:
         """Return some of the roots."""
-        return Roots._make(column[rows] for column in self)
+        return Roots._make(column[root_selection] for column in self)
 
 
 class _Brackets(NamedTuple):
@@ -64,9 +64,9 @@ class _Brackets(NamedTuple):
 
 
 def find_sign_changes(
-    compute: Evaluate,
-    first_functions: Indices,
-    second_functions: Indices,
+    evaluate_functions: Evaluate,
+    first_function_numbers: Indices,
+    second_function_numbers: Indices,
     low_end: float,
     high_end: float,
     *,
@@ -75,8 +75,11 @@ def find_sign_changes(
     """Return all logits between low and high at which functions a[i] and b[i] change order, or part."""
 
     def evaluate_gaps(pair_numbers: Indices, logits: Floats) -> Floats:
-        function_numbers = np.append(first_functions[pair_numbers], second_functions[pair_numbers])
-        first_values, second_values = np.split(compute(function_numbers, np.tile(logits, 2)), 2)
+        function_numbers = np.append(
+            first_function_numbers[pair_numbers], second_function_numbers[pair_numbers]
+        )
+        values = evaluate_functions(function_numbers, np.tile(logits, 2))
+        first_values, second_values = np.split(values, 2)
         return subtract_rounded(first_values, second_values, term_size)
 
     # If functions are equal over a stretch, the root is its upper end. If values are differences of
@@ -85,27 +88,31 @@ def find_sign_changes(
     step_width = (high_end - low_end) / n_steps
     # One step more beyond either end: a near miss at the end needs neighbours on both sides.
     logits = np.linspace(low_end - step_width, high_end + step_width, n_steps + 3)
-    function_numbers = np.unique(np.append(first_functions, second_functions))
-    scanned_values = compute(
+    function_numbers = np.unique(np.append(first_function_numbers, second_function_numbers))
+    scanned_values = evaluate_functions(
         np.repeat(function_numbers, len(logits)), np.tile(logits, len(function_numbers))
     )
     scanned_values = scanned_values.reshape(len(function_numbers), len(logits))
-    first_rows = np.searchsorted(function_numbers, first_functions)
-    second_rows = np.searchsorted(function_numbers, second_functions)
-    no_logits = np.empty(0)
-    bracket_parts = [_Brackets(np.empty(0, dtype=np.intp), no_logits, no_logits, no_logits, no_logits)]
-    for first_pair in range(0, len(first_functions), _MAX_PAIRS):
-        pair_numbers = np.arange(first_pair, min(first_pair + _MAX_PAIRS, len(first_functions)))
-        rows = first_rows[pair_numbers], second_rows[pair_numbers]
-        gaps = subtract_rounded(scanned_values[rows[0]], scanned_values[rows[1]], term_size)
-        bracket_parts.append(_bracket_partings(pair_numbers, logits, gaps))
-        bracket_parts += _find_brackets(
+    first_row_numbers = np.searchsorted(function_numbers, first_function_numbers)
+    second_row_numbers = np.searchsorted(function_numbers, second_function_numbers)
+    empty_logits = np.empty(0)
+    bracket_blocks = [
+        _Brackets(np.empty(0, dtype=np.intp), empty_logits, empty_logits, empty_logits, empty_logits)
+    ]
+    n_pairs = len(first_function_numbers)
+    for first_pair_number in range(0, n_pairs, _MAX_PAIRS):
+        pair_numbers = np.arange(first_pair_number, min(first_pair_number + _MAX_PAIRS, n_pairs))
+        first_values = scanned_values[first_row_numbers[pair_numbers]]
+        second_values = scanned_values[second_row_numbers[pair_numbers]]
+        gaps = subtract_rounded(first_values, second_values, term_size)
+        bracket_blocks.append(_bracket_partings(pair_numbers, logits, gaps))
+        bracket_blocks += _find_brackets(
             evaluate_gaps, pair_numbers, np.broadcast_to(logits, gaps.shape), gaps
         )
-    brackets = _Brackets(*map(np.concatenate, zip(*bracket_parts, strict=True)))
+    brackets = _Brackets(*map(np.concatenate, zip(*bracket_blocks, strict=True)))
     is_parting = np.abs(brackets.low_gaps) == _TINY
-    logits = _solve_brackets(evaluate_gaps, brackets)
-    roots = _drop_doubles(Roots(brackets.pair_numbers, logits, brackets.low_gaps > 0, is_parting))
+    root_logits = _solve_brackets(evaluate_gaps, brackets)
+    roots = _drop_doubles(Roots(brackets.pair_numbers, root_logits, brackets.low_gaps > 0, is_parting))
     return roots.select((roots.logits > low_end) & (roots.logits < high_end))
 
 
@@ -125,22 +132,22 @@ def subtract_rounded(first_values: Floats, second_values: Floats, term_size: flo
         gaps = np.where(
             first_values == second_values, 0.0, first_values - second_values
         )  # equal infinities have the gap 0, not NaN
-        sizes = np.maximum(np.maximum(np.abs(first_values), np.abs(second_values)), term_size)
-        is_equal = np.abs(gaps) <= _ROUNDING * sizes
+        magnitudes = np.maximum(np.maximum(np.abs(first_values), np.abs(second_values)), term_size)
+        is_equal = np.abs(gaps) <= _ROUNDING * magnitudes
     return np.where(is_equal & np.isfinite(gaps), 0.0, gaps)
 
 
 def _bracket_partings(pair_numbers: Indices, logits: Floats, gaps: Floats) -> _Brackets:
     """Return a bracket around the logit where a row of gaps that starts with 0 parts from 0."""
-    end_columns = (gaps != 0).argmax(axis=1)
-    end_gaps = np.take_along_axis(gaps, end_columns[:, None], axis=1)[:, 0]
-    row_numbers = np.flatnonzero((end_columns > 0) & ~np.isnan(end_gaps))
-    end_columns, end_gaps = end_columns[row_numbers], end_gaps[row_numbers]
+    end_column_numbers = (gaps != 0).argmax(axis=1)
+    end_gaps = np.take_along_axis(gaps, end_column_numbers[:, None], axis=1)[:, 0]
+    row_numbers = np.flatnonzero((end_column_numbers > 0) & ~np.isnan(end_gaps))
+    end_column_numbers, end_gaps = end_column_numbers[row_numbers], end_gaps[row_numbers]
     # A sign opposite to that of the first gap represents the zeros, so that the solver finds their end.
     return _Brackets(
         pair_numbers[row_numbers],
-        logits[end_columns - 1],
-        logits[end_columns],
+        logits[end_column_numbers - 1],
+        logits[end_column_numbers],
         -np.sign(end_gaps) * _TINY,
         end_gaps,
     )
@@ -166,9 +173,9 @@ def _find_brackets(
         yield _bracket_sign_changes(pair_numbers, logits, gaps)
         row_numbers, column_numbers = _find_near_misses(gaps)
         # The nearest of each row: on a finer grid further ones come from rounding.
-        order = np.lexsort((np.abs(gaps[row_numbers, column_numbers]), row_numbers))
-        row_numbers, first_of_row = np.unique(row_numbers[order], return_index=True)
-        column_numbers = column_numbers[order][first_of_row]
+        sort_order = np.lexsort((np.abs(gaps[row_numbers, column_numbers]), row_numbers))
+        row_numbers, first_indices = np.unique(row_numbers[sort_order], return_index=True)
+        column_numbers = column_numbers[sort_order][first_indices]
         is_wide = (
             logits[row_numbers, column_numbers + 1] - logits[row_numbers, column_numbers - 1]
             > _TOLERANCE
@@ -185,13 +192,16 @@ def _bracket_sign_changes(pair_numbers: Indices, logits: Floats, gaps: Floats) -
     signs = np.sign(gaps)  # a product of small gaps could underflow to 0
     has_changed = np.take_along_axis(signs, last_nonzero_columns, axis=1) * signs[:, 1:] < 0
     row_numbers, column_numbers = np.nonzero(has_changed)
-    low_columns, high_columns = last_nonzero_columns[row_numbers, column_numbers], column_numbers + 1
+    low_column_numbers, high_column_numbers = (
+        last_nonzero_columns[row_numbers, column_numbers],
+        column_numbers + 1,
+    )
     return _Brackets(
         pair_numbers[row_numbers],
-        logits[row_numbers, low_columns],
-        logits[row_numbers, high_columns],
-        gaps[row_numbers, low_columns],
-        gaps[row_numbers, high_columns],
+        logits[row_numbers, low_column_numbers],
+        logits[row_numbers, high_column_numbers],
+        gaps[row_numbers, low_column_numbers],
+        gaps[row_numbers, high_column_numbers],
     )
 
 
@@ -214,9 +224,12 @@ def _solve_brackets(evaluate_gaps: Evaluate, brackets: _Brackets) -> Floats:
     """Return the logit of the sign change in each bracket, to within _TOLERANCE."""
     # As in Chandrupatla's algorithm, a is the latest logit, b the other end of the bracket, and c the
     # end that was dropped last. All brackets advance together, and narrow ones drop out.
-    pair_numbers, columns = brackets.pair_numbers, (column.copy() for column in brackets[1:])
-    other_logits, latest_logits, other_gaps, latest_gaps = columns
-    dropped_logits, dropped_gaps, shares = (
+    pair_numbers, float_arrays = (
+        brackets.pair_numbers,
+        (float_array.copy() for float_array in brackets[1:]),
+    )
+    other_logits, latest_logits, other_gaps, latest_gaps = float_arrays
+    dropped_logits, dropped_gaps, step_shares = (
         other_logits.copy(),
         other_gaps.copy(),
         np.full(len(other_logits), 0.5),
@@ -224,7 +237,7 @@ def _solve_brackets(evaluate_gaps: Evaluate, brackets: _Brackets) -> Floats:
     low_signs = np.sign(other_gaps)
     open_brackets = np.arange(len(other_logits))
     while len(open_brackets) > 0:
-        next_logits = latest_logits[open_brackets] + shares[open_brackets] * (
+        next_logits = latest_logits[open_brackets] + step_shares[open_brackets] * (
             other_logits[open_brackets] - latest_logits[open_brackets]
         )
         next_gaps = evaluate_gaps(pair_numbers[open_brackets], next_logits)
@@ -244,7 +257,7 @@ def _solve_brackets(evaluate_gaps: Evaluate, brackets: _Brackets) -> Floats:
         latest_logits[open_brackets], latest_gaps[open_brackets] = next_logits, next_gaps
         widths = np.abs(other_logits[open_brackets] - latest_logits[open_brackets])
         open_brackets = open_brackets[widths > _TOLERANCE]
-        shares[open_brackets] = _choose_next_share(
+        step_shares[open_brackets] = _choose_next_share(
             (latest_logits[open_brackets], latest_gaps[open_brackets]),
             (other_logits[open_brackets], other_gaps[open_brackets]),
             (dropped_logits[open_brackets], dropped_gaps[open_brackets]),
@@ -260,20 +273,20 @@ def _choose_next_share(*ends: _LogitAndGap) -> Floats:
         # interpolation), if by Chandrupatla's test it is monotonic in the bracket; otherwise the middle.
         xi, phi = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
         is_monotonic = (phi * phi < xi) & ((1 - phi) ** 2 < 1 - xi)
-        shares = at_a / (at_b - at_a) * at_c / (at_b - at_c)
-        shares += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
+        step_shares = at_a / (at_b - at_a) * at_c / (at_b - at_c)
+        step_shares += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
         # Far enough from either end for a step to pass a root next to it, which closes the bracket.
         least_share = np.minimum(0.4 * _TOLERANCE / np.abs(b - a), 0.5)
     return np.clip(
-        np.where(is_monotonic & np.isfinite(shares), shares, 0.5), least_share, 1 - least_share
+        np.where(is_monotonic & np.isfinite(step_shares), step_shares, 0.5), least_share, 1 - least_share
     )
 
 
-def to_logit(share: float) -> float:
+def to_logit(eta: float) -> float:
     """Return the logit of a prevalence, exact also for small ones."""
-    return math.log(share) - math.log1p(-share)
+    return math.log(eta) - math.log1p(-eta)
 
 
-def from_logit(logit: Floats) -> Floats:
+def from_logit(logits: Floats) -> Floats:
     """Return the prevalences of logits."""
-    return 1 / (1 + np.exp(-logit))
+    return 1 / (1 + np.exp(-logits))
