@@ -72,15 +72,15 @@ class Rule(NamedTuple):
     passes_over: bool = False
     """Whether the first word is passed over where it was bound, and not passed in the call."""
 
-    def applies(self, method: str, facts: set[str]) -> bool:
+    def applies(self, method_name: str, call_facts: set[str]) -> bool:
         """Return whether a call of a method with these facts is refused."""
-        if self.methods and method not in self.methods:
+        if self.methods and method_name not in self.methods:
             return False
-        return facts.issuperset(self.facts) and facts.isdisjoint(self.unless)
+        return call_facts.issuperset(self.facts) and call_facts.isdisjoint(self.unless)
 
-    def write(self, method: str) -> str:
+    def write(self, method_name: str) -> str:
         """Return the sentence that refuses a call of a method."""
-        return self.sentence.replace("{method}", method).replace("{fact}", self.facts[-1])
+        return self.sentence.replace("{method}", method_name).replace("{fact}", self.facts[-1])
 
 
 def _pair(fact: str, other_facts: Iterable[str], sentence: str, *methods: str) -> tuple[Rule, ...]:
@@ -269,16 +269,20 @@ RULES = (
 """What does not go together. The first rule that refuses a call is the one whose error is raised."""
 
 
-def check_unscored(chart: str, words: Mapping[str, Any]) -> None:
+def check_unscored(chart_name: str, table_arguments: Mapping[str, Any]) -> None:
     """Raise for words on examples that were never scored, if a chart has no place for them."""
-    facts = list_facts(words, {}, None, None)
-    facts_below = {"below=", _NULL_BELOW} & facts
-    if chart in ("reliability", "scores") and facts_below:
+    call_facts = list_facts(table_arguments, {}, None, None)
+    below_facts = {"below=", _NULL_BELOW} & call_facts
+    if chart_name in ("reliability", "scores") and below_facts:
         raise PrcError(
-            f"leave out {facts_below.pop()}: plot.{chart}() draws scores, and these examples have none"
+            f"leave out {below_facts.pop()}: plot.{chart_name}() draws scores, and these examples have "
+            "none"
         )
-    if chart in ("roc_curve", "prg_curve", "gain_curve", "threshold_curve") and _UNKNOWN in facts:
-        raise PrcError(f"{_BOTH_NUMBERS}: {_UNKNOWN}, and plot.{chart}() needs their number")
+    if (
+        chart_name in ("roc_curve", "prg_curve", "gain_curve", "threshold_curve")
+        and _UNKNOWN in call_facts
+    ):
+        raise PrcError(f"{_BOTH_NUMBERS}: {_UNKNOWN}, and plot.{chart_name}() needs their number")
 
 
 _CHOICES = {"missing": "below", "of": "roc", "solve_for": "eta"}
@@ -286,73 +290,82 @@ _CHOICES = {"missing": "below", "of": "roc", "solve_for": "eta"}
 
 
 def list_facts(
-    words: Mapping[str, Any],
-    options: Mapping[str, Any],
-    eta: EtaArgument | None,
+    table_arguments: Mapping[str, Any],
+    method_arguments: Mapping[str, Any],
+    eta_argument: EtaArgument | None,
     interval_options: Intervals | None,
 ) -> set[str]:
     """Return what a call passes, as rules write it, in words about the table and its own arguments."""
     # None counts as not passed, and so does a flag that is False, but for `label=None` and
     # `paired=False`.
-    arguments = {word: value for word, value in {**words, **options}.items() if value is not None}
-    facts = {f"{word}=" for word, value in arguments.items() if value is not False}
-    if words.get("label", "") is None:
-        facts.add("label=None")
-    if "below" in arguments and not tells_negatives(arguments["below"]):
-        facts.add(_UNKNOWN)
+    value_of_word = {
+        word: value
+        for word, value in {**table_arguments, **method_arguments}.items()
+        if value is not None
+    }
+    call_facts = {f"{word}=" for word, value in value_of_word.items() if value is not False}
+    if table_arguments.get("label", "") is None:
+        call_facts.add("label=None")
+    if "below" in value_of_word and not tells_negatives(value_of_word["below"]):
+        call_facts.add(_UNKNOWN)
     for word, choice in _CHOICES.items():
-        if isinstance(arguments.get(word), str) and arguments[word] == choice:
-            facts.add(f'{word}="{choice}"')
-    if eta is not None:
-        facts |= eta.facts
-        facts |= {"eta="} if 'solve_for="eta"' in facts and eta.value is not None else set()
-    if arguments.get("paired") is False:
-        facts.add("paired=False")
-    if isinstance(arguments.get("score"), Mapping):
-        facts.add("score={...}")
-    if "counts" in arguments and gives_squares(arguments["counts"]):
-        facts |= {"counts of weights", "weights"}
-    if "weight" in arguments:
-        facts.add("weights")
+        if isinstance(value_of_word.get(word), str) and value_of_word[word] == choice:
+            call_facts.add(f'{word}="{choice}"')
+    if eta_argument is not None:
+        call_facts |= eta_argument.facts
+        call_facts |= (
+            {"eta="} if 'solve_for="eta"' in call_facts and eta_argument.value is not None else set()
+        )
+    if value_of_word.get("paired") is False:
+        call_facts.add("paired=False")
+    if isinstance(value_of_word.get("score"), Mapping):
+        call_facts.add("score={...}")
+    if "counts" in value_of_word and gives_squares(value_of_word["counts"]):
+        call_facts |= {"counts of weights", "weights"}
+    if "weight" in value_of_word:
+        call_facts.add("weights")
     if interval_options is not None:
-        facts |= {"confidence=", f'rate="{interval_options.rate}"'}
-        facts.add(
+        call_facts |= {"confidence=", f'rate="{interval_options.rate}"'}
+        call_facts.add(
             "simultaneous=True"
             if interval_options.simultaneous
             else f'method="{interval_options.method}"'
         )
-    return facts
+    return call_facts
 
 
-def refuse_word(method: str, word: str) -> PrcError:
+def refuse_word(method_name: str, word: str) -> PrcError:
     """Return the error for a word about the table that a method does not read."""
-    words_text = list_names(f"{name}=" for name in TABLE_WORDS if name in USES[method])
+    word_list_text = list_names(f"{name}=" for name in TABLE_WORDS if name in USES[method_name])
     return PrcError(
-        f"leave out {word}=, which {method}() does not take; it describes the table by {words_text}"
+        f"leave out {word}=, which {method_name}() does not take; it describes the table by "
+        f"{word_list_text}"
     )
 
 
-def takes_unscored(method: str, facts: set[str]) -> bool:
+def takes_unscored(method_name: str, call_facts: set[str]) -> bool:
     """Return whether a call with these facts may also have missing="below"."""
-    facts = _add_what_is_read(method, facts | {_NULL_BELOW})
-    return not any(rule.applies(method, facts) for rule in RULES if rule.facts[0] == _NULL_BELOW)
+    call_facts = _add_what_is_read(method_name, call_facts | {_NULL_BELOW})
+    return not any(
+        rule.applies(method_name, call_facts) for rule in RULES if rule.facts[0] == _NULL_BELOW
+    )
 
 
-def check_rules(method: str, facts: set[str], bound_words: Collection[str] = ()) -> set[str]:
+def check_rules(method_name: str, call_facts: set[str], bound_words: Collection[str] = ()) -> set[str]:
     """Return the words to pass over, of `bound_words`; raise for facts that do not go together."""
     ignored_words: set[str] = set()
-    facts = _add_what_is_read(method, facts)
+    call_facts = _add_what_is_read(method_name, call_facts)
     for rule in RULES:
-        if not rule.applies(method, facts):
+        if not rule.applies(method_name, call_facts):
             continue
         word = rule.facts[0].removesuffix("=")
         if not (rule.passes_over and word in bound_words):
-            raise PrcError(rule.write(method))
+            raise PrcError(rule.write(method_name))
         ignored_words.add(word)
-        facts = facts - {rule.facts[0]}
+        call_facts = call_facts - {rule.facts[0]}
     return ignored_words
 
 
-def _add_what_is_read(method: str, facts: set[str]) -> set[str]:
+def _add_what_is_read(method_name: str, call_facts: set[str]) -> set[str]:
     """Return facts of a call, with what holds for the method."""
-    return facts | {_READS_BELOW} if "below" in USES.get(method, ()) else facts
+    return call_facts | {_READS_BELOW} if "below" in USES.get(method_name, ()) else call_facts

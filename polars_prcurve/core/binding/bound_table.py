@@ -24,7 +24,7 @@ from polars_prcurve.core.binding.question import (
 )
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TableWords
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
-from polars_prcurve.core.confidence.interval_options import Confidence, read_interval_options
+from polars_prcurve.core.confidence.interval_options import Confidence, Intervals, read_interval_options
 from polars_prcurve.core.ground.argument_hints import METRIC_OF_SYNONYM, hint_at_arguments
 from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
@@ -55,7 +55,8 @@ if TYPE_CHECKING:
 class PublicMethods(HintingAttributes):
     """A base class whose public methods have complete signatures, and are named as users write them.
 
-    In errors of a call `path` takes the place of the class, which users do not see: `prc.sweep()`.
+    In errors of a call `public_name` takes the place of the class, which users do not see, as in
+    `prc.sweep()`.
     """
 
     _name_of_synonym: ClassVar = {
@@ -68,17 +69,17 @@ class PublicMethods(HintingAttributes):
         "histogram": "scores",
     }
 
-    def __init_subclass__(cls, path: str | None = None) -> None:
+    def __init_subclass__(cls, public_name: str | None = None) -> None:
         super().__init_subclass__()
-        if path is not None:
-            cls._wrong_attribute = f"{path} has no method"
+        if public_name is not None:
+            cls._wrong_attribute = f"{public_name} has no method"
         for name, method in list(vars(cls).items()):
             is_public = name == "__call__" or not name.startswith("_")
-            if path is not None and is_public and inspect.isfunction(method):
-                method.__qualname__ = path if name == "__call__" else f"{path}.{name}"
-                words = _list_shared_words(method)
-                if path == "prc" and "score" in words and name != "__call__":
-                    argument_rules.USES[name] = frozenset(TABLE_WORDS) & words.keys()
+            if public_name is not None and is_public and inspect.isfunction(method):
+                method.__qualname__ = public_name if name == "__call__" else f"{public_name}.{name}"
+                type_of_word = _list_shared_words(method)
+                if public_name == "prc" and "score" in type_of_word and name != "__call__":
+                    argument_rules.USES[name] = frozenset(TABLE_WORDS) & type_of_word.keys()
                 setattr(cls, name, complete_signature(method))
 
     @classmethod
@@ -116,10 +117,10 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
         for name, word_type in type_of_word.items()
     ]
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    target_text = ", ".join(name for name in type_of_word if name in shared_arguments.TARGET_WORDS)
-    if target_text and function.__doc__:
+    target_list_text = ", ".join(name for name in type_of_word if name in shared_arguments.TARGET_WORDS)
+    if target_list_text and function.__doc__:
         function.__doc__ = re.sub(
-            r"^( *)targets$", rf"\1{target_text}", function.__doc__, flags=re.MULTILINE
+            r"^( *)targets$", rf"\1{target_list_text}", function.__doc__, flags=re.MULTILINE
         )
     if "alerts" in type_of_word:
         function = _read_budgets_of(function)
@@ -131,45 +132,45 @@ def _read_budgets_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function whose word `alerts` may be a text, which has the number of cases in it."""
 
     @wraps(function)
-    def read_and_call(*args: Any, **words: Any) -> Any:
-        return function(*args, **read_budgets(words))
+    def read_and_call(*args: Any, **arguments: Any) -> Any:
+        return function(*args, **read_budgets(arguments))
 
     return read_and_call
 
 
 def _list_shared_words(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the words of the group that a function takes as `**words`, and what each may be."""
-    words_name = inspect.getargs(function.__code__).varkw
-    if words_name is None:
+    kwargs_name = inspect.getargs(function.__code__).varkw
+    if kwargs_name is None:
         return {}
-    group_name = function.__annotations__[words_name].removeprefix("Unpack[").removesuffix("]")
-    word_types: Mapping[str, Any] = getattr(shared_arguments, group_name).__annotations__
-    return word_types
+    words_class_name = function.__annotations__[kwargs_name].removeprefix("Unpack[").removesuffix("]")
+    type_of_word: Mapping[str, Any] = getattr(shared_arguments, words_class_name).__annotations__
+    return type_of_word
 
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)
 """What a bound table is of, and what its methods return."""
 
 
-class BoundTable(PublicMethods, Generic[F], path="prc"):
+class BoundTable(PublicMethods, Generic[F], public_name="prc"):
     """A table and the words stored with it; the methods of `.prc` build on it."""
 
     _may_collect: bool
     """Whether a stage may run a query half way, for what Polars has no expression for."""
 
     def __init__(
-        self, frame: F, words: Mapping[str, Any] | None = None, names: Sequence[str] = ()
+        self, frame: F, arguments: Mapping[str, Any] | None = None, stacked_names: Sequence[str] = ()
     ) -> None:
         self._frame: F = frame
-        self._names = names  # the values of the column `name`, in the order of a call
-        self._words: Mapping[str, Any] = words or {}
+        self._names = stacked_names  # the values of the column `name`, in the order of a call
+        self._words: Mapping[str, Any] = arguments or {}
         # `df.prc` is of a frame that may change in place: it keeps no counts.
-        self._tables = None if words is None else ReadTables()
+        self._tables = None if arguments is None else ReadTables()
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what pickles and copies hold: the table and its words, and no counts."""
-        tables = None if self._tables is None else ReadTables()
-        return vars(self) | {"_tables": tables}
+        read_tables = None if self._tables is None else ReadTables()
+        return vars(self) | {"_tables": read_tables}
 
     def __call__(self, **words: Unpack[TableWords]) -> Self:
         """Return the same methods, with stored arguments that describe the table.
@@ -188,17 +189,19 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         ... )
         True
         """
-        all_words = merge_words(self._words, words)
-        bound = type(self)(self._frame.clone(), all_words, self._names)
-        if all_words:
-            bound._check_words()
-        return bound
+        all_arguments = merge_words(self._words, words)
+        bound_table = type(self)(self._frame.clone(), all_arguments, self._names)
+        if all_arguments:
+            bound_table._check_words()
+        return bound_table
 
     def __repr__(self) -> str:
-        n_rows = f"{self._frame.height} rows" if isinstance(self._frame, pl.DataFrame) else "a LazyFrame"
+        size_text = (
+            f"{self._frame.height} rows" if isinstance(self._frame, pl.DataFrame) else "a LazyFrame"
+        )
         word_texts = (f"{name}={_show_word(value)}" for name, value in self._words.items())
         words_text = ", ".join(word_texts) or "no columns named; use .prc(score=..., label=..., by=...)"
-        return f"<prc of {n_rows}: {words_text}>"
+        return f"<prc of {size_text}: {words_text}>"
 
     def _finish(
         self,
@@ -226,89 +229,89 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
                     if word == "score":
                         SCORE_DTYPES.require(typed_column.subject_phrase, typed_column.dtype)
 
-    def _find_call_order(self, call_words: Mapping[str, Any]) -> dict[str, list[Any]]:
+    def _find_call_order(self, call_arguments: Mapping[str, Any]) -> dict[str, list[Any]]:
         """Return the names in the order of a call, by each column of results that holds them."""
-        scores: Any = self._merge_words(call_words).get("score")
-        if isinstance(scores, Mapping):
-            return {"class": [*scores]}
-        if isinstance(scores, list | tuple):
-            return {column: [*scores] for column in ("model", "model_a", "model_b")}
+        score_argument: Any = self._merge_words(call_arguments).get("score")
+        if isinstance(score_argument, Mapping):
+            return {"class": [*score_argument]}
+        if isinstance(score_argument, list | tuple):
+            return {column_name: [*score_argument] for column_name in ("model", "model_a", "model_b")}
         return {"name": [*self._names]} if self._names else {}
 
-    def _merge_words(self, call_words: Mapping[str, Any]) -> dict[str, Any]:
-        return merge_words(self._words, call_words)
+    def _merge_words(self, call_arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return merge_words(self._words, call_arguments)
 
     def _ask(
         self,
-        method: str,
-        words: Mapping[str, Any],
+        method_name: str,
+        arguments: Mapping[str, Any],
         *,
         eta: Any = None,
         confidence: Confidence = None,
         collects: bool = False,
-        **options: Any,
+        **method_arguments: Any,
     ) -> Question:
         """Return the question of a call: what the words bound and passed mean in it.
 
-        `options` are those that may not go together. A method that `collects` runs queries half way.
+        `method_arguments` are those that may not go together. A method that `collects` runs queries half
+        way.
         """
-        interval_options = None
-        if confidence is not None:
-            interval_kinds = argument_rules.INTERVALS.get(method, ("analytic",))
-            takes_rate, caller = method in argument_rules.TAKES_RATES, f"{method}()"
-            interval_options = read_interval_options(
-                confidence, caller, interval_kinds, takes_rate=takes_rate
-            )
-        targets = {name: value for name, value in words.items() if name in shared_arguments.TARGET_WORDS}
-        table_words = {
-            name: list(value) if isinstance(value, Iterator) else value  # which is read more than once
-            for name, value in words.items()
-            if name not in shared_arguments.TARGET_WORDS
-        }
+        interval_options = _read_confidence(confidence, method_name)
+        target_arguments, table_arguments = _split_targets(arguments)
         refuse_reserved_names(self._frame)
-        words = merge_words(self._words, table_words)
-        eta_reading = _read_eta(eta, words)
-        facts = list_facts(words, {**options, **targets}, eta_reading, interval_options)
+        arguments = merge_words(self._words, table_arguments)
+        eta_argument = _read_eta(eta, arguments)
+        call_facts = list_facts(
+            arguments, {**method_arguments, **target_arguments}, eta_argument, interval_options
+        )
         question = Question(
-            method,
-            _empty_incomplete(self._frame, words),
-            InputColumns.read_words(_choose_words(method, words, table_words, facts)),
-            eta_reading,
+            method_name,
+            _empty_incomplete(self._frame, arguments),
+            InputColumns.read_words(_choose_words(method_name, arguments, table_arguments, call_facts)),
+            eta_argument,
             interval_options,
-            targets,
-            may_rank_last=argument_rules.takes_unscored(method, facts),
+            target_arguments,
+            may_rank_last=argument_rules.takes_unscored(method_name, call_facts),
             may_collect=self._may_collect or collects,
             user_table=self._frame,
             read_tables=self._tables if isinstance(self._frame, pl.DataFrame) else None,
-            names_no_model="model" in words and words["model"] is None,
+            names_no_model="model" in arguments and arguments["model"] is None,
         )
-        if eta_reading.parts:
-            question = set_parts(question, eta_reading.parts, table_words)
-        mean_over: list[Column] = list_columns("mean_over=", options.get("mean_over"))
+        if eta_argument.parts:
+            question = set_parts(question, eta_argument.parts, table_arguments)
+        mean_columns: list[Column] = list_columns("mean_over=", method_arguments.get("mean_over"))
         if isinstance(question.columns.score, Mapping | list | tuple):
-            is_paired = method == "compare" if mean_over else options.get("paired", False)
+            is_paired = (
+                method_name == "compare" if mean_columns else method_arguments.get("paired", False)
+            )
             question = make_long(question, paired=is_paired)
         else:
             question = set_groups(question)
         has_classes = question.has_class_columns
-        return set_means(question, mean_over, table_words, shared=has_classes) if mean_over else question
+        return (
+            set_means(question, mean_columns, table_arguments, share_examples=has_classes)
+            if mean_columns
+            else question
+        )
 
-    def _read_unlabelled(self, words: Mapping[str, Any]) -> ScoreTable:
-        """Return this table as rows without labels; `words` hold for what it leaves open."""
+    def _read_unlabelled(self, arguments: Mapping[str, Any]) -> ScoreTable:
+        """Return this table as rows without labels; `arguments` hold for what it leaves open."""
         if self._words.get("label") is not None:
             raise PrcError(
                 'pass a table without labels as eta=, such as prc(month, score="p", label=None), '
                 "to estimate its prevalence; if you have labels, pass the prevalence as a number"
             )
-        shared_words = {
-            word: words[word]
+        common_arguments = {
+            word: arguments[word]
             for word in ("by", "model", "score", "missing")
-            if words.get(word) is not None and word not in self._words
+            if arguments.get(word) is not None and word not in self._words
         }
-        if shared_words.get("missing") == "below":  # what has neither a label nor a score is no example
-            del shared_words["missing"]
+        if (
+            common_arguments.get("missing") == "below"
+        ):  # what has neither a label nor a score is no example
+            del common_arguments["missing"]
         try:
-            question = self._ask("estimate_prevalence", shared_words, collects=True)
+            question = self._ask("estimate_prevalence", common_arguments, collects=True)
             table = question.read_unlabelled()
             check_group_names(table.by, ("eta", *UNCERTAIN_ETA_COLUMNS))
         except PrcError as error:
@@ -316,48 +319,69 @@ class BoundTable(PublicMethods, Generic[F], path="prc"):
         return table
 
 
-def _read_eta(eta: Any, words: Mapping[str, Any]) -> EtaArgument:
-    """Return what `eta=` holds; `words` hold for what a table without labels leaves open."""
+def _split_targets(arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the targets of a call, and its arguments about the table; iterators become lists."""
+    target_arguments, table_arguments = {}, {}
+    for word, value in arguments.items():
+        if word in shared_arguments.TARGET_WORDS:
+            target_arguments[word] = value
+        else:  # which is read more than once
+            table_arguments[word] = list(value) if isinstance(value, Iterator) else value
+    return target_arguments, table_arguments
+
+
+def _read_confidence(confidence: Confidence, method_name: str) -> Intervals | None:
+    """Return the intervals that a method is to have; None without any."""
+    if confidence is None:
+        return None
+    interval_methods = argument_rules.INTERVALS.get(method_name, ("analytic",))
+    takes_rate = method_name in argument_rules.TAKES_RATES
+    return read_interval_options(confidence, f"{method_name}()", interval_methods, takes_rate=takes_rate)
+
+
+def _read_eta(eta: Any, arguments: Mapping[str, Any]) -> EtaArgument:
+    """Return what `eta=` holds; `arguments` hold for what a table without labels leaves open."""
     if isinstance(eta, BoundTable):
-        return EtaOfScores(eta, eta._read_unlabelled(words))
+        return EtaOfScores(eta, eta._read_unlabelled(arguments))
     return read_eta_argument(eta)
 
 
 def read_reference_columns(
-    reference: Any, columns: InputColumns
+    reference: Any, input_columns: InputColumns
 ) -> tuple[pl.DataFrame | pl.LazyFrame, InputColumns]:
     """Return the frame of a labelled table beside an unlabelled one, and what its columns hold."""
-    shared_columns = InputColumns(
-        by=columns.by,
-        score=columns.score,
-        label="label" if columns.label is None else columns.label,
-        pos_label=columns.pos_label,
-        missing=columns.missing,
+    shared_input_columns = InputColumns(
+        by=input_columns.by,
+        score=input_columns.score,
+        label="label" if input_columns.label is None else input_columns.label,
+        pos_label=input_columns.pos_label,
+        missing=input_columns.missing,
     )
     if not isinstance(reference, BoundTable):
-        return reference, shared_columns
+        return reference, shared_input_columns
     try:
         bound_facts = list_facts(reference._words, {}, None, None)
-        bound_words = _choose_words("estimate_prevalence", reference._words, {}, bound_facts)
+        bound_arguments = _choose_words("estimate_prevalence", reference._words, {}, bound_facts)
     except PrcError as error:
         raise PrcError(f"in the reference= table, {error}") from None
-    if (model := bound_words.pop("model", None)) is not None:
-        groups: list[Column] = list_columns("by=", bound_words.get("by"))
-        bound_words["by"] = [*leave_out(model, groups), model]
-    stated_words: Any = {name: value for name, value in bound_words.items() if value is not None}
-    return reference._frame, shared_columns._replace(**stated_words)
+    if (model_column := bound_arguments.pop("model", None)) is not None:
+        grouping_columns: list[Column] = list_columns("by=", bound_arguments.get("by"))
+        bound_arguments["by"] = [*leave_out(model_column, grouping_columns), model_column]
+    stated_arguments: Any = {name: value for name, value in bound_arguments.items() if value is not None}
+    return reference._frame, shared_input_columns._replace(**stated_arguments)
 
 
-def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -> dict[str, Any]:
+def merge_words(bound_arguments: Mapping[str, Any], call_arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the words that hold: those passed, and of those bound all that they do not replace."""
-    rival_groups = [
+    rival_word_groups = [
         rivals
         for rivals in argument_rules.RIVALS
-        if any(call_words.get(word) is not None for word in rivals)
+        if any(call_arguments.get(word) is not None for word in rivals)
     ]
-    if len(rival_groups) > 1:
+    if len(rival_word_groups) > 1:
         rival_words = [
-            next(word for word in rivals if call_words.get(word) is not None) for rivals in rival_groups
+            next(word for word in rivals if call_arguments.get(word) is not None)
+            for rivals in rival_word_groups
         ]
         raise PrcError(
             f"pass only one of {rival_words[0]}= and {rival_words[1]}=: both define the examples"
@@ -365,47 +389,53 @@ def merge_words(bound_words: Mapping[str, Any], call_words: Mapping[str, Any]) -
     replaced_words = {
         word
         for rivals in argument_rules.RIVALS
-        if rival_groups and rivals not in rival_groups
+        if rival_word_groups and rivals not in rival_word_groups
         for word in rivals
     }
     return {
-        **{word: value for word, value in bound_words.items() if word not in replaced_words},
-        **call_words,
+        **{word: value for word, value in bound_arguments.items() if word not in replaced_words},
+        **call_arguments,
     }
 
 
-def _empty_incomplete(frame: F, words: Mapping[str, Any]) -> F:
+def _empty_incomplete(frame: F, arguments: Mapping[str, Any]) -> F:
     """Return the table of a call, for `missing="drop"` as `wide_tables.empty_incomplete` makes it."""
-    score: Any = "score" if words.get("score") is None else words["score"]
-    missing = words.get("missing")
+    score_argument: Any = "score" if arguments.get("score") is None else arguments["score"]
+    missing = arguments.get("missing")
     if not isinstance(missing, str) or missing != "drop":  # another kind is refused where words are read
         return frame
-    if isinstance(score, list | tuple | Mapping):
-        return empty_incomplete(frame, [*(score.values() if isinstance(score, Mapping) else score)])
-    if words.get("id") is None or words.get("model") is None:
+    if isinstance(score_argument, list | tuple | Mapping):
+        return empty_incomplete(
+            frame,
+            [*(score_argument.values() if isinstance(score_argument, Mapping) else score_argument)],
+        )
+    if arguments.get("id") is None or arguments.get("model") is None:
         return frame
-    keys = [*list_columns("by=", words.get("by")), *list_columns("id=", words["id"])]
-    return empty_incomplete(frame, [score], leave_out(words["model"], keys))
+    example_columns = [*list_columns("by=", arguments.get("by")), *list_columns("id=", arguments["id"])]
+    return empty_incomplete(frame, [score_argument], leave_out(arguments["model"], example_columns))
 
 
 def _choose_words(
-    method: str, words: Mapping[str, Any], call_words: Mapping[str, Any], facts: set[str]
+    method_name: str,
+    arguments: Mapping[str, Any],
+    call_arguments: Mapping[str, Any],
+    call_facts: set[str],
 ) -> dict[str, Any]:
     """Return the words of a call that its answer goes by; raise for one that it has no use for."""
-    chosen_words = dict(words)
+    chosen_arguments = dict(arguments)
     # A bound word that was not passed is ignored if it cannot change the answer.
-    used_words = argument_rules.USES[method]
-    unsaid_words = {word for word in chosen_words if call_words.get(word) is None}
+    used_words = argument_rules.USES[method_name]
+    unpassed_words = {word for word in chosen_arguments if call_arguments.get(word) is None}
     for word in [
-        word for word, value in chosen_words.items() if value is not None and word not in used_words
+        word for word, value in chosen_arguments.items() if value is not None and word not in used_words
     ]:
-        if word not in unsaid_words or word not in argument_rules.PASSED_OVER:
-            raise refuse_word(method, word)
-        del chosen_words[word]
-        facts = facts - {f"{word}="}
-    for word in check_rules(method, facts, unsaid_words):
-        del chosen_words[word]
-    return chosen_words
+        if word not in unpassed_words or word not in argument_rules.PASSED_OVER:
+            raise refuse_word(method_name, word)
+        del chosen_arguments[word]
+        call_facts = call_facts - {f"{word}="}
+    for word in check_rules(method_name, call_facts, unpassed_words):
+        del chosen_arguments[word]
+    return chosen_arguments
 
 
 def _list_named(word: str, value: Any) -> list[Any]:
@@ -414,14 +444,14 @@ def _list_named(word: str, value: Any) -> list[Any]:
         return list(value.values())
     if word in ("score", "id"):
         return list_columns(f"{word}=", value)
-    is_one_count = word == "counts" and isinstance(value, str | pl.Expr)  # of rows without labels
-    if word not in ("counts", "rates", "sizes", "cells") or is_one_count:
+    is_single_count = word == "counts" and isinstance(value, str | pl.Expr)  # of rows without labels
+    if word not in ("counts", "rates", "sizes", "cells") or is_single_count:
         return [value]
     n_columns = 4 if word == "cells" or gives_squares(value) else 2
     if word != "sizes":
         return list_named_columns(word, value, n_columns, "columns")
-    size_values = list_named_columns(word, value, n_columns, "columns or whole numbers")
-    return [column for column in size_values if isinstance(column, str | pl.Expr)]
+    sizes = list_named_columns(word, value, n_columns, "columns or whole numbers")
+    return [size for size in sizes if isinstance(size, str | pl.Expr)]
 
 
 def _show_word(value: Any) -> str:

@@ -31,27 +31,33 @@ class ReadTables:
     def __len__(self) -> int:
         return len(self._tables)
 
-    def find(self, columns: InputColumns, *options: Any) -> ResolvedTable | None:
+    def find(self, input_columns: InputColumns, *table_options: Any) -> ResolvedTable | None:
         """Return the table that was read by these columns and options; None if none was."""
-        arguments = _list_arguments(columns, options)
-        for entry in self._tables:
-            if _is_same(entry.arguments, arguments):
-                other_entries = [other_entry for other_entry in self._tables if other_entry is not entry]
-                self._tables = [*other_entries, entry]
-                return entry.table
+        named_values = _list_arguments(input_columns, table_options)
+        for cached_table in self._tables:
+            if _is_same(cached_table.arguments, named_values):
+                other_cached_tables = [
+                    other_cached_table
+                    for other_cached_table in self._tables
+                    if other_cached_table is not cached_table
+                ]
+                self._tables = [*other_cached_tables, cached_table]
+                return cached_table.table
         return None
 
-    def add(self, table: ResolvedTable, columns: InputColumns, *options: Any) -> None:
+    def add(self, table: ResolvedTable, input_columns: InputColumns, *table_options: Any) -> None:
         """Add a table; what it was read by is copied, so that a later change of a list is seen."""
-        arguments = _copy(_list_arguments(columns, options))
+        named_values = _copy(_list_arguments(input_columns, table_options))
         # A new list each time: other threads may be reading the one before.
-        self._tables = [*self._tables, _ReadTable(arguments, table)][-_MOST_TABLES:]
+        self._tables = [*self._tables, _ReadTable(named_values, table)][-_MOST_TABLES:]
 
 
-def _list_arguments(columns: InputColumns, options: Sequence[Any]) -> list[tuple[str, Any]]:
+def _list_arguments(input_columns: InputColumns, table_options: Sequence[Any]) -> list[tuple[str, Any]]:
     """Return what a table is read by, each value that is there beside its name."""
-    value_of_name = columns._asdict()
-    value_of_name |= {f"option {number}": option for number, option in enumerate(options)}
+    value_of_name = input_columns._asdict()
+    value_of_name |= {
+        f"option {option_number}": option for option_number, option in enumerate(table_options)
+    }
     return [(name, take_frame(value)) for name, value in value_of_name.items() if value is not None]
 
 

@@ -61,19 +61,19 @@ class EtaArgument:
         """Return the prevalences that the call names as numbers."""
         return []
 
-    def find_etas(self, confidence: float | None) -> pl.DataFrame | pl.LazyFrame:
+    def find_etas(self, level: float | None) -> pl.DataFrame | pl.LazyFrame:
         """Return the frame of the parts of a field with their prevalences."""
-        raise NotImplementedError(confidence)
+        raise NotImplementedError(level)
 
     def build_field(
-        self, label: str, dtype: pl.DataType, scores: Mapping[Any, str]
+        self, label_name: str, label_dtype: pl.DataType, score_column_of_class: Mapping[Any, str]
     ) -> tuple[EtaArgument, pl.Expr]:
         """Return the field of the classes of a label, and the column of its parts."""
-        raise NotImplementedError(label, dtype, scores)
+        raise NotImplementedError(label_name, label_dtype, score_column_of_class)
 
-    def list_numbers(self, method: str) -> list[float | None]:
+    def list_numbers(self, method_name: str) -> list[float | None]:
         """Return the prevalences, None for that of the group; raise for what holds no numbers."""
-        raise PrcError(f"pass eta= as numbers: {method} does not take it as a frame")
+        raise PrcError(f"pass eta= as numbers: {method_name} does not take it as a frame")
 
     def build_grid(
         self, table: ResolvedTable, confidence: float | None, *, compares_models: bool = False
@@ -106,7 +106,7 @@ class EtaNumbers(EtaArgument):
         """Return the prevalences that the call names as numbers."""
         return [eta for eta in self.numbers if eta is not None]
 
-    def list_numbers(self, method: str) -> list[float | None]:
+    def list_numbers(self, method_name: str) -> list[float | None]:
         """Return the prevalences, in which None is that of the group."""
         return self.numbers
 
@@ -147,7 +147,7 @@ class EtaField(EtaArgument):
         """Whether columns of the table distinguish the parts, and not its classes."""
         return self.value is self.field
 
-    def list_numbers(self, method: str) -> list[float | None]:
+    def list_numbers(self, method_name: str) -> list[float | None]:
         """Return the one prevalence of the whole field, which is that of its weighted rows."""
         return [None]
 
@@ -157,15 +157,17 @@ class EtaField(EtaArgument):
         if "eta" in part_rows.lazy().collect_schema():
             return part_rows
         level = _LEVEL if confidence is None else confidence
-        sample: Any = part_rows
-        etas: pl.DataFrame | pl.LazyFrame = eta_from_sample(sample, k="k", n="n", confidence=level)
-        return etas
+        part_sample: Any = part_rows
+        eta_rows: pl.DataFrame | pl.LazyFrame = eta_from_sample(
+            part_sample, k="k", n="n", confidence=level
+        )
+        return eta_rows
 
     def place(self, table: ResolvedTable, confidence: float | None) -> tuple[ResolvedTable, EtaTable]:
         """Return the table of fields: rows of a part have weights by its prevalence and its share."""
-        examples = cast("ScoreTable", table)  # rules refuse rates= and cells= beside a field
-        fields = build_field(examples, self.find_etas(confidence), confidence=confidence)
-        return fields, build_field_grid(fields)
+        score_table = cast("ScoreTable", table)  # rules refuse rates= and cells= beside a field
+        field_table = build_field(score_table, self.find_etas(confidence), confidence=confidence)
+        return field_table, build_field_grid(field_table)
 
 
 class EtaClassMix(EtaArgument):
@@ -176,24 +178,30 @@ class EtaClassMix(EtaArgument):
     is_of_classes: ClassVar[bool] = True
 
     def build_field(
-        self, label: str, dtype: pl.DataType, scores: Mapping[Any, str]
+        self, label_name: str, label_dtype: pl.DataType, score_column_of_class: Mapping[Any, str]
     ) -> tuple[EtaArgument, pl.Expr]:
         """Return the field for classes of a label, one against the rest, and the column of its parts."""
         # True classes are the parts of a field: all of the class itself is positive, and no other.
         share_of_class = self.value.shares
-        true_classes = read_classes(label, dtype, list(share_of_class)).alias(_TRUE_CLASS)
-        class_shares = pl.DataFrame([true_classes, pl.Series("share", list(share_of_class.values()))])
-        class_rows = read_classes(label, dtype, list(scores)).alias("class").to_frame()
-        lacked_classes = class_rows["class"].filter(~class_rows["class"].is_in(true_classes.implode()))
-        if lacked_classes.len():
+        true_classes = read_classes(label_name, label_dtype, list(share_of_class)).alias(_TRUE_CLASS)
+        class_share_rows = pl.DataFrame(
+            [true_classes, pl.Series("share", list(share_of_class.values()))]
+        )
+        class_rows = (
+            read_classes(label_name, label_dtype, list(score_column_of_class)).alias("class").to_frame()
+        )
+        lacking_classes = class_rows["class"].filter(~class_rows["class"].is_in(true_classes.implode()))
+        if lacking_classes.len():
             raise PrcError(
-                f"add the share of {list_names(map(repr, lacked_classes))} to class_mix(), 0 for a "
+                f"add the share of {list_names(map(repr, lacking_classes))} to class_mix(), 0 for a "
                 "class that is absent"
             )
-        is_positive = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
-        part_rows = class_rows.join(class_shares, how="cross").with_columns(is_positive.alias("eta"))
-        true_class_column = select_column(label).alias(_TRUE_CLASS)
-        return EtaField(self.value, Field(part_rows, (_TRUE_CLASS,))), true_class_column
+        is_positive_expr = (pl.col("class") == pl.col(_TRUE_CLASS)).cast(pl.Float64)
+        part_rows = class_rows.join(class_share_rows, how="cross").with_columns(
+            is_positive_expr.alias("eta")
+        )
+        true_class_expr = select_column(label_name).alias(_TRUE_CLASS)
+        return EtaField(self.value, Field(part_rows, (_TRUE_CLASS,))), true_class_expr
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,8 +218,9 @@ class EtaOfScores(EtaArgument):
         """Return the estimates, one for each group."""
         from polars_prcurve.core.sweep.unlabelled_prevalence import build_estimated_grid
 
-        examples = cast("ScoreTable", table)  # rules refuse rates= and cells= beside scores of a field
-        return build_estimated_grid(self.unlabelled, examples, confidence)
+        # Rules refuse rates= and cells= beside scores of a field.
+        score_table = cast("ScoreTable", table)
+        return build_estimated_grid(self.unlabelled, score_table, confidence)
 
 
 def read_eta_argument(eta: Any) -> EtaArgument:

@@ -102,15 +102,15 @@ class Question(NamedTuple):
         """Return which examples models share; raise if that is not known, or not so."""
         if not paired:
             return "apart"
-        columns = self.columns
-        for name in ("counts", "rates", "cells"):
-            if getattr(columns, name) is not None:
+        input_columns = self.columns
+        for word in ("counts", "rates", "cells"):
+            if getattr(input_columns, word) is not None:
                 raise PrcError(
-                    f"pass paired=False with model=: {name}= cannot show which examples the models share"
+                    f"pass paired=False with model=: {word}= cannot show which examples the models share"
                 )
-        if columns.is_matched:
+        if input_columns.is_matched:
             return "wide"
-        if not list_columns("id=", columns.id):
+        if not list_columns("id=", input_columns.id):
             raise PrcError(
                 "pass a list of columns as score=, or model= with id=, the column that identifies an "
                 "example; for models that scored different examples, call compare(paired=False)"
@@ -120,8 +120,8 @@ class Question(NamedTuple):
     def read(self, *, are_posteriors: bool = False) -> Any:
         """Return the table with every column resolved and typed."""
         # A bound table of a DataFrame is read once for all calls in which the same words hold.
-        tables, options = self.read_tables, (self.wide_scores, are_posteriors)
-        table = None if tables is None else tables.find(self.columns, *options)
+        read_tables, table_options = self.read_tables, (self.wide_scores, are_posteriors)
+        table = None if read_tables is None else read_tables.find(self.columns, *table_options)
         if table is not None:
             return table
         table = read_input(
@@ -132,9 +132,9 @@ class Question(NamedTuple):
             wide_score_names=self.list_score_columns(),
             are_posteriors=are_posteriors,
         )
-        if tables is not None:
+        if read_tables is not None:
             table = table.keep_counts() if isinstance(table, ScoreTable) else table
-            tables.add(table, self.columns, *options)
+            read_tables.add(table, self.columns, *table_options)
         return table
 
     def read_unlabelled(self, *, are_posteriors: bool = False) -> ScoreTable:
@@ -157,8 +157,8 @@ class Question(NamedTuple):
 
     def list_result_keys(self, table: ResolvedTable) -> list[str]:
         """Return the group columns of a result: those of the table that no mean is over."""
-        mean_names = () if self.mean_groups is None else self.mean_groups.columns
-        return [name for name in table.group_columns if name not in mean_names]
+        mean_column_names = () if self.mean_groups is None else self.mean_groups.columns
+        return [name for name in table.group_columns if name not in mean_column_names]
 
     def place_at_etas(
         self, table: ResolvedTable, metrics: Iterable[PointMetric | CurveMetric] = ()
@@ -173,14 +173,20 @@ class Question(NamedTuple):
 
     def hide_names(self, table: TableT, grid: EtaTable) -> tuple[Self, TableT, EtaTable]:
         """Return the question, its table and prevalences with inner names for columns on the way."""
-        inner_of_name = list_hidden(self.method, table, grid)
-        if not inner_of_name:
+        inner_name_of_column = list_hidden(self.method, table, grid)
+        if not inner_name_of_column:
             return self, table, grid
         question = self
         if self.mean_groups is not None:
-            mean_names = tuple(inner_of_name.get(name, name) for name in self.mean_groups.columns)
-            question = self._replace(mean_groups=self.mean_groups._replace(columns=mean_names))
-        return question, hide_groups(table, inner_of_name), hide_columns(grid, inner_of_name)
+            mean_column_names = tuple(
+                inner_name_of_column.get(name, name) for name in self.mean_groups.columns
+            )
+            question = self._replace(mean_groups=self.mean_groups._replace(columns=mean_column_names))
+        return (
+            question,
+            hide_groups(table, inner_name_of_column),
+            hide_columns(grid, inner_name_of_column),
+        )
 
     def build_model_grid(self, table: ResolvedTable) -> EtaTable:
         """Return the prevalences of the groups of a table, which models have to share."""
@@ -191,104 +197,130 @@ class Question(NamedTuple):
         return self.eta.build_grid(table, None).require_exact(f"{self.method}()")
 
 
-def set_parts(question: Question, parts: Sequence[Column], call_words: Mapping[str, Any]) -> Question:
+def set_parts(
+    question: Question, part_columns: Sequence[Column], call_arguments: Mapping[str, Any]
+) -> Question:
     """Return the question of a field, whose parts are no groups: bound ones leave `by` and `model`.
 
-    `call_words` are those that the call itself passes.
+    `call_arguments` are those that the call itself passes.
     """
-    input_columns = question.columns._replace(parts=list(parts))
-    part_names = {name_column(part) for part in parts}
+    input_columns = question.columns._replace(parts=list(part_columns))
+    part_column_names = {name_column(part_column) for part_column in part_columns}
     if input_columns.by is not None:
-        groups = _leave_parts_out("by", input_columns.by, part_names, call_words)
-        input_columns = input_columns._replace(by=groups or None)
+        grouping_columns = _leave_parts_out("by", input_columns.by, part_column_names, call_arguments)
+        input_columns = input_columns._replace(by=grouping_columns or None)
     if input_columns.model is not None and not _leave_parts_out(
-        "model", input_columns.model, part_names, call_words
+        "model", input_columns.model, part_column_names, call_arguments
     ):
         input_columns = input_columns._replace(model=None)
     return question._replace(columns=input_columns)
 
 
 def set_means(
-    question: Question, mean_columns: Sequence[Column], call_words: Mapping[str, Any], *, shared: bool
+    question: Question,
+    mean_columns: Sequence[Column],
+    call_arguments: Mapping[str, Any],
+    *,
+    share_examples: bool,
 ) -> Question:
     """Return the question of means over groups, which come last; bound ones leave `by`.
 
-    With `shared` the groups are classes that share examples.
+    With `share_examples` the groups are classes that share examples.
     """
-    names = [name_column(mean_column) for mean_column in mean_columns]
-    call_groups: list[Column] = list_columns("by=", call_words.get("by"))
-    doubled_names = [name for name in map(name_column, call_groups) if name in names]
-    if doubled_names:
-        raise PrcError(f"name the column {doubled_names[0]!r} in by= or in mean_over=, not in both")
-    groups: list[Column] = list_columns("by=", question.columns.by)
-    column_of_name = {name_column(group): group for group in groups}
-    other_groups = [group for name, group in column_of_name.items() if name not in names]
-    # Classes of a wide table are a group that no column of the user's holds.
-    last_groups = [
-        column_of_name.get(name, mean_column)
-        for name, mean_column in zip(names, mean_columns, strict=True)
+    mean_column_names = [name_column(mean_column) for mean_column in mean_columns]
+    call_grouping_columns: list[Column] = list_columns("by=", call_arguments.get("by"))
+    repeated_names = [
+        name for name in map(name_column, call_grouping_columns) if name in mean_column_names
     ]
-    ColumnReader(question.frame, "raise", may_collect=False).read_by(last_groups, "mean_over")
-    input_columns = question.columns._replace(by=[*other_groups, *last_groups])
-    mean_groups = MeanGroups(tuple(names), share_examples=shared and "class" in names)
+    if repeated_names:
+        raise PrcError(f"name the column {repeated_names[0]!r} in by= or in mean_over=, not in both")
+    grouping_columns: list[Column] = list_columns("by=", question.columns.by)
+    column_of_name = {
+        name_column(grouping_column): grouping_column for grouping_column in grouping_columns
+    }
+    other_grouping_columns = [
+        grouping_column
+        for name, grouping_column in column_of_name.items()
+        if name not in mean_column_names
+    ]
+    # Classes of a wide table are a group that no column of the user's holds.
+    last_grouping_columns = [
+        column_of_name.get(name, mean_column)
+        for name, mean_column in zip(mean_column_names, mean_columns, strict=True)
+    ]
+    ColumnReader(question.frame, "raise", may_collect=False).read_by(last_grouping_columns, "mean_over")
+    input_columns = question.columns._replace(by=[*other_grouping_columns, *last_grouping_columns])
+    mean_groups = MeanGroups(
+        tuple(mean_column_names), share_examples=share_examples and "class" in mean_column_names
+    )
     return question._replace(columns=input_columns, mean_groups=mean_groups)
 
 
 def _leave_parts_out(
-    word: str, group_columns: Any, part_names: Collection[str], call_words: Mapping[str, Any]
+    word: str, argument_value: Any, part_column_names: Collection[str], call_arguments: Mapping[str, Any]
 ) -> list[Column]:
     """Return the columns of `by` or `model` that distinguish no parts; raise for one that was passed."""
-    groups: list[Column] = list_columns(f"{word}=", group_columns)
-    group_names = [name_column(group) for group in groups]
-    doubled_names = [name for name in group_names if name in part_names]
-    if doubled_names and call_words.get(word) is not None:
+    grouping_columns: list[Column] = list_columns(f"{word}=", argument_value)
+    grouping_column_names = [name_column(grouping_column) for grouping_column in grouping_columns]
+    repeated_names = [name for name in grouping_column_names if name in part_column_names]
+    if repeated_names and call_arguments.get(word) is not None:
         raise PrcError(
             f"leave out {word}= for one result over the whole field, or pass eta= without "
-            f"field() for one per part: {word}= and parts= both hold {doubled_names[0]!r}"
+            f"field() for one per part: {word}= and parts= both hold {repeated_names[0]!r}"
         )
-    return [group for group, name in zip(groups, group_names, strict=True) if name not in part_names]
+    return [
+        grouping_column
+        for grouping_column, name in zip(grouping_columns, grouping_column_names, strict=True)
+        if name not in part_column_names
+    ]
 
 
 def set_groups(question: Question) -> Question:
     """Return the question with the column of models where it is read: alone, or as a last group."""
-    columns, method = question.columns, question.method
-    model = columns.model
-    groups: list[Column] = list_columns("by=", columns.by)
-    if method in argument_rules.TAKES_ONE_MODEL and model is None:
-        names = set(question.frame.lazy().collect_schema().names())
-        names -= set(map(name_column, list_columns("parts=", columns.parts)))
-        if question.names_no_model or "model" not in names:
-            return question._replace(columns=columns._replace(id=None))
-    if method in argument_rules.COMPARES_MODELS:
-        model = "model" if model is None else model
-        columns = columns._replace(by=leave_out(model, groups), model=model)
-        return question._replace(columns=columns)
-    if model is not None:
-        ColumnReader(question.frame, "raise", may_collect=False).read_column("model", model)
-        columns = columns._replace(by=[*leave_out(model, groups), model], model=None)
-    return question._replace(columns=columns._replace(id=None))
+    input_columns, method_name = question.columns, question.method
+    model_column = input_columns.model
+    grouping_columns: list[Column] = list_columns("by=", input_columns.by)
+    if method_name in argument_rules.TAKES_ONE_MODEL and model_column is None:
+        frame_columns = set(question.frame.lazy().collect_schema().names())
+        frame_columns -= set(map(name_column, list_columns("parts=", input_columns.parts)))
+        if question.names_no_model or "model" not in frame_columns:
+            return question._replace(columns=input_columns._replace(id=None))
+    if method_name in argument_rules.COMPARES_MODELS:
+        model_column = "model" if model_column is None else model_column
+        input_columns = input_columns._replace(
+            by=leave_out(model_column, grouping_columns), model=model_column
+        )
+        return question._replace(columns=input_columns)
+    if model_column is not None:
+        ColumnReader(question.frame, "raise", may_collect=False).read_column("model", model_column)
+        input_columns = input_columns._replace(
+            by=[*leave_out(model_column, grouping_columns), model_column], model=None
+        )
+    return question._replace(columns=input_columns._replace(id=None))
 
 
 def make_long(question: Question, *, paired: bool) -> Question:
     """Return the question of a table with a row for each example and model, or class."""
-    columns, method = question.columns, question.method
-    score_columns = columns.score
-    group_word = "class" if isinstance(score_columns, Mapping) else "model"
-    if "by" not in argument_rules.USES[method]:
-        raise PrcError(f"call {method}() once for each {group_word}: it takes one column as score=")
-    rival_words: tuple[str, ...] = ("pos_label", "id") if group_word == "class" else ("model", "id")
-    for word in (*rival_words, "counts", "rates", "cells"):
-        if getattr(columns, word) is not None:
-            raise PrcError(f"leave out {word}=: score= names a column for each {group_word}")
-    groups: list[Column] = list_columns("by=", columns.by)
-    if group_word in map(name_column, groups):
+    input_columns, method_name = question.columns, question.method
+    score_columns = input_columns.score
+    new_group_name = "class" if isinstance(score_columns, Mapping) else "model"
+    if "by" not in argument_rules.USES[method_name]:
         raise PrcError(
-            f"leave the column {group_word!r} out of by=: score= already adds a group column of "
+            f"call {method_name}() once for each {new_group_name}: it takes one column as score="
+        )
+    rival_words: tuple[str, ...] = ("pos_label", "id") if new_group_name == "class" else ("model", "id")
+    for word in (*rival_words, "counts", "rates", "cells"):
+        if getattr(input_columns, word) is not None:
+            raise PrcError(f"leave out {word}=: score= names a column for each {new_group_name}")
+    grouping_columns: list[Column] = list_columns("by=", input_columns.by)
+    if new_group_name in map(name_column, grouping_columns):
+        raise PrcError(
+            f"leave the column {new_group_name!r} out of by=: score= already adds a group column of "
             "that name"
         )
-    if group_word == "class":
-        return _stack_classes(question, [*groups, pl.col(Row.CLASS).alias("class")])
-    if method == "compare" and not paired:
+    if new_group_name == "class":
+        return _stack_classes(question, [*grouping_columns, pl.col(Row.CLASS).alias("class")])
+    if method_name == "compare" and not paired:
         raise PrcError(
             "leave paired= out: paired=False is for models with their own examples, and the "
             "models of a wide table share its rows"
@@ -296,51 +328,59 @@ def make_long(question: Question, *, paired: bool) -> Question:
     stacked_table = stack_models(question.frame.lazy(), score_columns)
     if paired and len(score_columns) < 2:
         raise PrcError(f"compare() takes two models or more; got score={list(score_columns)}")
-    columns = columns._replace(score=stacked_table.score_name)
-    model = pl.col(stacked_table.group_name).cast(pl.String).alias("model")
+    input_columns = input_columns._replace(score=stacked_table.score_name)
+    model_expr = pl.col(stacked_table.group_name).cast(pl.String).alias("model")
     if paired:
-        columns = columns._replace(
+        input_columns = input_columns._replace(
             model=stacked_table.group_name, id=stacked_table.example_name, is_matched=True
         )
-    elif method in argument_rules.COMPARES_MODELS:
-        columns = columns._replace(model=model, id=stacked_table.example_name)
+    elif method_name in argument_rules.COMPARES_MODELS:
+        input_columns = input_columns._replace(model=model_expr, id=stacked_table.example_name)
     else:
-        columns = columns._replace(by=[*groups, model])
-    return question._replace(frame=stacked_table.long_rows, columns=columns, wide_scores=score_columns)
+        input_columns = input_columns._replace(by=[*grouping_columns, model_expr])
+    return question._replace(
+        frame=stacked_table.long_rows, columns=input_columns, wide_scores=score_columns
+    )
 
 
-def _stack_classes(question: Question, groups: list[Column]) -> Question:
+def _stack_classes(question: Question, grouping_columns: list[Column]) -> Question:
     """Return the question of a table with a row for each example and class; classes are a group."""
-    wide_rows, model = question.frame.lazy(), question.columns.model
-    if model is not None and name_column(model) == "class":
+    wide_rows, model_column = question.frame.lazy(), question.columns.model
+    if model_column is not None and name_column(model_column) == "class":
         raise PrcError(
             "leave out model=, or compare the classes with df.prc.unpivot_scores(score, "
             "label=...).prc(model='class'): score= as a mapping makes the classes groups, not "
             "models"
         )
     label_name = question.columns.label
-    column_of_class = question.columns.score
-    stacked_table = stack_classes(wide_rows, label_name, column_of_class)
-    columns = question.columns._replace(
-        score=stacked_table.score_name, label=stacked_table.label_name, by=groups
+    score_column_of_class = question.columns.score
+    stacked_table = stack_classes(wide_rows, label_name, score_column_of_class)
+    input_columns = question.columns._replace(
+        score=stacked_table.score_name, label=stacked_table.label_name, by=grouping_columns
     )
-    question = question._replace(wide_scores=dict(column_of_class))
+    question = question._replace(wide_scores=dict(score_column_of_class))
     if question.eta.is_of_classes:
         assert isinstance(label_name, str)  # `stack_classes` takes no other
-        field_argument, part_column = question.eta.build_field(
-            label_name, wide_rows.collect_schema()[label_name], column_of_class
+        eta_field, part_expr = question.eta.build_field(
+            label_name, wide_rows.collect_schema()[label_name], score_column_of_class
         )
-        question, columns = question._replace(eta=field_argument), columns._replace(parts=[part_column])
-    return set_groups(question._replace(frame=stacked_table.long_rows, columns=columns))
+        question = question._replace(eta=eta_field)
+        input_columns = input_columns._replace(parts=[part_expr])
+    return set_groups(question._replace(frame=stacked_table.long_rows, columns=input_columns))
 
 
-def leave_out(column: Column, groups: list[Column]) -> list[Column]:
+def leave_out(column: Column, grouping_columns: list[Column]) -> list[Column]:
     """Return the group columns without one that may be among them under its name."""
-    return [group for group in groups if name_column(group) != name_column(column)]
+    return [
+        grouping_column
+        for grouping_column in grouping_columns
+        if name_column(grouping_column) != name_column(column)
+    ]
 
 
-def name_column(column: Column) -> str:
+def name_column(name_or_expr: Column) -> str:
     """Return the name of a group column."""
-    if isinstance(column, pl.Expr):
-        return column.meta.output_name(raise_if_undetermined=False) or ""
-    return column if isinstance(column, str) else ""  # what is no column is refused where it is read
+    if isinstance(name_or_expr, pl.Expr):
+        return name_or_expr.meta.output_name(raise_if_undetermined=False) or ""
+    # What is no column is refused where it is read.
+    return name_or_expr if isinstance(name_or_expr, str) else ""

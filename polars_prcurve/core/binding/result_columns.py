@@ -40,33 +40,33 @@ operating points it also shows what `metrics=` names. Columns that some argument
 list, too, such as `p_adjusted`; of estimated prevalences it does not show _HOW_ESTIMATED."""
 
 
-def read_columns(columns: ResultColumns) -> ResultColumns:
+def read_columns(column_choice: ResultColumns) -> ResultColumns:
     """Return the argument columns=; raise for another word."""
-    return cast("ResultColumns", read_choice("columns=", columns, get_args(ResultColumns)))
+    return cast("ResultColumns", read_choice("columns=", column_choice, get_args(ResultColumns)))
 
 
 def choose_columns(
     query: pl.LazyFrame,
-    columns: ResultColumns,
-    method: str,
+    column_choice: ResultColumns,
+    method_name: str,
     key_columns: Sequence[str],
     *,
     carried_columns: Sequence[str] = (),
-    shown_names: Sequence[str] = (),
+    shown_metrics: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """Return the result of a method with the columns that are requested, and its last doubt.
 
     `key_columns` stand before those of the method, and `carried_columns` of an eta frame after eta;
-    `shown_names` are values, shown with what stands beside them.
+    `shown_metrics` are values, shown with what stands beside them.
     """
     query = doubt_refuted_estimates(query, carried_columns)
-    if columns == "all":
+    if column_choice == "all":
         return query
     if "shift_p_value" in carried_columns:
         carried_columns = [name for name in carried_columns if name not in _HOW_ESTIMATED]
-    first_column, *other_columns = SHORT_COLUMNS[method]
+    first_column, *other_columns = SHORT_COLUMNS[method_name]
     *value_columns, last_column = other_columns
-    shown_columns = [f"{name}{end}" for name in shown_names for end in _ENDS]
+    shown_columns = [f"{name}{suffix}" for name in shown_metrics for suffix in _ENDS]
     ordered_columns = dict.fromkeys(
         [*key_columns, first_column, *carried_columns, *value_columns, *shown_columns, last_column]
     )
@@ -75,15 +75,15 @@ def choose_columns(
 
 def read_count_names(metrics: object, *, has_per: bool) -> tuple[list[str], list[object]]:
     """Return the counts that `metrics=` of operating points names, and the metrics."""
-    listed_metrics = _list_metrics(metrics)
-    count_names = [name for name in listed_metrics if isinstance(name, str) and name in COUNT_NAMES]
+    names_or_metrics = _list_metrics(metrics)
+    count_names = [name for name in names_or_metrics if isinstance(name, str) and name in COUNT_NAMES]
     alert_names = [name for name in count_names if name in ALERT_NAMES]
     if alert_names and not has_per:
         raise PrcError(
             f"pass per=, the number of cases: {', '.join(alert_names)} in metrics= cannot be "
             "computed without it"
         )
-    return count_names, [metric for metric in listed_metrics if metric not in count_names]
+    return count_names, [metric for metric in names_or_metrics if metric not in count_names]
 
 
 def list_in_order(metrics: object, chosen_metrics: Sequence[PointMetric]) -> list[str]:

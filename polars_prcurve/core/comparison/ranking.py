@@ -193,7 +193,7 @@ def _check_ranking(
     table = table if interval_options is None else table.require_examples()
     if isinstance(metric, CurveMetric):
         if interval_options is None:
-            grid.require_exact("a ranking without confidence=", carrier="confidence=")
+            grid.require_exact("a ranking without confidence=", carrier_argument="confidence=")
         return table
     if coarse:
         curve_hint = hint_at_curve_metric(metric, targets[0])

@@ -80,7 +80,7 @@ class CurveSegments(NamedTuple):
 
     def build_populations(self, grid: EtaTable) -> pl.LazyFrame:
         """Return one row per group and prevalence, numbered in Population.NUMBER."""
-        populations = join_etas(self.groups, grid, *self.sizes, checked=False)
+        populations = join_etas(self.groups, grid, *self.sizes, is_checked=False)
         return populations.with_row_index(Population.NUMBER).with_columns(
             odds_against(pl.col("eta")).alias(Segment.ODDS)
         )

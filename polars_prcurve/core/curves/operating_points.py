@@ -464,7 +464,9 @@ def build_populations_of_points(
     groups: pl.LazyFrame, grid: EtaTable, table: ResolvedTable
 ) -> pl.LazyFrame:
     """Return one row per group and prevalence, numbered in Population.NUMBER."""
-    return join_etas(groups, grid, *class_sizes(table), checked=False).with_row_index(Population.NUMBER)
+    return join_etas(groups, grid, *class_sizes(table), is_checked=False).with_row_index(
+        Population.NUMBER
+    )
 
 
 def _lists_scores(table: ResolvedTable) -> bool:

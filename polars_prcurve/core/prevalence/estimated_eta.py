@@ -93,47 +93,49 @@ def eta_from_sample(
         raise PrcError(
             "eta_from_sample takes k and n, or a frame and the names of its columns k= and n="
         )
-    positives = k if sample is None else sample
-    arrays = [read_numbers(name, values) for name, values in (("k", positives), ("n", n))]
-    if any(array.ndim > 1 for array in arrays):
+    k_argument = k if sample is None else sample
+    k_and_n_arrays = [read_numbers(name, values) for name, values in (("k", k_argument), ("n", n))]
+    if any(array.ndim > 1 for array in k_and_n_arrays):
         raise PrcError("k and n of eta_from_sample are numbers, or sequences of numbers")
-    if len({array.size for array in arrays if array.ndim == 1}) > 1:
-        sizes_text = " and ".join(str(array.size) for array in arrays)
-        raise PrcError(f"pass one n for each k to eta_from_sample: their lengths are {sizes_text}")
-    k_values, n_values = np.broadcast_arrays(*map(np.atleast_1d, arrays))
+    if len({array.size for array in k_and_n_arrays if array.ndim == 1}) > 1:
+        lengths_text = " and ".join(str(array.size) for array in k_and_n_arrays)
+        raise PrcError(f"pass one n for each k to eta_from_sample: their lengths are {lengths_text}")
+    k_values, n_values = np.broadcast_arrays(*map(np.atleast_1d, k_and_n_arrays))
     return run_query(_add_eta(pl.LazyFrame({"k": k_values, "n": n_values}), "k", "n", level))
 
 
-def _add_eta(sample_rows: pl.LazyFrame, k_column: str, n_column: str, level: float) -> pl.LazyFrame:
+def _add_eta(sample_rows: pl.LazyFrame, k_column: str, n_column: str, confidence: float) -> pl.LazyFrame:
     """Return the frame with the four columns instead of k and n; the query stops at wrong counts."""
     check_texts(k=k_column, n=n_column)
     schema = sample_rows.collect_schema()
-    for argument, column in (("k", k_column), ("n", n_column)):
-        if column not in schema or not schema[column].is_numeric():
+    for argument_name, column_name in (("k", k_column), ("n", n_column)):
+        if column_name not in schema or not schema[column_name].is_numeric():
             schema_text = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
             raise PrcError(
                 f"pass numeric columns {k_column!r} and {n_column!r} to eta_from_sample; the frame "
-                f"has {schema_text} (name the column of {argument} with {argument}=)"
+                f"has {schema_text} (name the column of {argument_name} with {argument_name}=)"
             )
-    other_names = [name for name in schema if name not in (k_column, n_column)]
+    other_columns = [name for name in schema if name not in (k_column, n_column)]
     for name in ("eta", *UNCERTAIN_ETA_COLUMNS):
-        if name in other_names:
+        if name in other_columns:
             raise PrcError(
                 f"rename the column {name!r} of the frame: eta_from_sample adds one of that name"
             )
-    positives, examples = pl.col(k_column).cast(pl.Float64), pl.col(n_column).cast(pl.Float64)
-    is_possible = (positives >= 0) & (positives <= examples) & (examples > 0) & examples.is_finite()
-    beginning = f"eta_from_sample needs 0 <= {k_column} <= {n_column} and {n_column} > 0, and no nulls; "
-    beginning += "got others in "
+    k_expr, n_expr = pl.col(k_column).cast(pl.Float64), pl.col(n_column).cast(pl.Float64)
+    is_possible = (k_expr >= 0) & (k_expr <= n_expr) & (n_expr > 0) & n_expr.is_finite()
+    start_phrase = (
+        f"eta_from_sample needs 0 <= {k_column} <= {n_column} and {n_column} > 0, and no nulls; "
+    )
+    start_phrase += "got others in "
     n_wrong = (~is_possible).fill_null(True).sum()
-    checked_rows = stop_if_broken(sample_rows, [count_check(n_wrong, beginning, " row(s)")])
-    low, high = compute_limits(positives, examples, level, "wilson")
+    checked_rows = stop_if_broken(sample_rows, [count_check(n_wrong, start_phrase, " row(s)")])
+    low_expr, high_expr = compute_limits(k_expr, n_expr, confidence, "wilson")
     return checked_rows.select(
-        *other_names,
-        (positives / examples).alias("eta"),
-        low.alias(ETA_LOW),
-        high.alias(ETA_HIGH),
-        pl.lit(level).alias(ETA_CONFIDENCE),
+        *other_columns,
+        (k_expr / n_expr).alias("eta"),
+        low_expr.alias(ETA_LOW),
+        high_expr.alias(ETA_HIGH),
+        pl.lit(confidence).alias(ETA_CONFIDENCE),
     )
 
 
@@ -149,15 +151,15 @@ def doubt_refuted_estimates(query: pl.LazyFrame, carried_columns: Sequence[str])
     """Return a result, its intervals in doubt at those prevalences that their own test refutes."""
     if "shift_p_value" not in carried_columns or DOUBT not in query.collect_schema():
         return query
-    doubt = pl.when(IS_REFUTED).then(pl.lit("more than prevalence changed")).otherwise(DOUBT)
-    return query.with_columns(doubt.alias(DOUBT))
+    doubt_expr = pl.when(IS_REFUTED).then(pl.lit("more than prevalence changed")).otherwise(DOUBT)
+    return query.with_columns(doubt_expr.alias(DOUBT))
 
 
-def describe_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> Iterator[str]:
+def describe_refuted_estimates(estimates: pl.DataFrame, group_names: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for the first estimates that are worthless, and a count."""
     refuted_estimates = estimates.filter(IS_REFUTED)
     for row in refuted_estimates.head(_SHOWN).to_dicts():
-        group_text = ", ".join(f"{name} = {row[name]}" for name in by)
+        group_text = ", ".join(f"{name} = {row[name]}" for name in group_names)
         yield (
             f"{group_text}{': ' if group_text else ''}the estimate is worthless, because no prevalence "
             f"fits these scores (shift_p_value {row['shift_p_value']:.2g}): more than prevalence has "
@@ -174,16 +176,16 @@ _ARE_REFUSED: ContextVar[bool] = ContextVar("refuted_estimates_are_refused", def
 @contextmanager
 def refuse_refuted_estimates() -> Iterator[None]:
     """Let worthless estimates raise, since nothing can be decided at them."""
-    previous_state = _ARE_REFUSED.set(True)
+    reset_token = _ARE_REFUSED.set(True)
     try:
         yield
     finally:
-        _ARE_REFUSED.reset(previous_state)
+        _ARE_REFUSED.reset(reset_token)
 
 
-def warn_of_refuted_estimates(estimates: pl.DataFrame, by: Sequence[str]) -> None:
+def warn_of_refuted_estimates(estimates: pl.DataFrame, group_names: Sequence[str]) -> None:
     """Warn whoever requests metrics at estimates that are worthless, or raise for a decision at them."""
-    if not (sentences := list(describe_refuted_estimates(estimates, by))):
+    if not (sentences := list(describe_refuted_estimates(estimates, group_names))):
         return
     if _ARE_REFUSED.get():
         raise PrcError(

@@ -65,12 +65,12 @@ def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
     log_step = math.log(high / low) / (n - 1)
     inner_etas = [low * math.exp(log_step * i) for i in range(1, n - 1)]
     powers_of_ten = [float(f"1e{exponent}") for exponent in range(math.ceil(math.log10(low)) - 1, 1)]
-    inner_powers = [ten for ten in powers_of_ten if low < ten < high]
+    inner_powers = [power for power in powers_of_ten if low < power < high]
     # A power of ten replaces a log-spaced value that differs from it by rounding only.
     spaced_etas = [
         eta
         for eta in inner_etas
-        if not any(math.isclose(eta, ten, rel_tol=1e-12) for ten in inner_powers)
+        if not any(math.isclose(eta, power, rel_tol=1e-12) for power in inner_powers)
     ]
     return sorted({float(low), *spaced_etas, *inner_powers, float(high)})
 
@@ -80,11 +80,11 @@ def end_at_negatives(points: pl.DataFrame) -> pl.DataFrame:
 
     Among fewer negatives than one positive has beside it, false positives are hardly seen.
     """
-    n_negatives = points["n_neg"] if "n_neg" in points.columns else points["fp"] + points["tn"]
-    greatest_n = n_negatives.drop_nulls().max()
-    if not isinstance(greatest_n, int | float) or greatest_n < 1:
+    n_neg = points["n_neg"] if "n_neg" in points.columns else points["fp"] + points["tn"]
+    greatest_n_neg = n_neg.drop_nulls().max()
+    if not isinstance(greatest_n_neg, int | float) or greatest_n_neg < 1:
         return points
-    least_eta = 10.0 ** math.floor(-math.log10(greatest_n) + 1e-9)
+    least_eta = 10.0 ** math.floor(-math.log10(greatest_n_neg) + 1e-9)
     return points.filter(pl.col("eta").is_null() | (pl.col("eta") >= least_eta * (1 - 1e-9)))
 
 
@@ -113,8 +113,8 @@ def eta_from_ratio(ratio: str | float) -> float:
     try:
         if isinstance(ratio, str):
             return read_share_text(ratio if ":" in ratio else f"{ratio}:1")
-        number = arguments.read_number("ratio", ratio, "a number")
-        return 1.0 if number == math.inf else read_share_text(f"{number!r}:1")
+        ratio_number = arguments.read_number("ratio", ratio, "a number")
+        return 1.0 if ratio_number == math.inf else read_share_text(f"{ratio_number!r}:1")
     except (ValueError, TypeError):
         raise PrcError(
             f'a ratio is positives to negatives, such as "1:100" or 0.01; got {describe_value(ratio)}'

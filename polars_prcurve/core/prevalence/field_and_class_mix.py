@@ -81,12 +81,12 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
     part_rows = arguments.take_frame(frame)
     if not isinstance(part_rows, pl.DataFrame | pl.LazyFrame):
         raise arguments.refuse_kind("field()", "a frame with a row per part", frame)
-    columns = list_columns("parts=", parts)
-    if not columns:
+    names_or_exprs = list_columns("parts=", parts)
+    if not names_or_exprs:
         raise PrcError("pass at least one column as parts=; got none")
     schema = part_rows.lazy().collect_schema()
     arguments.refuse_objects("the frame of a field", schema)
-    for name in (column for column in columns if isinstance(column, str)):
+    for name in (name_or_expr for name_or_expr in names_or_exprs if isinstance(name_or_expr, str)):
         if name not in schema:
             raise PrcError(
                 f"parts= names the column {name!r}, which the frame of field() does not have; "
@@ -99,7 +99,7 @@ def field(frame: pl.DataFrame | pl.LazyFrame, parts: Columns) -> Field:
             "add a column 'share' to the frame of field(), each part's share of cases: the "
             "table's row counts may differ from it"
         )
-    return Field(part_rows, tuple(columns))
+    return Field(part_rows, tuple(names_or_exprs))
 
 
 @hint_at_arguments
@@ -120,11 +120,11 @@ def class_mix(shares: Mapping[Any, float]) -> ClassMix:
     >>> class_mix({"cat": 0.2, "dog": 0.8})
     class_mix({'cat': 0.2, 'dog': 0.8})
     """
-    number_of_class = arguments.read_shares("class_mix()", shares)
-    total = math.fsum(number_of_class.values())
-    if abs(total - 1) > _ROUNDING_OF_SHARES * (1 + 1e-9):
+    share_of_class = arguments.read_shares("class_mix()", shares)
+    share_sum = math.fsum(share_of_class.values())
+    if abs(share_sum - 1) > _ROUNDING_OF_SHARES * (1 + 1e-9):
         raise PrcError(
             "correct the shares of class_mix(), or divide each by their sum: they sum to "
-            f"{total:.6g} instead of 1"
+            f"{share_sum:.6g} instead of 1"
         )
-    return ClassMix({class_value: number / total for class_value, number in number_of_class.items()})
+    return ClassMix({class_value: share / share_sum for class_value, share in share_of_class.items()})

@@ -74,32 +74,41 @@ class PartKeys(NamedTuple):
     column_of_key: dict[str, str]  # all of them
     column_of_group: dict[str, str]
     column_of_part: dict[str, str]
-    dtypes: dict[str, pl.DataType]  # by internal name
+    dtype_of_column: dict[str, pl.DataType]  # by internal name
+
+    @property
+    def dtype_of_key(self) -> dict[str, pl.DataType]:
+        """The dtypes by the names that users know."""
+        return {key: self.dtype_of_column[column] for key, column in self.column_of_key.items()}
 
 
-def number_keys(table: ResolvedTable, within: Sequence[str]) -> PartKeys:
-    """Return the keys of a table whose groups are parts, the columns `within` among them."""
+def number_keys(table: ResolvedTable, part_columns: Sequence[str]) -> PartKeys:
+    """Return the keys of a table whose groups are parts, the columns `part_columns` among them."""
     column_of_key = {key: f"{RESERVED}key_{i}" for i, key in enumerate(table.by)}
     return PartKeys(
         column_of_key,
-        column_of_group={key: column for key, column in column_of_key.items() if key not in within},
-        column_of_part={key: column_of_key[key] for key in within},
-        dtypes={column_of_key[key]: dtype for key, dtype in table.by.items()},
+        column_of_group={
+            key: column for key, column in column_of_key.items() if key not in part_columns
+        },
+        column_of_part={key: column_of_key[key] for key in part_columns},
+        dtype_of_column={column_of_key[key]: dtype for key, dtype in table.by.items()},
     )
 
 
 def join_factors(
-    table: ResolvedTable, part_factors: pl.LazyFrame, keys: PartKeys, *, keep_order: bool
+    table: ResolvedTable, part_factor_rows: pl.LazyFrame, part_keys: PartKeys, *, keep_order: bool
 ) -> pl.LazyFrame:
-    """Return the user's table with the keys by internal names, and the columns of `part_factors`."""
-    named_exprs = zip(keys.column_of_key.values(), table.by_exprs, strict=True)
-    keyed_rows = table.frame.with_columns(expr.alias(column) for column, expr in named_exprs)
-    return join_groups(keyed_rows, part_factors, keys.dtypes, keep_order=keep_order)
+    """Return the user's table with the keys by internal names, and the columns of `part_factor_rows`."""
+    names_and_exprs = zip(part_keys.column_of_key.values(), table.by_exprs, strict=True)
+    keyed_rows = table.frame.with_columns(
+        expr.alias(column_name) for column_name, expr in names_and_exprs
+    )
+    return join_groups(keyed_rows, part_factor_rows, part_keys.dtype_of_column, keep_order=keep_order)
 
 
 def build_factors(
     table: ResolvedTable,
-    keys: PartKeys,
+    part_keys: PartKeys,
     eta_frame: pl.DataFrame | pl.LazyFrame,
     *,
     confidence: float | None = None,
@@ -110,71 +119,101 @@ def build_factors(
     Part.ETA is the prevalence of the part where none is given, and the shares of a group sum to 1.
     Return also whether a prevalence is an estimate.
     """
-    asked_parts, is_uncertain = _read_frame(eta_frame, keys, table.schema, confidence, may_be_uncertain)
-    parts, asked_parts = _count_parts(table, keys), asked_parts.with_columns(pl.lit(1).alias(_IN_FRAME))
-    by = [*keys.column_of_group.values()]
-    asked_columns = asked_parts.collect_schema()
-    if by:  # of each group every part of the frame
-        dtype_of_group = {column: keys.dtypes[column] for column in asked_columns if column in by}
-        asked_parts = join_groups(parts.select(by).unique(), asked_parts, dtype_of_group)
-    # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
-    stacked = pl.concat([parts, asked_parts], how="diagonal").group_by(*keys.column_of_key.values())
-    all_parts = stacked.agg(
-        pl.col(Group.N_POS, Group.N_NEG, _N_ROWS, *_FRAME_COLUMNS).max(), pl.col(_IN_FRAME).sum()
+    frame_part_rows, is_uncertain = _read_frame(
+        eta_frame, part_keys, table.schema, confidence, may_be_uncertain
     )
-    share = pl.col(Part.SHARE)
-    total_of_name = {_N_GROUP_ROWS: pl.col(_N_ROWS).sum(), _LARGEST_SHARE: share.max()}
-    all_parts = all_parts.with_columns(
-        (total.over(by) if by else total).alias(name) for name, total in total_of_name.items()
-    )
-    frame_keys = [key for key, column in keys.column_of_key.items() if column in asked_columns]
-    all_parts = stop_if_broken(all_parts, _part_checks(keys, frame_keys))
-    # Shares are added as integers, so that the order of parts changes no bit.
-    exponent = exact_arithmetic.weight_exponent(pl.col(_LARGEST_SHARE))
-    share_sum = exact_arithmetic.to_integer(share, exponent).sum()
-    share_sum = exact_arithmetic.from_integer(share_sum.over(by) if by else share_sum, exponent)
-    all_parts = all_parts.with_columns(share / repeat_in_rows(share_sum, share))
-    n_rows, eta = pl.col(_N_GROUP_ROWS) * share, pl.col(Part.ETA)
+    part_rows = _divide_by_share_sums(_match_parts(table, part_keys, frame_part_rows), part_keys)
+    share_expr, eta_expr = pl.col(Part.SHARE), pl.col(Part.ETA)
+    n_part_rows = pl.col(_N_GROUP_ROWS) * share_expr
     n_pos, n_neg = pl.col(Group.N_POS), pl.col(Group.N_NEG)
-    factor_of_name = {}
-    etas_and_sizes = {Population.POS_FACTOR: (eta, n_pos), Population.NEG_FACTOR: (1 - eta, n_neg)}
-    for name, (class_eta, n) in etas_and_sizes.items():
-        factor = pl.when(eta.is_null()).then(n_rows / (n_pos + n_neg)).otherwise(n_rows * class_eta / n)
-        factor_of_name[name] = pl.when(n > 0).then(factor).otherwise(0.0)
-    return all_parts.select(
-        *keys.column_of_key.values(),
-        *(factor.alias(name) for name, factor in factor_of_name.items()),
-        eta.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
-        share,
+    factor_expr_of_name = {}
+    eta_and_size_of_factor = {
+        Population.POS_FACTOR: (eta_expr, n_pos),
+        Population.NEG_FACTOR: (1 - eta_expr, n_neg),
+    }
+    for name, (class_share, n_of_class) in eta_and_size_of_factor.items():
+        factor_expr = (
+            pl.when(eta_expr.is_null())
+            .then(n_part_rows / (n_pos + n_neg))
+            .otherwise(n_part_rows * class_share / n_of_class)
+        )
+        factor_expr_of_name[name] = pl.when(n_of_class > 0).then(factor_expr).otherwise(0.0)
+    return part_rows.select(
+        *part_keys.column_of_key.values(),
+        *(factor_expr.alias(name) for name, factor_expr in factor_expr_of_name.items()),
+        eta_expr.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
+        share_expr,
         *UNCERTAIN_ETA_COLUMNS,
         pl.col(Group.N_POS, Group.N_NEG).fill_null(0.0),
     ), is_uncertain
+
+
+def _match_parts(
+    table: ResolvedTable, part_keys: PartKeys, frame_part_rows: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Return the parts of the table with those of the frame, checked to be the same."""
+    frame_part_rows = frame_part_rows.with_columns(pl.lit(1).alias(_IN_FRAME))
+    table_part_rows = _count_parts(table, part_keys)
+    group_columns = [*part_keys.column_of_group.values()]
+    frame_schema = frame_part_rows.collect_schema()
+    if group_columns:  # of each group every part of the frame
+        frame_group_columns = [column for column in frame_schema if column in group_columns]
+        frame_part_rows = join_groups(
+            table_part_rows.select(group_columns).unique(),
+            frame_part_rows,
+            {column: part_keys.dtype_of_column[column] for column in frame_group_columns},
+        )
+    # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
+    stacked_rows = pl.concat([table_part_rows, frame_part_rows], how="diagonal")
+    part_rows = stacked_rows.group_by(*part_keys.column_of_key.values()).agg(
+        pl.col(Group.N_POS, Group.N_NEG, _N_ROWS, *_FRAME_COLUMNS).max(), pl.col(_IN_FRAME).sum()
+    )
+    total_exprs = {_N_GROUP_ROWS: pl.col(_N_ROWS).sum(), _LARGEST_SHARE: pl.col(Part.SHARE).max()}
+    part_rows = part_rows.with_columns(
+        (total_expr.over(group_columns) if group_columns else total_expr).alias(name)
+        for name, total_expr in total_exprs.items()
+    )
+    frame_key_names = [key for key, column in part_keys.column_of_key.items() if column in frame_schema]
+    return stop_if_broken(part_rows, _part_checks(part_keys, frame_key_names))
+
+
+def _divide_by_share_sums(part_rows: pl.LazyFrame, part_keys: PartKeys) -> pl.LazyFrame:
+    """Return the parts with shares that sum to 1 in each group."""
+    share_expr, group_columns = pl.col(Part.SHARE), [*part_keys.column_of_group.values()]
+    # Shares are added as integers, so that the order of parts changes no bit.
+    exponent_expr = exact_arithmetic.weight_exponent(pl.col(_LARGEST_SHARE))
+    integer_sum_expr = exact_arithmetic.to_integer(share_expr, exponent_expr).sum()
+    if group_columns:
+        integer_sum_expr = integer_sum_expr.over(group_columns)
+    share_sum_expr = exact_arithmetic.from_integer(integer_sum_expr, exponent_expr)
+    return part_rows.with_columns(share_expr / repeat_in_rows(share_sum_expr, share_expr))
 
 
 def build_field(
     table: ScoreTable, eta_frame: pl.DataFrame | pl.LazyFrame, *, confidence: float | None = None
 ) -> ScoreTable:
     """Return the table of the fields that the groups `within` make up: the rows of parts, weighted."""
-    keys = number_keys(table, table.within)
-    factors_and_etas, is_uncertain = build_factors(
-        table, keys, eta_frame, confidence=confidence, may_be_uncertain=True
+    part_keys = number_keys(table, table.within)
+    factor_and_eta_rows, is_uncertain = build_factors(
+        table, part_keys, eta_frame, confidence=confidence, may_be_uncertain=True
     )
     if is_uncertain:
-        check_group_names(keys.column_of_group, UNCERTAIN_ETA_COLUMNS)
-        check_group_names(keys.column_of_part, UNCERTAIN_ETA_COLUMNS, "parts")
-    key_of_column = {column: key for key, column in keys.column_of_key.items()}
+        check_group_names(part_keys.column_of_group, UNCERTAIN_ETA_COLUMNS)
+        check_group_names(part_keys.column_of_part, UNCERTAIN_ETA_COLUMNS, "parts")
+    key_of_column = {column: key for key, column in part_keys.column_of_key.items()}
     if table.is_in_memory and table.may_collect and isinstance(eta_frame, pl.DataFrame):
-        factors_and_etas = table.collect(factors_and_etas, "field()").lazy()
+        factor_and_eta_rows = table.collect(factor_and_eta_rows, "field()").lazy()
     else:  # several parts of the plan read these few rows
-        factors_and_etas = factors_and_etas.cache()
-    limits = add_eta_limits(factors_and_etas.with_columns(pl.col(Part.ETA).alias("eta")))
-    parts = limits.select(
+        factor_and_eta_rows = factor_and_eta_rows.cache()
+    eta_limit_rows = add_eta_limits(factor_and_eta_rows.with_columns(pl.col(Part.ETA).alias("eta")))
+    part_rows = eta_limit_rows.select(
         *key_of_column, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
     ).rename(key_of_column)
-    factors = factors_and_etas.select(*key_of_column, Population.POS_FACTOR, Population.NEG_FACTOR)
-    field_etas = _combine_etas(factors_and_etas, keys, is_uncertain=is_uncertain)
-    field_etas = field_etas.rename(key_of_column, strict=False)
-    dtypes = {name: dtype for name, dtype in table.by.items() if name not in table.within}
+    factor_columns = (Population.POS_FACTOR, Population.NEG_FACTOR)
+    factor_rows = factor_and_eta_rows.select(*key_of_column, *factor_columns)
+    field_eta_rows = _combine_etas(factor_and_eta_rows, part_keys, is_uncertain=is_uncertain)
+    field_eta_rows = field_eta_rows.rename(key_of_column, strict=False)
+    dtype_of_group = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     amount_exprs = weigh_amounts(table)
     # A row of counts represents several examples, whose weights are squared one by one.
     square_exprs = {
@@ -183,48 +222,55 @@ def build_field(
     }
     return replace(
         table,
-        frame=join_factors(table, factors, keys, keep_order=False),
-        by=dtypes,
-        by_exprs=[pl.col(keys.column_of_key[name]).alias(name) for name in dtypes],
+        frame=join_factors(table, factor_rows, part_keys, keep_order=False),
+        by=dtype_of_group,
+        by_exprs=[pl.col(part_keys.column_of_key[name]).alias(name) for name in dtype_of_group],
         columns={Row.SCORE: table.columns[Row.SCORE], **amount_exprs, **square_exprs},
         tallies=Tallies(),  # they were checked when the parts were counted
         has_float_sums=True,
         count_dtype=pl.Float64(),
         is_weighted=False,
         within=(),
-        parts=FieldParts(table, parts, field_etas, is_uncertain),
+        parts=FieldParts(table, part_rows, field_eta_rows, is_uncertain),
     )
 
 
-def _combine_etas(part_factors: pl.LazyFrame, keys: PartKeys, *, is_uncertain: bool) -> pl.LazyFrame:
+def _combine_etas(
+    part_factor_rows: pl.LazyFrame, part_keys: PartKeys, *, is_uncertain: bool
+) -> pl.LazyFrame:
     """Return one row per field with FIELD_ETA, and UNCERTAIN_ETA_COLUMNS if an eta is an estimate."""
     # FIELD_ETA, the sum of share times eta, has the same bits for each model in the same field: sums of
     # weighted examples differ in the last one. Distances of parts to their ends are added in quadrature,
     # which leaves the sum between those of the ends.
-    share, eta = pl.col(Part.SHARE), pl.col(Part.ETA)
-    step_of_limit = {ETA_LOW: eta - pl.col(ETA_LOW), ETA_HIGH: pl.col(ETA_HIGH) - eta}
-    term_exprs = {Part.FIELD_ETA: share * eta, Part.SHARE: share}
-    term_exprs |= {f"{name}_sum": (share * step) ** 2 for name, step in step_of_limit.items()}
-    parts_with_terms = part_factors.filter(share > 0).with_columns(
-        to_whole_shares(term.fill_null(0.0)).alias(name) for name, term in term_exprs.items()
+    share_expr, eta_expr = pl.col(Part.SHARE), pl.col(Part.ETA)
+    eta_step_of_limit = {ETA_LOW: eta_expr - pl.col(ETA_LOW), ETA_HIGH: pl.col(ETA_HIGH) - eta_expr}
+    term_exprs = {Part.FIELD_ETA: share_expr * eta_expr, Part.SHARE: share_expr}
+    term_exprs |= {
+        f"{name}_sum": (share_expr * eta_step) ** 2 for name, eta_step in eta_step_of_limit.items()
+    }
+    part_rows_with_terms = part_factor_rows.filter(share_expr > 0).with_columns(
+        to_whole_shares(term_expr.fill_null(0.0)).alias(name) for name, term_expr in term_exprs.items()
     )
     sum_exprs = [sum_shares(pl.col(name)).alias(name) for name in term_exprs]
     # The interval is null where each eta is exact, and where levels differ: then they make no level.
-    level, is_known = pl.col(ETA_CONFIDENCE), pl.col(ETA_LOW).is_not_null()
-    has_one_level = is_known.any() & (level.filter(is_known).n_unique() == 1)
-    sum_exprs += [pl.when(has_one_level).then(level.max()), has_one_level.alias(ETA_LOW)]
-    group_names = [*keys.column_of_group.values()]
-    field_eta = pl.col(Part.FIELD_ETA) / repeat_in_rows(share, pl.col(Part.FIELD_ETA))
-    field_rows = aggregate_by(parts_with_terms, group_names, sum_exprs).with_columns(field_eta)
-    limit_columns = {
+    level_expr, is_known = pl.col(ETA_CONFIDENCE), pl.col(ETA_LOW).is_not_null()
+    has_one_level = is_known.any() & (level_expr.filter(is_known).n_unique() == 1)
+    sum_exprs += [pl.when(has_one_level).then(level_expr.max()), has_one_level.alias(ETA_LOW)]
+    group_column_names = [*part_keys.column_of_group.values()]
+    field_eta_expr = pl.col(Part.FIELD_ETA) / repeat_in_rows(share_expr, pl.col(Part.FIELD_ETA))
+    field_rows = aggregate_by(part_rows_with_terms, group_column_names, sum_exprs).with_columns(
+        field_eta_expr
+    )
+    limit_expr_of_column = {
         ETA_LOW: pl.col(Part.FIELD_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
         ETA_HIGH: pl.col(Part.FIELD_ETA) + pl.col(f"{ETA_HIGH}_sum").sqrt(),
     }
     limit_exprs = [
-        pl.when(ETA_LOW).then(limit.clip(0.0, 1.0)).alias(name) for name, limit in limit_columns.items()
+        pl.when(ETA_LOW).then(limit_expr.clip(0.0, 1.0)).alias(name)
+        for name, limit_expr in limit_expr_of_column.items()
     ]
     interval_exprs = (*limit_exprs, pl.col(ETA_CONFIDENCE)) if is_uncertain else ()
-    return field_rows.select(*group_names, Part.FIELD_ETA, *interval_exprs)
+    return field_rows.select(*group_column_names, Part.FIELD_ETA, *interval_exprs)
 
 
 def weigh_amounts(table: ResolvedTable) -> dict[str, pl.Expr]:
@@ -232,136 +278,153 @@ def weigh_amounts(table: ResolvedTable) -> dict[str, pl.Expr]:
     factor_of_class = {Row.POS: pl.col(Population.POS_FACTOR), Row.NEG: pl.col(Population.NEG_FACTOR)}
     amount_exprs = class_amounts(table.columns)
     return {
-        name: amount.cast(pl.Float64) * factor_of_class[name] for name, amount in amount_exprs.items()
+        name: amount_expr.cast(pl.Float64) * factor_of_class[name]
+        for name, amount_expr in amount_exprs.items()
     }
 
 
-def _count_parts(table: ResolvedTable, keys: PartKeys) -> pl.LazyFrame:
+def _count_parts(table: ResolvedTable, part_keys: PartKeys) -> pl.LazyFrame:
     """Return one row per part that has rows: N_POS and N_NEG as floats, and its examples, _N_ROWS."""
     amount_exprs, n_rows = class_amounts(table.columns), pl.len().cast(pl.Int64).alias(_N_ROWS)
     if Row.LABEL in table.columns:
-        totals = (amount_exprs[amount].sum().alias(total) for amount, total, _ in _CLASS_COLUMNS)
-        part_totals = table.aggregate_groups([*totals, n_rows])
+        total_exprs = (
+            amount_exprs[amount_name].sum().alias(total_name)
+            for amount_name, total_name, _ in _CLASS_COLUMNS
+        )
+        part_total_rows = table.aggregate_groups([*total_exprs, n_rows])
     else:
         # Weights are added as integers, so that the order of rows changes no bit.
         exponent_exprs, sum_exprs = {}, {}
         for amount_name, total_name, exponent_name in _CLASS_COLUMNS:
-            greatest_amount = amount_exprs[amount_name].cast(pl.Float64).max()
-            exponent_exprs[exponent_name] = exact_arithmetic.weight_exponent(greatest_amount)
-            amount, exponent = pl.col(amount_name).cast(pl.Float64), pl.col(exponent_name)
-            sum_exprs[total_name] = exact_arithmetic.to_integer(amount, exponent).sum()
-        named_exponents = (exponent.alias(name) for name, exponent in exponent_exprs.items())
-        part_totals = table.aggregate_groups([*named_exponents, n_rows]).cache()
-        rows = join_groups(table.rows, part_totals.select(*table.by, *exponent_exprs), table.by)
-        weight_sums = rows.group_by(*table.by).agg(**sum_exprs)
-        part_totals = join_groups(part_totals, weight_sums, table.by, how="left").with_columns(
+            greatest_amount_expr = amount_exprs[amount_name].cast(pl.Float64).max()
+            exponent_exprs[exponent_name] = exact_arithmetic.weight_exponent(greatest_amount_expr)
+            amount_expr, exponent_expr = pl.col(amount_name).cast(pl.Float64), pl.col(exponent_name)
+            sum_exprs[total_name] = exact_arithmetic.to_integer(amount_expr, exponent_expr).sum()
+        named_exponent_exprs = (
+            exponent_expr.alias(name) for name, exponent_expr in exponent_exprs.items()
+        )
+        part_total_rows = table.aggregate_groups([*named_exponent_exprs, n_rows]).cache()
+        rows_with_exponents = join_groups(
+            table.rows, part_total_rows.select(*table.by, *exponent_exprs), table.by
+        )
+        weight_sum_rows = rows_with_exponents.group_by(*table.by).agg(**sum_exprs)
+        part_total_rows = join_groups(
+            part_total_rows, weight_sum_rows, table.by, how="left"
+        ).with_columns(
             exact_arithmetic.from_integer(pl.col(total_name), pl.col(exponent_name))
             for _, total_name, exponent_name in _CLASS_COLUMNS
         )
-    checked_parts = stop_if_broken(part_totals, table.tallies.checks)
-    key_exprs = [pl.col(key).alias(column) for key, column in keys.column_of_key.items()]
-    parts = checked_parts.select(*key_exprs, pl.col(Group.N_POS, Group.N_NEG).cast(pl.Float64), _N_ROWS)
+    checked_total_rows = stop_if_broken(part_total_rows, table.tallies.checks)
+    key_exprs = [pl.col(key).alias(column) for key, column in part_keys.column_of_key.items()]
+    part_rows = checked_total_rows.select(
+        *key_exprs, pl.col(Group.N_POS, Group.N_NEG).cast(pl.Float64), _N_ROWS
+    )
     if not isinstance(table, ScoreTable):
-        return parts
-    return parts.with_columns((pl.col(Group.N_POS) + pl.col(Group.N_NEG)).alias(_N_ROWS))
+        return part_rows
+    return part_rows.with_columns((pl.col(Group.N_POS) + pl.col(Group.N_NEG)).alias(_N_ROWS))
 
 
 def _read_frame(
     eta_frame: pl.DataFrame | pl.LazyFrame,
-    keys: PartKeys,
+    part_keys: PartKeys,
     table_schema: Mapping[str, pl.DataType],
     confidence: float | None,
     may_be_uncertain: bool,
 ) -> tuple[pl.LazyFrame, bool]:
     """Return the frame with internal names, Part.ETA, Part.SHARE and ends of eta; it may raise."""
     schema = eta_frame.lazy().collect_schema()
-    dtypes = {key: keys.dtypes[column] for key, column in keys.column_of_key.items()}
-    key_names = read_group_keys("eta", schema, dtypes)
+    key_names = read_group_keys("eta", schema, part_keys.dtype_of_key)
     if not may_be_uncertain and {ETA_LOW, ETA_HIGH} & (set(schema) - set(key_names)):
         raise PrcError(
             "pass eta=field(...) to curve, operating_points or summary instead of weights, or "
             "drop eta_low and eta_high from the frame: a weight cannot carry the error of eta"
         )
-    for column in (*keys.column_of_part, "eta", "share"):
+    for column in (*part_keys.column_of_part, "eta", "share"):
         if column not in schema:
             raise PrcError(f"the eta= frame has no column {column!r}; {suggest_names(column, schema)}")
     for column in ("eta", "share"):
         if not (schema[column].is_numeric() or schema[column] == pl.Null):
             raise PrcError(f"column {column!r} of the eta= frame is {schema[column]}; expected numbers")
     is_uncertain = may_be_uncertain and eta_table.has_uncertain_eta(schema, key_names)
-    known_names = {*key_names, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if is_uncertain else ())}
-    other_names = (column for column in schema if column not in known_names)
-    check_forgotten_groups("eta", other_names, table_schema)
+    known_columns = {*key_names, "eta", "share", *(UNCERTAIN_ETA_COLUMNS if is_uncertain else ())}
+    other_columns = (column for column in schema if column not in known_columns)
+    check_forgotten_groups("eta", other_columns, table_schema)
     part_rows = eta_frame.lazy().with_columns(pl.col("eta", "share").cast(pl.Float64))
-    troubles: list[tuple[pl.Expr, str]] = []
+    problems: list[tuple[pl.Expr, str]] = []
     if is_uncertain:
-        part_rows, troubles = eta_table.add_uncertain_eta(part_rows, schema, confidence)
-    part_eta, share, no_value = pl.col("eta"), pl.col("share"), pl.lit(None, dtype=pl.Float64)
-    is_outside = part_eta.is_nan() | ~part_eta.is_between(0, 1)
-    lacks_share = share.is_null() | ~share.is_between(0, LARGEST_WEIGHT)
-    troubles += [
+        part_rows, problems = eta_table.add_uncertain_eta(part_rows, schema, confidence)
+    eta_expr, share_expr, null_expr = pl.col("eta"), pl.col("share"), pl.lit(None, dtype=pl.Float64)
+    is_outside = eta_expr.is_nan() | ~eta_expr.is_between(0, 1)
+    lacks_share = share_expr.is_null() | ~share_expr.is_between(0, LARGEST_WEIGHT)
+    problems += [
         (is_outside, "holds an eta outside [0, 1] (a share, not percent)"),
         (lacks_share, "holds a 'share' that is no number from 0 to 1e100"),
     ]
     checks = [
-        count_check(is_wrong.sum(), f"the eta= frame {trouble}, in ", " row(s)")
-        for is_wrong, trouble in troubles
+        count_check(is_wrong.sum(), f"the eta= frame {problem_phrase}, in ", " row(s)")
+        for is_wrong, problem_phrase in problems
     ]
     return stop_if_broken(part_rows, checks).select(
-        *(pl.col(key).alias(keys.column_of_key[key]) for key in key_names),
-        part_eta.alias(Part.ETA),
-        share.alias(Part.SHARE),
-        *((pl.col(name) if is_uncertain else no_value).alias(name) for name in UNCERTAIN_ETA_COLUMNS),
+        *(pl.col(key).alias(part_keys.column_of_key[key]) for key in key_names),
+        eta_expr.alias(Part.ETA),
+        share_expr.alias(Part.SHARE),
+        *((pl.col(name) if is_uncertain else null_expr).alias(name) for name in UNCERTAIN_ETA_COLUMNS),
     ), is_uncertain
 
 
-def _part_checks(keys: PartKeys, frame_keys: Sequence[str]) -> list[Check]:
+def _part_checks(part_keys: PartKeys, frame_key_names: Sequence[str]) -> list[Check]:
     """Return the checks that table and frame have the same parts, with the classes that they need."""
     # The frame lacks a part by its own keys, whatever the groups, such as models, that it serves.
     n_pos, n_neg = pl.col(Group.N_POS).fill_null(0), pl.col(Group.N_NEG).fill_null(0)
     eta, share, n_in_frame = pl.col(Part.ETA), pl.col(Part.SHARE), pl.col(_IN_FRAME)
-    key_exprs = {key: pl.col(column) for key, column in keys.column_of_key.items()}
+    key_exprs = {key: pl.col(column) for key, column in part_keys.column_of_key.items()}
     lacks_row = n_in_frame == 0
     is_absent = (share > 0) & (n_pos + n_neg == 0) & (pl.col(_N_GROUP_ROWS) > 0)
-    remedy = "; both classes are needed to reach an eta between 0 and 1"
+    remedy_phrase = "; both classes are needed to reach an eta between 0 and 1"
     has_rows = (share > 0) & (n_pos + n_neg > 0)
     greatest_eta, least_eta = pl.max_horizontal(eta, ETA_HIGH), pl.min_horizontal(eta, ETA_LOW)
     lacks_pos = has_rows & (greatest_eta > 0) & (n_pos == 0)
     lacks_neg = has_rows & (least_eta < 1) & (n_neg == 0)
-    troubles = [
+    problems = [
         (n_in_frame > 1, "the eta= frame holds a part more than once, ", ""),
         (is_absent, "the eta= frame gives a share to a part without rows, ", ""),
-        (lacks_pos, "a part has no positives and an eta above 0, ", remedy),
-        (lacks_neg, "a part has no negatives and an eta below 1, ", remedy),
+        (lacks_pos, "a part has no positives and an eta above 0, ", remedy_phrase),
+        (lacks_neg, "a part has no negatives and an eta below 1, ", remedy_phrase),
     ]
-    lacked_exprs = {key: key_exprs[key] for key in frame_keys}
-    n_lacked = pl.struct(*lacked_exprs.values()).filter(lacks_row).n_unique()
-    beginning = ("eta= has no share for ", n_lacked, " part(s), such as ")
-    zero_message = ("the shares of the eta= frame are all 0 in a group",)
+    lacking_key_exprs = {key: key_exprs[key] for key in frame_key_names}
+    n_lacking_parts = pl.struct(*lacking_key_exprs.values()).filter(lacks_row).n_unique()
+    start_parts = ("eta= has no share for ", n_lacking_parts, " part(s), such as ")
+    zero_message_parts = ("the shares of the eta= frame are all 0 in a group",)
     return [
         Check(
             lacks_row.any(),
             (
-                *beginning,
-                *list_key_phrases(lacked_exprs, lacks_row),
+                *start_parts,
+                *list_key_phrases(lacking_key_exprs, lacks_row),
                 "; add each, with 0 if it is absent",
             ),
         ),
         *(
-            Check(is_wrong.any(), (trouble, *list_key_phrases(key_exprs, is_wrong), advice))
-            for is_wrong, trouble, advice in troubles
+            Check(
+                is_wrong.any(), (problem_phrase, *list_key_phrases(key_exprs, is_wrong), advice_phrase)
+            )
+            for is_wrong, problem_phrase, advice_phrase in problems
         ),
-        Check((pl.col(_LARGEST_SHARE) == 0).any(), zero_message),
+        Check((pl.col(_LARGEST_SHARE) == 0).any(), zero_message_parts),
     ]
 
 
 # Weights that give the parts of a field their prevalences and shares ----------------------------
 
 
-def check_weight_name(name: object, columns: Collection[str]) -> None:
+def check_weight_name(name: object, column_names: Collection[str]) -> None:
     """Raise unless a table with these columns can have one more of this name, of weights."""
     weight_name = arguments.read_name("name=", name)
-    if arguments.is_pattern(weight_name) or weight_name in columns or weight_name.startswith(RESERVED):
+    if (
+        arguments.is_pattern(weight_name)
+        or weight_name in column_names
+        or weight_name.startswith(RESERVED)
+    ):
         raise PrcError(
             f"choose another name=: {name!r} is already a column of the table, or cannot be a "
             "column name"
@@ -369,16 +432,16 @@ def check_weight_name(name: object, columns: Collection[str]) -> None:
 
 
 def build_reweighted_table(
-    table: ResolvedTable, part_names: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
+    table: ResolvedTable, part_columns: list[str], eta: pl.DataFrame | pl.LazyFrame, *, name: str
 ) -> pl.LazyFrame:
     """Return the table, in its order, with the column `name` of weights; its groups are the parts."""
     check_weight_name(name, table.schema)
-    keys = number_keys(table, part_names)
-    part_factors, _ = build_factors(table, keys, eta)
-    part_factors = part_factors.select(
-        *keys.column_of_key.values(), Population.POS_FACTOR, Population.NEG_FACTOR
+    part_keys = number_keys(table, part_columns)
+    part_factor_rows, _ = build_factors(table, part_keys, eta)
+    part_factor_rows = part_factor_rows.select(
+        *part_keys.column_of_key.values(), Population.POS_FACTOR, Population.NEG_FACTOR
     )
-    weighted_rows = join_factors(table, part_factors, keys, keep_order=True)
+    weighted_rows = join_factors(table, part_factor_rows, part_keys, keep_order=True)
     amount_exprs = weigh_amounts(table)  # one of both is 0
     return weighted_rows.select(
         *map(select_column, table.schema), (amount_exprs[Row.POS] + amount_exprs[Row.NEG]).alias(name)

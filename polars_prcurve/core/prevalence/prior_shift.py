@@ -68,7 +68,7 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
         return evaluate("shift_prior", _shift_posterior, {"p": p, **prior_of_name})
     if not isinstance(p, pl.Expr):
         p = pl.lit(read_number("p", p, "a number or an expression"))
-    posterior = read_expression(".prc", p)
+    posterior_expr = read_expression(".prc", p)
     checks: list[Check] = []
     for name, prior in prior_of_name.items():
         if isinstance(prior, pl.Expr):
@@ -78,11 +78,13 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
             checks += value_checks.inner_eta_checks(_count_rows, f"{name}=", prior_of_name[name])
         else:
             prior_of_name[name] = check_prior(name, prior)
-    subject = describe_expression("score", posterior)
-    posterior_value = value_checks.POSTERIOR_DTYPES.restrict(subject, posterior).cast(pl.Float64)
-    checks = value_checks.posterior_checks(_count_rows, subject, posterior_value) + checks
-    shifted: pl.Expr = _shift_posterior(posterior_value, **prior_of_name) + guard(checks)
-    return shifted.alias(posterior.meta.output_name())
+    subject_phrase = describe_expression("score", posterior_expr)
+    checked_posterior_expr = value_checks.POSTERIOR_DTYPES.restrict(subject_phrase, posterior_expr).cast(
+        pl.Float64
+    )
+    checks = value_checks.posterior_checks(_count_rows, subject_phrase, checked_posterior_expr) + checks
+    shifted_expr: pl.Expr = _shift_posterior(checked_posterior_expr, **prior_of_name) + guard(checks)
+    return shifted_expr.alias(posterior_expr.meta.output_name())
 
 
 def _shift_posterior(p: Any, eta_train: Any, eta: Any) -> Any:
@@ -92,23 +94,23 @@ def _shift_posterior(p: Any, eta_train: Any, eta: Any) -> Any:
     return 1 / (1 + (1 - p) * neg_odds / (p * pos_odds))
 
 
-def _count_rows(test: pl.Expr) -> pl.Expr:
-    return test.sum().cast(pl.Int64)
+def _count_rows(test_expr: pl.Expr) -> pl.Expr:
+    return test_expr.sum().cast(pl.Int64)
 
 
-def check_prior(argument: str, value: Any) -> float:
+def check_prior(argument_name: str, value: Any) -> float:
     """Return a prevalence as a float; raise unless it is a number between 0 and 1."""
-    number = read_share(f"{argument}=", value, "a number between 0 and 1")
-    return float(_check_priors(argument, number))
+    prior = read_share(f"{argument_name}=", value, "a number between 0 and 1")
+    return float(_check_priors(argument_name, prior))
 
 
-def _check_priors(argument: str, value: Any) -> NDArray[np.float64]:
+def _check_priors(argument_name: str, value: Any) -> NDArray[np.float64]:
     """Return prevalences as an array; raise unless all are numbers between 0 and 1."""
-    numbers = read_numbers(f"{argument}=", value, "numbers between 0 and 1")
-    wrong_numbers = numbers[~((numbers > 0) & (numbers < 1))]
-    if wrong_numbers.size > 0:
+    priors = read_numbers(f"{argument_name}=", value, "numbers between 0 and 1")
+    wrong_priors = priors[~((priors > 0) & (priors < 1))]
+    if wrong_priors.size > 0:
         raise PrcError(
-            f"{argument}= takes a fraction above 0 and below 1, not a percentage; got "
-            f"{wrong_numbers.flat[0]}"
+            f"{argument_name}= takes a fraction above 0 and below 1, not a percentage; got "
+            f"{wrong_priors.flat[0]}"
         )
-    return numbers
+    return priors

@@ -127,9 +127,9 @@ def crossing(a: tuple[float, float], b: tuple[float, float], metric: str | Point
     all_odds = point_metric.ties(Point(*first_point), Point(*second_point))
     etas = sorted({odds / (1 + odds) for odds in all_odds if 0 < odds < math.inf})
     if len(etas) > 1:
-        values_text = " and ".join(f"{eta:.6g}" for eta in etas)
+        etas_text = " and ".join(f"{eta:.6g}" for eta in etas)
         raise PrcError(
             f"pass another metric: by {point_metric.name} the points change places more than "
-            f"once, at eta {values_text}"
+            f"once, at eta {etas_text}"
         )
     return etas[0] if etas else None

@@ -33,12 +33,12 @@ class FilePrc(LazyFramePrc):
 
     _may_collect = True
 
-    def _ask(self, method: str, words: Mapping[str, Any], **options: Any) -> Question:
+    def _ask(self, method_name: str, arguments: Mapping[str, Any], **method_arguments: Any) -> Question:
         """Return the question of a call, and print how many rows it leaves out, if any."""
-        question = super()._ask(method, words, **options)
-        if method != "reweight":  # which returns the rows themselves
+        question = super()._ask(method_name, arguments, **method_arguments)
+        if method_name != "reweight":  # which returns the rows themselves
             # Of rows without labels, or not yet with all, a missing label drops none.
-            is_part_labelled = method in ("estimate_prevalence", "sampling_plan")
+            is_part_labelled = method_name in ("estimate_prevalence", "sampling_plan")
             has_no_labels = is_part_labelled or question.columns.label is None
             if dropped_rows := count_rows_left_out(question, has_no_labels=has_no_labels):
                 print_note(say_dropped_rows(dropped_rows))

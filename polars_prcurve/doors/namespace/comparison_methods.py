@@ -52,7 +52,7 @@ _ETA_RANGE = (1e-6, 0.5)
 """The prevalences that are searched if none are named: those of `eta_grid()`."""
 
 
-class ComparisonMethods(BoundTable[F], path="prc"):
+class ComparisonMethods(BoundTable[F], public_name="prc"):
     """The methods of `.prc` that distinguish models, and a series from its reference."""
 
     def compare(

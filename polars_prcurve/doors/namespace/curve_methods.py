@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class CurveMethods(BoundTable[F], path="prc"):
+class CurveMethods(BoundTable[F], public_name="prc"):
     """The methods of `.prc` on curves: row by row, or for a whole curve."""
 
     def counts(self, **words: Unpack[UnscoredWords]) -> F:
@@ -380,7 +380,7 @@ class CurveMethods(BoundTable[F], path="prc"):
             "operating_points",
             list(table.by),
             carried_columns=grid.carried_columns,
-            shown_names=value_names + alert_names,
+            shown_metrics=value_names + alert_names,
         )
         return self._finish(query, table, grid)
 

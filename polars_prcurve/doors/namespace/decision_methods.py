@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from polars_prcurve.view.report.decision_result import Decision
 
 
-class DecisionMethods(BoundTable[F], path="prc"):
+class DecisionMethods(BoundTable[F], public_name="prc"):
     """The methods of `.prc` that recommend what to do."""
 
     def decide(

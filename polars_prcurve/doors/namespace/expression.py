@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class ExprPrc(PublicMethods, path="prc"):
+class ExprPrc(PublicMethods, public_name="prc"):
     """The sweep as expressions on a score column.
 
     `label` and `weight` are names or expressions, and `pos_label` is the positive value of a label

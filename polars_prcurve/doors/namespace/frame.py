@@ -31,7 +31,7 @@ _MANY_MODELS = 8
 
 
 class FramePrc(
-    CurveMethods[F], ComparisonMethods[F], PlanningMethods[F], DecisionMethods[F], path="prc"
+    CurveMethods[F], ComparisonMethods[F], PlanningMethods[F], DecisionMethods[F], public_name="prc"
 ):
     """Precision-recall analysis of a score table, at any prevalence.
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _ASSURANCE = 0.8  # the share of test sets in which tests are wont to find what they are made for
 
 
-class PlanningMethods(BoundTable[F], path="prc"):
+class PlanningMethods(BoundTable[F], public_name="prc"):
     """The methods of `.prc` that plan a test set, or show how a population differs from it."""
 
     def sample_size(

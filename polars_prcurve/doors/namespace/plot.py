@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from polars_prcurve.view.report.decision_result import Decision
 
 
-class PlotPrc(PublicMethods, path="prc.plot"):
+class PlotPrc(PublicMethods, public_name="prc.plot"):
     """Charts of a score table, as plain Altair charts.
 
     Each method collects the table of the `.prc` method that its first line names, and returns an Altair
