@@ -49,7 +49,7 @@ class _ModelCurves(NamedTuple):
     curves: CurveSegments
     populations: pl.LazyFrame  # one row per model and prevalence
     metrics_by_name: dict[str, CurveMetric]  # the metrics by the names of their columns
-    moved_metrics: dict[str, CurveMetric]
+    moved_metrics_by_name: dict[str, CurveMetric]
     """The metrics whose errors carry that of a prevalence, if it has one."""
     has_freedom: bool  # whether errors are from influences that are added up by unit
 
@@ -130,19 +130,28 @@ def _build_model_curves(comparison: Comparison) -> _ModelCurves:
         curves.build_populations(comparison.grid), table.group_columns
     )
     has_freedom = is_analytic and table.sample.joins_rows
-    moved_metrics = {
+    moved_metrics_by_name = {
         name: metric
         for name, metric in metrics_by_name.items()
         if comparison.grid.is_uncertain and metric.depends_on_eta and metric.recipe.influence is not None
     }
     return _ModelCurves(
-        comparison, table, sweep, curves, populations, metrics_by_name, moved_metrics, has_freedom
+        comparison,
+        table,
+        sweep,
+        curves,
+        populations,
+        metrics_by_name,
+        moved_metrics_by_name,
+        has_freedom,
     )
 
 
 def _compute_values(model_curves: _ModelCurves) -> pl.LazyFrame:
     """Return the metrics of each model, with errors if they are known without resampling; checked."""
-    comparison, table, sweep, curves, populations, metrics_by_name, moved_metrics, _ = model_curves
+    comparison, table, sweep, curves, populations, metrics_by_name, moved_metrics_by_name, _ = (
+        model_curves
+    )
     if comparison.interval_options.method == "analytic":
         model_values = plan_values(table, sweep, curves, comparison.interval_options.level)(
             populations, metrics_by_name
@@ -150,7 +159,7 @@ def _compute_values(model_curves: _ModelCurves) -> pl.LazyFrame:
     else:
         model_values = curves.compute_values(populations, metrics_by_name)
     if comparison.grid.is_uncertain:
-        model_values = add_values_at_ends(model_values, populations, moved_metrics, [""], curves)
+        model_values = add_values_at_ends(model_values, populations, moved_metrics_by_name, [""], curves)
     model_values = model_pairs.check_models(comparison, sweep, populations, model_values)
     if comparison.grid.sharing_groups is not None:
         return model_values
@@ -163,7 +172,7 @@ def _carry_eta_errors(
     """Add `<name>_` and then EtaError.STANDARD_ERROR, and add it to standard errors in quadrature."""
     changed_exprs = dict.fromkeys(model_curves.name(difference_limits.ETA_ERROR), pl.lit(0.0))
     when_exact = pl.when(pl.col(ETA_LOW).is_null())
-    for name in model_curves.moved_metrics:
+    for name in model_curves.moved_metrics_by_name:
         error, difference = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
         differences_at_ends = [pl.col(f"{name}_{end}_difference") for end in ETA_ENDS]
         # The prevalence is one and the same for both models. Its error is how far the difference moves
@@ -309,7 +318,7 @@ def _find_eta_variance(model_curves: _ModelCurves, name: str) -> pl.Expr:
         for side in SIDES
     )
     variance = (slope_a - slope_b) ** 2 * pl.col(EtaError.VARIANCE)
-    if name not in model_curves.moved_metrics:
+    if name not in model_curves.moved_metrics_by_name:
         return variance
     gaps_at_ends = [
         to_logit(pl.col(f"{A}{name}_{end}")) - to_logit(pl.col(f"{B}{name}_{end}")) for end in ETA_ENDS
@@ -356,8 +365,11 @@ def _join_values(
 ) -> pl.LazyFrame:
     """Return one row per model pair and prevalence, with the difference of each value, and doubts."""
     # Of prevalences that are estimates, the metrics at both ends of their intervals come along.
-    moved_metrics = model_curves.moved_metrics
-    value_names = [*value_names, *(f"{name}_{end}" for name in moved_metrics for end in ETA_ENDS)]
+    moved_metrics_by_name = model_curves.moved_metrics_by_name
+    value_names = [
+        *value_names,
+        *(f"{name}_{end}" for name in moved_metrics_by_name for end in ETA_ENDS),
+    ]
     metrics_by_name = model_curves.metrics_by_name if has_doubts else {}
     doubt_column_of_name = {name: f"{name}_{DOUBT}" for name in metrics_by_name}
     names_with_unseen = [name for name, metric in metrics_by_name.items() if counts_unseen(metric)]

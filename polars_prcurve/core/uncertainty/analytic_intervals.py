@@ -26,7 +26,7 @@ from polars_prcurve.core.uncertainty import influence
 from polars_prcurve.core.uncertainty.doubts_of_curve_metrics import (
     AT_BOUND_OF_ETA,
     ONE_CLASS,
-    find_few_units,
+    blame_clusters,
     list_doubts,
 )
 from polars_prcurve.core.uncertainty.influence import cluster_standard_error, standard_error
@@ -51,25 +51,29 @@ class IntervalPlan(NamedTuple):
     steps: Sequence[Mapping[str, pl.Expr]]
 
 
-def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: SampleKind) -> IntervalPlan:
+def plan_interval(
+    name: str, metric: CurveMetric, confidence: float, sample_kind: SampleKind
+) -> IntervalPlan:
     """Return how the interval of a metric is computed, over its variances."""
     recipe = metric.recipe
     helpers = {f"{name}_{kind}": helper for kind, helper in recipe.helpers.items()}
     value, error = pl.col(name), pl.col(f"{name}_error")
     if recipe.influence is None:
-        no_number = pl.lit(None, dtype=pl.Float64)
-        freedom = {f"{name}_freedom": pl.col(influence.STUDENT_FREEDOM)} if sample.joins_rows else {}
-        eta_doubt = AT_BOUND_OF_ETA if metric.depends_on_eta else {}
-        doubts = ONE_CLASS | eta_doubt | {"no formula: method='bootstrap'": pl.lit(True)}
-        empty_interval = _name_interval(name, [no_number] * 3, doubts, pl.lit(False))
-        return IntervalPlan(helpers, [freedom, empty_interval])
-    error_columns = _list_errors(name, metric, sample)
-    if sample.joins_rows:
-        error_columns |= influence.find_freedom(name)
+        null_float = pl.lit(None, dtype=pl.Float64)
+        freedom_exprs = (
+            {f"{name}_freedom": pl.col(influence.STUDENT_FREEDOM)} if sample_kind.joins_rows else {}
+        )
+        eta_doubts = AT_BOUND_OF_ETA if metric.depends_on_eta else {}
+        doubts = ONE_CLASS | eta_doubts | {"no formula: method='bootstrap'": pl.lit(True)}
+        null_exprs = _name_interval(name, [null_float] * 3, doubts, pl.lit(False))
+        return IntervalPlan(helpers, [freedom_exprs, null_exprs])
+    error_exprs = _list_errors(name, metric, sample_kind)
+    if sample_kind.joins_rows:
+        error_exprs |= influence.find_freedom(name)
     z = z_value(confidence)
-    deviations = student_quantile(z, pl.col(f"{name}_freedom")) if sample.joins_rows else z
+    n_deviations = student_quantile(z, pl.col(f"{name}_freedom")) if sample_kind.joins_rows else z
     is_known, is_inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
-    column_steps: list[Mapping[str, pl.Expr]] = [error_columns]
+    column_steps: list[Mapping[str, pl.Expr]] = [error_exprs]
     is_varying = pl.lit(True)
     if counts_unseen(metric):
         column_steps.append(bind_extended(name, metric))
@@ -77,39 +81,44 @@ def plan_interval(name: str, metric: CurveMetric, confidence: float, sample: Sam
         is_varying = (pl.col(Segment.ODDS) > 0) & pl.col(Segment.ODDS).is_finite()
     else:
         column_steps.append(bind_extended_area(name))
-    interval_ends = find_ends(name, deviations)
+    interval_ends = find_ends(name, n_deviations)
     known_ends = [pl.when(is_known & is_varying).then(end) for end in interval_ends]
     error_and_ends = [pl.when(is_known & (is_inside | ~is_varying)).then(error), *known_ends]
-    doubts = find_few_units(list_doubts(name, metric, deviations, sample), sample)
+    doubts = blame_clusters(list_doubts(name, metric, n_deviations, sample_kind), sample_kind)
     column_steps.append(_name_interval(name, error_and_ends, doubts, is_known))
     return IntervalPlan(helpers, column_steps)
 
 
-def _list_errors(name: str, metric: CurveMetric, sample: SampleKind) -> dict[str, pl.Expr]:
+def _list_errors(name: str, metric: CurveMetric, sample_kind: SampleKind) -> dict[str, pl.Expr]:
     """Return the errors of a metric and of its cautious values, with that of a counted prevalence."""
-    error_columns = {}
-    for column, influenced_metric in list_influenced({name: metric}).items():
+    error_exprs = {}
+    for value_name, influenced_metric in list_influenced({name: metric}).items():
         least_variance = None
-        if column != name and LOSS in metric.recipe.helpers:
+        if value_name != name and LOSS in metric.recipe.helpers:
             # Where no negative was seen near the top, that of the half a false positive.
             least_variance = pl.col(f"{name}_{LOSS}") ** 2
-        error = find_standard_error(column, influenced_metric, sample, least_variance)
+        error = find_standard_error(value_name, influenced_metric, sample_kind, least_variance)
         if SLOPE in metric.recipe.helpers:
             slope = pl.col(f"{name}_{SLOPE}")
             added_variance = slope**2 * pl.col(EtaError.VARIANCE)
-            added_variance = _add_counted_eta(column, slope) if sample.correlates_eta else added_variance
+            added_variance = (
+                _add_counted_eta(value_name, slope) if sample_kind.correlates_eta else added_variance
+            )
             error = (error * error + added_variance).clip(lower_bound=0.0).sqrt()
-        error_columns[f"{column}_error"] = error
-    return error_columns
+        error_exprs[f"{value_name}_error"] = error
+    return error_exprs
 
 
 def _name_interval(
     name: str, error_and_ends: Sequence[pl.Expr], doubts: Doubts, is_known: pl.Expr
 ) -> dict[str, pl.Expr]:
     """Return the columns of standard error, low and high end, and the first doubt of them."""
-    kinds = ("standard_error", "low", "high")
-    columns = {f"{name}_{kind}": end for kind, end in zip(kinds, error_and_ends, strict=True)}
-    return columns | {f"{name}_{DOUBT}": find_first_doubt(doubts, is_known)}
+    endings = ("standard_error", "low", "high")
+    interval_exprs = {
+        f"{name}_{ending}": interval_expr
+        for ending, interval_expr in zip(endings, error_and_ends, strict=True)
+    }
+    return interval_exprs | {f"{name}_{DOUBT}": find_first_doubt(doubts, is_known)}
 
 
 def _add_counted_eta(name: str, slope: pl.Expr) -> pl.Expr:
@@ -118,27 +127,28 @@ def _add_counted_eta(name: str, slope: pl.Expr) -> pl.Expr:
     # so the sum is usually less than that of both errors: it is that of influences with the slope added
     # to those of positives, and taken from those of negatives.
     sizes = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
-    sides = (("pos", slope, sizes[0]), ("neg", -slope, sizes[1]))
+    class_terms = (("pos", slope, sizes[0]), ("neg", -slope, sizes[1]))
     terms = (
-        (slope * slope + 2 * shift * pl.col(f"{name}_{side}_tilt")) / size for side, shift, size in sides
+        (slope * slope + 2 * signed_slope * pl.col(f"{name}_{class_name}_tilt")) / size
+        for class_name, signed_slope, size in class_terms
     )
     return pl.when(pl.col(EtaError.VARIANCE) > 0).then(sum(terms, pl.lit(0.0))).otherwise(0.0)
 
 
 def list_influenced(metrics_by_name: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
     """Return the metrics that have influences, and their cautious values, by name."""
-    influenced_metrics = {
+    influenced_metrics_by_name = {
         name: metric for name, metric in metrics_by_name.items() if metric.recipe.influence is not None
     }
-    return influenced_metrics | {
+    return influenced_metrics_by_name | {
         f"{name}_{CAUTIOUS}": metric.recipe.helpers[CAUTIOUS]
-        for name, metric in influenced_metrics.items()
+        for name, metric in influenced_metrics_by_name.items()
         if counts_unseen(metric)
     }
 
 
 def find_standard_error(
-    name: str, metric: CurveMetric, sample: SampleKind, least_variance: pl.Expr | None = None
+    name: str, metric: CurveMetric, sample_kind: SampleKind, least_variance: pl.Expr | None = None
 ) -> pl.Expr:
     """Return the standard error of a metric from variances of influences, of examples or of units.
 
@@ -146,7 +156,7 @@ def find_standard_error(
     """
     if metric.recipe.influence is None:
         return pl.lit(None, dtype=pl.Float64)
-    if sample.joins_rows:
+    if sample_kind.joins_rows:
         error = cluster_standard_error(name)
         return error if least_variance is None else pl.max_horizontal(error, least_variance.sqrt())
     return standard_error(name, metric.recipe.influence, least_variance)

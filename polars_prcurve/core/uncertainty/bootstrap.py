@@ -82,8 +82,10 @@ class Bootstrap(NamedTuple):
     ) -> Iterator[Sample]:
         """Yield one sample per item of `groups_of_samples`: the groups that are the sample's curves."""
         # By cell, or by unit if rows have weights, clusters or a part in several curves.
-        sample = self.table.sample
-        is_by_unit = self.table.is_weighted or sample.joins_rows or Row.EXAMPLE in self.table.columns
+        sample_kind = self.table.sample
+        is_by_unit = (
+            self.table.is_weighted or sample_kind.joins_rows or Row.EXAMPLE in self.table.columns
+        )
         sum_columns = (Sweep.CUM_POS, Sweep.CUM_NEG)
         if is_by_unit:
             rows = self.collect_query(build_numbered_rows(self.table, sweep.groups))
@@ -101,13 +103,13 @@ class Bootstrap(NamedTuple):
             )
             rows = self.collect_query(cell_rows.cast(dict.fromkeys(sum_columns, pl.Int64)))
         # Rows and samples stand by rising Group.NUMBER; a sample may have no rows.
-        last_groups = [group_numbers[-1] for group_numbers in groups_of_samples]
-        row_ends = np.searchsorted(rows[Group.NUMBER].to_numpy(), last_groups, side="right")
+        last_group_numbers = [group_numbers[-1] for group_numbers in groups_of_samples]
+        row_ends = np.searchsorted(rows[Group.NUMBER].to_numpy(), last_group_numbers, side="right")
         row_ranges = pairwise([0, *row_ends.tolist()])
         for (row_start, row_end), group_numbers in zip(row_ranges, groups_of_samples, strict=True):
             sample_rows = rows[row_start:row_end]
             if is_by_unit:
-                yield UnitSample.read(sample_rows, group_numbers, sample)
+                yield UnitSample.read(sample_rows, group_numbers, sample_kind)
             else:
                 yield CellSample(*(sample_rows[name].to_numpy() for name in sum_columns))
 
@@ -139,82 +141,96 @@ class Bootstrap(NamedTuple):
     ) -> Iterator[tuple[pl.DataFrame, ReplicateValues]]:
         """Yield `populations` with the metrics of all replicates, a block of samples at a time."""
         # The curves of populations, by rising Group.NUMBER, are those of the samples in their order.
-        n_replicates, first_curve = self.interval_options.resamples, 0
+        n_replicates, first_curve_number = self.interval_options.resamples, 0
         # A seed for each sample and class: what a sample draws does not depend on its block.
         seeds = iter(np.random.SeedSequence(self.interval_options.seed).spawn(len(samples)))
         curve_number = pl.col(Group.NUMBER).rank("dense") - 1
         populations = populations.with_columns(curve_number.alias(_CURVE_NUMBER))
         if not samples:  # an empty block, from which the errors get their columns
-            no_values = np.empty((n_replicates, 0, len(self.metrics)))
-            yield populations, ReplicateValues(no_values[0], no_values, np.empty(0))
+            empty_values = np.empty((n_replicates, 0, len(self.metrics)))
+            yield populations, ReplicateValues(empty_values[0], empty_values, np.empty(0))
         n_cells = n_replicates * sum(sum(sample.n_cells_of_curves) for sample in samples)
         with show_share("bootstrap", n_cells) as advance:
             for sample_block in _batch_samples(samples, n_replicates):
-                n_cells_of_curves = [
-                    n_cells for sample in sample_block for n_cells in sample.n_cells_of_curves
-                ]
-                streams = [list(map(np.random.default_rng, next(seeds).spawn(2))) for _ in sample_block]
-                last_curve = first_curve + len(n_cells_of_curves) - 1
+                n_curves_of_samples = [len(sample.n_cells_of_curves) for sample in sample_block]
+                last_curve_number = first_curve_number + sum(n_curves_of_samples) - 1
                 block_populations = populations.filter(
-                    pl.col(_CURVE_NUMBER).is_between(first_curve, last_curve)
-                )
-                block_populations = block_populations.with_columns(pl.col(_CURVE_NUMBER) - first_curve)
-                value_arrays = []
-                for n_drawn in split_replicates(n_replicates, sum(n_cells_of_curves)):
-                    drawn_counts = [
-                        sample.draw(generators, n_drawn)
-                        for sample, generators in zip(sample_block, streams, strict=True)
-                    ]
-                    pos, neg = (np.concatenate(c, axis=1) for c in zip(*drawn_counts, strict=True))
-                    curves = self._build_curves(pos, neg, n_cells_of_curves)
-                    value_arrays.append(
-                        self._compute_values(curves, block_populations, n_drawn, len(n_cells_of_curves))
-                    )
-                    advance(n_drawn * sum(n_cells_of_curves))
+                    pl.col(_CURVE_NUMBER).is_between(first_curve_number, last_curve_number)
+                ).with_columns(pl.col(_CURVE_NUMBER) - first_curve_number)
+                block_seeds = [next(seeds) for _ in sample_block]
+                replicates = self._draw_values(sample_block, block_seeds, block_populations, advance)
                 value_frame = block_populations.select(*number_metrics(self.metrics))
                 estimates = value_frame.fill_null(float("nan")).to_numpy()
-                n_curves = [len(sample.n_cells_of_curves) for sample in sample_block]
-                smaller_sizes = np.repeat([min(sample.sizes) for sample in sample_block], n_curves)
-                sizes_of_populations = smaller_sizes[block_populations[_CURVE_NUMBER].to_numpy()]
-                replicates = np.concatenate(value_arrays)
+                smaller_sizes = [min(sample.sizes) for sample in sample_block]
+                sizes_of_curves = np.repeat(smaller_sizes, n_curves_of_samples)
+                sizes_of_populations = sizes_of_curves[block_populations[_CURVE_NUMBER].to_numpy()]
                 yield block_populations, ReplicateValues(estimates, replicates, sizes_of_populations)
-                first_curve = last_curve + 1
+                first_curve_number = last_curve_number + 1
+
+    def _draw_values(
+        self,
+        sample_block: Sequence[Sample],
+        block_seeds: Sequence[np.random.SeedSequence],
+        block_populations: pl.DataFrame,
+        advance: Callable[[int], None],
+    ) -> NDArray[np.float64]:
+        """Return the metrics of all replicates of some samples, by replicate, population and metric."""
+        n_cells_of_curves = [n_cells for sample in sample_block for n_cells in sample.n_cells_of_curves]
+        generators_of_samples = [list(map(np.random.default_rng, seed.spawn(2))) for seed in block_seeds]
+        value_arrays = []
+        for n_drawn in split_replicates(self.interval_options.resamples, sum(n_cells_of_curves)):
+            drawn_counts = [
+                sample.draw(generators, n_drawn)
+                for sample, generators in zip(sample_block, generators_of_samples, strict=True)
+            ]
+            pos_counts, neg_counts = (
+                np.concatenate(counts, axis=1) for counts in zip(*drawn_counts, strict=True)
+            )
+            curves = self._build_curves(pos_counts, neg_counts, n_cells_of_curves)
+            value_arrays.append(
+                self._compute_values(curves, block_populations, n_drawn, len(n_cells_of_curves))
+            )
+            advance(n_drawn * sum(n_cells_of_curves))
+        return np.concatenate(value_arrays)
 
     def _build_curves(
-        self, pos: NDArray[np.float64], neg: NDArray[np.float64], n_cells_of_curves: Sequence[int]
+        self,
+        pos_counts: NDArray[np.float64],
+        neg_counts: NDArray[np.float64],
+        n_cells_of_curves: Sequence[int],
     ) -> CurveSegments:
         """Return the curves of replicates: curve i of r is number `r * (number of curves) + i`."""
         cell_ends = np.cumsum([0, *n_cells_of_curves])
         curve_of_cell = np.repeat(np.arange(len(n_cells_of_curves)), n_cells_of_curves)
-        rises_only = all(metric.recipe.needs == "rises" for metric in self.metrics)
-        is_row = pos > 0 if rises_only else (pos > 0) | (neg > 0)
-        replicate_numbers, cell_numbers = np.nonzero(is_row)
+        needs_rises_only = all(metric.recipe.needs == "rises" for metric in self.metrics)
+        has_point = pos_counts > 0 if needs_rises_only else (pos_counts > 0) | (neg_counts > 0)
+        replicate_numbers, cell_numbers = np.nonzero(has_point)
         group_numbers = replicate_numbers * len(n_cells_of_curves) + curve_of_cell[cell_numbers]
-        point_columns: dict[str, NDArray[Any]] = {Group.NUMBER: group_numbers.astype(np.uint32)}
-        total_columns: dict[str, NDArray[Any]] = {
-            Group.NUMBER: np.arange(len(pos) * len(n_cells_of_curves), dtype=np.uint32)
+        point_arrays: dict[str, NDArray[Any]] = {Group.NUMBER: group_numbers.astype(np.uint32)}
+        total_arrays: dict[str, NDArray[Any]] = {
+            Group.NUMBER: np.arange(len(pos_counts) * len(n_cells_of_curves), dtype=np.uint32)
         }
-        for amounts, rate_column, before_column, total_column in (
-            (pos, "recall", Segment.RECALL_BEFORE, Group.N_POS),
-            (neg, "fpr", Segment.FPR_BEFORE, Group.N_NEG),
+        for drawn_amounts, rate_column, before_column, total_column in (
+            (pos_counts, "recall", Segment.RECALL_BEFORE, Group.N_POS),
+            (neg_counts, "fpr", Segment.FPR_BEFORE, Group.N_NEG),
         ):
-            running_sums = np.empty_like(amounts)
-            curve_totals = np.zeros((len(pos), len(n_cells_of_curves)), amounts.dtype)
+            running_sums = np.empty_like(drawn_amounts)
+            curve_totals = np.zeros((len(pos_counts), len(n_cells_of_curves)), drawn_amounts.dtype)
             for curve_number, (cell_start, cell_end) in enumerate(pairwise(cell_ends)):
                 if cell_end > cell_start:
-                    cells = slice(cell_start, cell_end)
-                    np.cumsum(amounts[:, cells], axis=1, out=running_sums[:, cells])
+                    cell_slice = slice(cell_start, cell_end)
+                    np.cumsum(drawn_amounts[:, cell_slice], axis=1, out=running_sums[:, cell_slice])
                     curve_totals[:, curve_number] = running_sums[:, cell_end - 1]
             sizes_of_points = curve_totals.ravel()[group_numbers]
             with np.errstate(invalid="ignore"):  # 0 / 0 where the replicate has none of the class
-                point_columns[rate_column] = running_sums[is_row] / sizes_of_points
-                point_columns[before_column] = (running_sums - amounts)[is_row] / sizes_of_points
-            total_columns[total_column] = np.where(curve_totals > 0, curve_totals, np.nan).ravel()
-        segment_rows = add_extents(pl.LazyFrame(point_columns).fill_nan(None), self.metrics)
+                point_arrays[rate_column] = running_sums[has_point] / sizes_of_points
+                point_arrays[before_column] = (running_sums - drawn_amounts)[has_point] / sizes_of_points
+            total_arrays[total_column] = np.where(curve_totals > 0, curve_totals, np.nan).ravel()
+        segment_rows = add_extents(pl.LazyFrame(point_arrays).fill_nan(None), self.metrics)
         size_exprs = pl.col(Group.N_POS), pl.col(Group.N_NEG)
         has_pos, has_neg = (size.is_not_null() for size in size_exprs)
         return CurveSegments(
-            pl.LazyFrame(total_columns).fill_nan(None),
+            pl.LazyFrame(total_arrays).fill_nan(None),
             build_hulls(self.table, segment_rows, self.metrics),
             size_exprs,
             CurveFacts(pl.col("eta"), has_pos, has_neg, pl.col(Segment.LEAST_FPR), *size_exprs),
@@ -233,26 +249,28 @@ class Bootstrap(NamedTuple):
         replicate_rows = pl.LazyFrame(
             {_REPLICATE_NUMBER: range(n_replicates)}, schema={_REPLICATE_NUMBER: pl.UInt32}
         )
-        curve_group = pl.col(_REPLICATE_NUMBER) * n_curves + pl.col(_CURVE_NUMBER)
+        group_number = pl.col(_REPLICATE_NUMBER) * n_curves + pl.col(_CURVE_NUMBER)
         all_populations = replicate_rows.join(
             curve_populations, how="cross", maintain_order="left_right"
         )
         all_populations = all_populations.with_row_index(Population.NUMBER).with_columns(
-            curve_group.cast(pl.UInt32).alias(Group.NUMBER)
+            group_number.cast(pl.UInt32).alias(Group.NUMBER)
         )
         all_populations = all_populations.join(curves.groups, on=Group.NUMBER, how="left")
         population_values = curves.compute_values(all_populations, metrics_by_name).sort(
             Population.NUMBER
         )
-        values = self.collect_query(population_values.select(*metrics_by_name)).fill_null(float("nan"))
-        return values.to_numpy().reshape(n_replicates, len(populations), len(metrics_by_name))
+        value_rows = self.collect_query(population_values.select(*metrics_by_name)).fill_null(
+            float("nan")
+        )
+        return value_rows.to_numpy().reshape(n_replicates, len(populations), len(metrics_by_name))
 
     def estimate_errors(
         self, blocks: Iterable[tuple[dict[str, pl.Series], ReplicateValues]]
     ) -> pl.LazyFrame:
         """Return keys with `<name>_standard_error`, `_low`, `_high`, and `_p_value` for 0."""
         n_replicates, error_frames, n_dropped = self.interval_options.resamples, [], 0
-        for key_columns, block_values in blocks:
+        for key_series, block_values in blocks:
             # One example does not show how much examples differ.
             estimates = np.where(
                 block_values.smaller_class_sizes[:, None] < 2 - 1e-9, np.nan, block_values.estimates
@@ -261,16 +279,21 @@ class Bootstrap(NamedTuple):
             n_undefined = np.isnan(replicates).sum(axis=0)
             has_errors = ~np.isnan(estimates) & (n_undefined < n_replicates)
             n_dropped = max(n_dropped, int(n_undefined[has_errors].max(initial=0)))
-            deviations = _measure_deviations(replicates)
+            standard_errors = _measure_deviations(replicates)
             low, high, p_value = _correct_percentiles(block_values, self.interval_options.level)
-            p_value[deviations == 0] = np.nan  # without spread there is no test
-            arrays_by_kind = {"standard_error": deviations, "low": low, "high": high, "p_value": p_value}
-            error_columns = {
+            p_value[standard_errors == 0] = np.nan  # without spread there is no test
+            arrays_by_kind = {
+                "standard_error": standard_errors,
+                "low": low,
+                "high": high,
+                "p_value": p_value,
+            }
+            error_arrays = {
                 f"{name}_{kind}": np.where(np.isnan(estimates), np.nan, array)[:, metric_number]
                 for kind, array in arrays_by_kind.items()
                 for metric_number, name in enumerate(number_metrics(self.metrics))
             }
-            error_frames.append(pl.DataFrame(key_columns | error_columns, nan_to_null=True))
+            error_frames.append(pl.DataFrame(key_series | error_arrays, nan_to_null=True))
         warn_of_dropped(n_dropped, n_replicates)
         return pl.concat(error_frames).lazy()
 
@@ -281,11 +304,11 @@ def _measure_deviations(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
     n_defined = (~np.isnan(replicates)).sum(axis=0)
     replicates = np.where(n_defined > 1, replicates, 0.0)
     with np.errstate(invalid="ignore"):  # of infinite values
-        deviations: NDArray[np.float64] = np.nanstd(replicates, axis=0, ddof=1)
+        standard_deviations: NDArray[np.float64] = np.nanstd(replicates, axis=0, ddof=1)
     # The mean of equal values may be rounded, which would leave a tiny deviation.
-    deviations[np.nanmin(replicates, axis=0) == np.nanmax(replicates, axis=0)] = 0
-    deviations[n_defined == 0] = np.nan
-    return deviations
+    standard_deviations[np.nanmin(replicates, axis=0) == np.nanmax(replicates, axis=0)] = 0
+    standard_deviations[n_defined == 0] = np.nan
+    return standard_deviations
 
 
 def warn_of_dropped(n_dropped: int, n_replicates: int) -> None:
@@ -306,13 +329,13 @@ def _correct_percentiles(
     # normal quantile of the share of replicates below the estimate, and Phi the normal distribution
     # function. The ends are the replicates at the levels Phi(2 z0 - f z) and Phi(2 z0 + f z), where z
     # belongs to the confidence, and f widens the interval of few examples.
-    estimates, replicates, smaller_sizes = block_values
+    estimates, replicates, smaller_class_sizes = block_values
     normal = NormalDist()
     n_defined = np.maximum((~np.isnan(replicates)).sum(axis=0), 1)
 
-    def find_quantile(bound: NDArray[np.float64] | float) -> NDArray[np.float64]:
-        half_ties = (replicates == bound).sum(axis=0) / 2  # each counts half
-        share_below = ((replicates < bound).sum(axis=0) + half_ties) / n_defined
+    def find_quantile(value: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        half_ties = (replicates == value).sum(axis=0) / 2  # each counts half
+        share_below = ((replicates < value).sum(axis=0) + half_ties) / n_defined
         # Quantiles of 0 and 1 are infinite.
         inner_share = share_below.clip(0.5 / n_defined, 1 - 0.5 / n_defined)
         return np.asarray(np.vectorize(normal.inv_cdf, otypes=[float])(inner_share))
@@ -323,22 +346,27 @@ def _correct_percentiles(
     # the normal one, and the variance among replicates has the divisor n, not n - 1 (Hesterberg 2015).
     # Student's quantile over the normal one, at confidence 0.95, is a series in 1 / (n - 1) (Fisher and
     # Cornish 1960), which is poor below 6 examples.
-    n, z95 = np.maximum(smaller_sizes, 6.0), z_value(0.95)
+    n, z95 = np.maximum(smaller_class_sizes, 6.0), z_value(0.95)
     first_term, second_term = (z95**2 + 1) / 4, (5 * z95**4 + 16 * z95**2 + 3) / 96
-    factor = ((1 + first_term / (n - 1) + second_term / (n - 1) ** 2) * np.sqrt(n / (n - 1)))[:, None]
+    widening_factor = ((1 + first_term / (n - 1) + second_term / (n - 1) ** 2) * np.sqrt(n / (n - 1)))[
+        :, None
+    ]
     sorted_replicates = np.sort(replicates, axis=0)  # NaN last
     interval_ends = []
-    for levels in (find_levels(2 * z0 - z * factor), find_levels(2 * z0 + z * factor)):
+    for levels in (find_levels(2 * z0 - z * widening_factor), find_levels(2 * z0 + z * widening_factor)):
         # Number (n + 1) * level of n, counted here from 0 (Davison and Hinkley 1997, section 5.2).
-        places = (levels * (n_defined + 1) - 1).clip(0, n_defined - 1)
-        lower_places = np.floor(places).astype(np.int64)
-        neighbours = (np.minimum(lower_places + i, n_defined - 1)[None] for i in (0, 1))
+        positions = (levels * (n_defined + 1) - 1).clip(0, n_defined - 1)
+        lower_positions = np.floor(positions).astype(np.int64)
+        neighbour_positions = (np.minimum(lower_positions + i, n_defined - 1)[None] for i in (0, 1))
         lower_values, upper_values = (
-            np.take_along_axis(sorted_replicates, neighbour, axis=0)[0] for neighbour in neighbours
+            np.take_along_axis(sorted_replicates, neighbour_position, axis=0)[0]
+            for neighbour_position in neighbour_positions
         )
-        interval_ends.append(lower_values + (places - lower_places) * (upper_values - lower_values))
+        interval_ends.append(
+            lower_values + (positions - lower_positions) * (upper_values - lower_values)
+        )
     # The p-value is 1 - confidence of the interval that ends at 0: solve the levels above for z.
-    one_sided_p = find_levels((find_quantile(0.0) - 2 * z0) / factor)
+    one_sided_p = find_levels((find_quantile(0.0) - 2 * z0) / widening_factor)
     low, high = np.minimum(interval_ends[0], estimates), np.maximum(interval_ends[1], estimates)
     return low, high, 2 * np.minimum(one_sided_p, 1 - one_sided_p)
 
@@ -400,8 +428,8 @@ class CellSample(NamedTuple):
     def draw(self, generators: Sequence[np.random.Generator], n_replicates: int) -> DrawnCounts:
         """Draw from where the generators stand."""
         pos, neg = (
-            _draw_counts(generator, counts, n_replicates)
-            for generator, counts in zip(generators, self[:2], strict=True)
+            _draw_counts(generator, cell_counts, n_replicates)
+            for generator, cell_counts in zip(generators, self[:2], strict=True)
         )
         return pos, neg
 
@@ -418,11 +446,13 @@ class UnitSample(NamedTuple):
     n_cells_of_curves: Sequence[int]
 
     @classmethod
-    def read(cls, rows: pl.DataFrame, group_numbers: Sequence[int], sample: SampleKind) -> UnitSample:
+    def read(
+        cls, rows: pl.DataFrame, group_numbers: Sequence[int], sample_kind: SampleKind
+    ) -> UnitSample:
         """Return the sample of some rows, which come by group and falling score."""
         cell_number = pl.struct(Group.NUMBER, Row.SCORE).rle_id().alias("cell")
-        possible_columns = [*sample.unit_columns, Row.EXAMPLE]
-        unit_column = next((name for name in possible_columns if name in rows.columns), None)
+        candidate_columns = [*sample_kind.unit_columns, Row.EXAMPLE]
+        unit_column = next((name for name in candidate_columns if name in rows.columns), None)
         unit_number = pl.int_range(pl.len())
         if unit_column is not None:
             unit_number = pl.col(unit_column).rank("dense") - 1
@@ -432,7 +462,7 @@ class UnitSample(NamedTuple):
         n_cells_of_curves = [group_rows["cell"].n_unique() for group_rows in rows_of_groups]
         pos, neg = (rows[column].to_numpy() for column in (Row.POS, Row.NEG))
         # Classes keep their sizes, except in units of joined rows, which may hold both classes.
-        class_masks = [np.ones(len(rows), dtype=bool)] if sample.joins_rows else [pos > 0, neg > 0]
+        class_masks = [np.ones(len(rows), dtype=bool)] if sample_kind.joins_rows else [pos > 0, neg > 0]
         units_of_strata = [np.unique(unit_numbers[mask]) for mask in class_masks]
         return cls(units_of_strata, unit_numbers, cell_numbers, pos, neg, n_cells_of_curves)
 
@@ -461,9 +491,9 @@ class UnitSample(NamedTuple):
         for replicate_number in range(n_replicates):
             unit_draws = np.zeros(sum(map(len, self.units_of_strata)), dtype=np.int64)
             # Clusters are one stratum.
-            for units, generator in zip(self.units_of_strata, generators, strict=False):
-                once_each = np.ones(len(units), dtype=np.int64)
-                unit_draws[units] = _draw_counts(generator, once_each, 1)[0]
+            for stratum_units, generator in zip(self.units_of_strata, generators, strict=False):
+                one_each = np.ones(len(stratum_units), dtype=np.int64)
+                unit_draws[stratum_units] = _draw_counts(generator, one_each, 1)[0]
             row_draws = unit_draws[self.unit_numbers]
             for class_number, amounts in enumerate((self.pos, self.neg)):
                 counts[class_number, replicate_number] = np.bincount(
@@ -483,13 +513,13 @@ def _draw_counts(
     n_examples = int(cell_counts.sum())
     if n_examples > 3 * len(cell_counts):  # faster than single examples where cells hold many
         return generator.multinomial(n_examples, cell_counts / n_examples, n_replicates)
-    counts = np.zeros((n_replicates, len(cell_counts)), dtype=np.int64)
+    drawn_counts = np.zeros((n_replicates, len(cell_counts)), dtype=np.int64)
     if n_examples > 0:
         cell_of_example = np.repeat(np.arange(len(cell_counts)), cell_counts)
         for replicate_number in range(n_replicates):
             drawn_cells = cell_of_example[generator.integers(0, n_examples, n_examples)]
-            counts[replicate_number] = np.bincount(drawn_cells, minlength=len(cell_counts))
-    return counts
+            drawn_counts[replicate_number] = np.bincount(drawn_cells, minlength=len(cell_counts))
+    return drawn_counts
 
 
 # Optimism --------------------------------------------------------------------------------------
@@ -513,10 +543,12 @@ def build_optimism_table(
     interval_options: Intervals,
 ) -> pl.LazyFrame:
     """Return TargetRow.IS_MAXIMIZED and the OPTIMISM of each metric, by NUMBER and TARGET_NUMBER."""
-    maximized_metrics = {
-        number: target.maximized for number, target in enumerate(targets) if target.maximized is not None
+    metric_of_target_number = {
+        target_number: target.maximized
+        for target_number, target in enumerate(targets)
+        if target.maximized is not None
     }
-    if not maximized_metrics:
+    if not metric_of_target_number:
         raise PrcError(
             'pass maximize=, or leave method= out: method="bootstrap" corrects what was maximized'
         )
@@ -524,7 +556,7 @@ def build_optimism_table(
     check_result_columns(table, grid, ["eta", *SWEEP_COLUMNS])  # before anything is drawn
     score_table = cast("ScoreTable", table.require_example_counts())
     bootstrap = Bootstrap(
-        score_table, [best(metric) for metric in maximized_metrics.values()], interval_options
+        score_table, [best(metric) for metric in metric_of_target_number.values()], interval_options
     )
     sweep = build_sweep(table)
     populations = build_populations_of_points(sweep.groups, grid, table)
@@ -535,17 +567,17 @@ def build_optimism_table(
     group_numbers = collected_populations[Group.NUMBER].unique().sort()
     samples = list(bootstrap.build_samples(sweep, [[group] for group in group_numbers]))
     optimism_rows = _measure_samples(
-        samples, collected_populations, maximized_metrics, metrics, interval_options
+        samples, collected_populations, metric_of_target_number, metrics, interval_options
     )
-    optimism_columns = [f"{TargetRow.OPTIMISM}{number}" for number in range(len(metrics))]
+    optimism_columns = [f"{TargetRow.OPTIMISM}{metric_number}" for metric_number in range(len(metrics))]
     dtypes: dict[str, Any] = {
         Population.NUMBER: collected_populations.schema[Population.NUMBER],
         TARGET_NUMBER: pl.Int64,
     }
-    optimism = pl.LazyFrame(
+    optimism_frame = pl.LazyFrame(
         optimism_rows, dtypes | dict.fromkeys(optimism_columns, pl.Float64), orient="row"
     )
-    return optimism.with_columns(
+    return optimism_frame.with_columns(
         pl.lit(True).alias(TargetRow.IS_MAXIMIZED), pl.col(optimism_columns).fill_nan(None)
     )
 
@@ -553,7 +585,7 @@ def build_optimism_table(
 def _measure_samples(
     samples: Sequence[Sample],
     populations: pl.DataFrame,
-    maximized_metrics: Mapping[int, PointMetric],
+    metric_of_target_number: Mapping[int, PointMetric],
     metrics: Sequence[PointMetric],
     interval_options: Intervals,
 ) -> list[list[float]]:
@@ -572,7 +604,7 @@ def _measure_samples(
                 drawn_rates = find_rates(sample.draw(generators, n_drawn))
                 block_gaps = [
                     compare_with_sample(drawn_rates, sample_rates, eta, metric, metrics)
-                    for eta, metric in product(etas, maximized_metrics.values())
+                    for eta, metric in product(etas, metric_of_target_number.values())
                 ]
                 gap_blocks.append(block_gaps)
                 advance(n_drawn * sum(sample.n_cells_of_curves))
@@ -585,8 +617,15 @@ def _measure_samples(
                 mean_gaps[:] = np.nan
             n_undefined = (n_replicates - n_defined)[~np.isnan(mean_gaps)]
             n_dropped = max(n_dropped, int(n_undefined.max(initial=0)))
-            keys = product(sample_populations[Population.NUMBER], maximized_metrics)
-            optimism_rows += [[*key, *gap] for key, gap in zip(keys, mean_gaps.tolist(), strict=True)]
+            population_and_target_numbers = product(
+                sample_populations[Population.NUMBER], metric_of_target_number
+            )
+            optimism_rows += [
+                [*numbers, *mean_gap_list]
+                for numbers, mean_gap_list in zip(
+                    population_and_target_numbers, mean_gaps.tolist(), strict=True
+                )
+            ]
     warn_of_dropped(n_dropped, n_replicates)
     return optimism_rows
 

@@ -26,7 +26,7 @@ _SIZES_OF_CLASSES = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))  # both sizes o
 
 
 def list_doubts(
-    name: str, metric: CurveMetric, deviations: float | pl.Expr, sample: SampleKind
+    name: str, metric: CurveMetric, n_deviations: float | pl.Expr, sample_kind: SampleKind
 ) -> dict[str, pl.Expr]:
     """Return why the interval of a metric from influences may not be calibrated."""
     # Of average precision each class must have 10 examples, or 100 clusters: with fewer, intervals hold
@@ -34,9 +34,9 @@ def list_doubts(
     # where heavy ones are missing. ROC AUC needs two; its differences that the smaller class times
     # 1 - AUC is at least 12. Of weighted rows each class must be large enough for what it may not show.
     # Strata show that: of each its weight is known, and least sizes count one row more of either class.
-    pos_size, neg_size = (_LEAST_POS, _LEAST_NEG) if sample.knows_weights else (_N_POS, _N_NEG)
-    least_size = 100 if sample.joins_rows else 10
-    if not (counts_unseen(metric) or sample.knows_weights):
+    pos_size, neg_size = (_LEAST_POS, _LEAST_NEG) if sample_kind.knows_weights else (_N_POS, _N_NEG)
+    least_size = 100 if sample_kind.joins_rows else 10
+    if not (counts_unseen(metric) or sample_kind.knows_weights):
         least_size = 2
     class_doubts = ONE_CLASS | {
         "few positives": pos_size < least_size,
@@ -44,32 +44,32 @@ def list_doubts(
     }
     if counts_unseen(metric):
         class_doubts |= AT_BOUND_OF_ETA
-        if sample.knows_weights:
+        if sample_kind.knows_weights:
             return class_doubts
         if metric.recipe.is_compared:  # models of different shape differ most in what was not seen
-            half_width = deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
+            half_width = n_deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
             class_doubts["tail not seen"] = ~(pl.max_horizontal(measure_unseen(name)) / half_width <= 1)
         return class_doubts | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     if metric.recipe.is_compared:
-        class_doubts |= _list_doubts_of_difference(name, sample)
-    if sample.knows_weights:
+        class_doubts |= _list_doubts_of_difference(name, sample_kind)
+    if sample_kind.knows_weights:
         return class_doubts
     # About least**2 / size rows of a class weigh as much as those of the other class do on average.
     # Almost all of the error is theirs, and 20 are needed, times the share by which both differ.
-    has_enough_heavy = (
+    has_enough_exprs = (
         least_size**2 / size >= 20 * (1 - least_size / size) for size, least_size in _SIZES_OF_CLASSES
     )
     has_shown_weights = pl.all_horizontal(
-        *(_shows_weights(*sizes) for sizes in _SIZES_OF_CLASSES), *has_enough_heavy
+        *(_shows_weights(*sizes) for sizes in _SIZES_OF_CLASSES), *has_enough_exprs
     )
     return class_doubts | {"heavy weights": ~has_shown_weights}
 
 
-def _list_doubts_of_difference(name: str, sample: SampleKind) -> dict[str, pl.Expr]:
+def _list_doubts_of_difference(name: str, sample_kind: SampleKind) -> dict[str, pl.Expr]:
     """Return why a difference of ROC AUC, whose interval has no extended ends, may not be calibrated."""
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
     counted_sizes = [
-        least_size if sample.knows_weights else size * (size / least_size)
+        least_size if sample_kind.knows_weights else size * (size / least_size)
         for size, least_size in _SIZES_OF_CLASSES
     ]
     return {
@@ -87,15 +87,18 @@ def _shows_weights(size: pl.Expr, least_size: pl.Expr) -> pl.Expr:
     return size * least_size >= 6000 * (1 - least_size / size)
 
 
-def find_few_units(doubts: dict[str, pl.Expr], sample: SampleKind) -> dict[str, pl.Expr]:
+def blame_clusters(doubts: dict[str, pl.Expr], sample_kind: SampleKind) -> dict[str, pl.Expr]:
     """Return doubts that blame clusters where there are enough examples, in too few of them."""
-    if not sample.joins_rows:
+    if not sample_kind.joins_rows:
         return doubts
-    totals = {"few positives": Group.N_POS, "few negatives": Group.N_NEG}
+    total_column_of_reason = {"few positives": Group.N_POS, "few negatives": Group.N_NEG}
     is_few = pl.any_horizontal(doubts[reason] for reason in doubts if reason.startswith("few "))
-    other_doubts = {name: doubt for name, doubt in doubts.items() if not name.startswith("few ")}
-    if not sample.is_weighted:
-        other_doubts |= {name: is_few & (pl.col(total) < 10) for name, total in totals.items()}
+    other_doubts = {reason: doubt for reason, doubt in doubts.items() if not reason.startswith("few ")}
+    if not sample_kind.is_weighted:
+        other_doubts |= {
+            name: is_few & (pl.col(total_column) < 10)
+            for name, total_column in total_column_of_reason.items()
+        }
     return other_doubts | {"few clusters": is_few}
 
 

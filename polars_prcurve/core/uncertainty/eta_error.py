@@ -9,7 +9,7 @@ Source: Zou and Donner 2008.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import TypeAlias
@@ -72,21 +72,21 @@ def carry_eta_errors(
     confidence: float,
 ) -> pl.LazyFrame:
     """Let the intervals of metrics carry the error of eta; an exact one changes not the last bit."""
-    moved_metrics = {
+    moved_metrics_by_name = {
         name: metric
         for name, metric in metrics_by_name.items()
         if metric.depends_on_eta and metric.recipe.influence is not None
     }
     shared_columns: list[str] | None = None
     if EtaError.REFERENCE in populations.collect_schema():  # eta was estimated with the table itself
-        shared_rows = _build_shared_errors(curves, populations, moved_metrics)
+        shared_rows = _build_shared_errors(curves, populations, moved_metrics_by_name)
         shared_columns = shared_rows.collect_schema().names()
         population_values = population_values.join(shared_rows, on=Population.NUMBER, how="left")
     endings = ("", "_low", "_high")
     population_values = add_values_at_ends(
-        population_values, populations, moved_metrics, endings, curves, build_values=build_values
+        population_values, populations, moved_metrics_by_name, endings, curves, build_values=build_values
     )
-    for name, metric in moved_metrics.items():
+    for name, metric in moved_metrics_by_name.items():
         values_at_ends = [pl.col(f"{name}_{end}") for end in ETA_ENDS]
         population_values = population_values.with_columns(
             to_unbounded(value_at_end, metric.range).alias(scaled_column)
@@ -97,12 +97,12 @@ def carry_eta_errors(
             # The ends of eta are 2 z standard errors apart.
             (values_at_ends[1] - values_at_ends[0]) * (0.5 / z_value(confidence)),
         )
-        interval_ends = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]
+        ends_at_etas = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]
         correlations = []
         if shared_columns is not None:
             correlations = [_correlate_with_eta(name, shared_columns, values_at_ends)]
         population_values = widen_intervals(
-            population_values, name, metric, distances, interval_ends, shared=correlations
+            population_values, name, metric, distances, ends_at_etas, shared_errors=correlations
         )
     return population_values
 
@@ -110,7 +110,7 @@ def carry_eta_errors(
 def add_values_at_ends(
     population_values: pl.LazyFrame,
     populations: pl.LazyFrame,
-    metrics: Mapping[str, CurveMetric],
+    metrics_by_name: Mapping[str, CurveMetric],
     endings: Sequence[str],
     curves: CurveSegments,
     *,
@@ -124,44 +124,48 @@ def add_values_at_ends(
             *class_factors(pl.col("eta"), pl.col(EtaError.IS_OWN), *curves.sizes),
             odds_against(pl.col("eta")).alias(Segment.ODDS),
         )
-        end_values = (build_values or curves.compute_values)(moved_populations, metrics)
-        end_columns = (
+        end_values = (build_values or curves.compute_values)(moved_populations, metrics_by_name)
+        end_exprs = (
             pl.col(f"{name}{ending}").alias(f"{name}_{eta_end}{ending}")
-            for name, ending in product(metrics, endings)
+            for name, ending in product(metrics_by_name, endings)
         )
-        end_rows = end_values.select(Population.NUMBER, *end_columns)
+        end_rows = end_values.select(Population.NUMBER, *end_exprs)
         population_values = population_values.join(end_rows, on=Population.NUMBER, how="left")
     return population_values
 
 
 def _build_shared_errors(
-    curves: CurveSegments, populations: pl.LazyFrame, moved_metrics: Mapping[str, CurveMetric]
+    curves: CurveSegments, populations: pl.LazyFrame, moved_metrics_by_name: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
     """Return by NUMBER what errors of metrics share with that of eta: sums of influence times slope."""
     scale = pl.col(EtaError.REFERENCE).struct.field(SLOPE_SCALE)
     shared_rows = populations.select(Population.NUMBER)
     recall, fpr = pl.col(Segment.RECALL_BEFORE), pl.col(Segment.FPR_BEFORE)
-    stretches = {
+    stretch_of_kind = {
         "pos": ("pos", recall, recall + pl.col(Segment.RISE)),
         "neg": ("neg", fpr, fpr + pl.col(Segment.RUN)),
         "gap": ("neg", fpr - pl.col(Segment.FPR_GAP), fpr),
     }
-    for influences in build_influences(curves, populations, moved_metrics, [EtaError.REFERENCE]):
+    for influence_table in build_influences(
+        curves, populations, moved_metrics_by_name, [EtaError.REFERENCE]
+    ):
         slope_exprs, term_exprs, sum_exprs = {}, {}, {}
-        for kind, (class_side, start, end) in stretches.items():
-            slope = sum_slopes(class_side, end) - sum_slopes(class_side, start)
+        for kind, (class_name, start, end) in stretch_of_kind.items():
+            slope = sum_slopes(class_name, end) - sum_slopes(class_name, start)
             slope_exprs[_SLOPE_PREFIX + kind] = slope / scale
-        for name in influences.names:
-            for side, kinds in (("pos", ["pos"]), ("neg", ["neg", "gap"])):
+        for name in influence_table.names:
+            for class_name, kinds in (("pos", ["pos"]), ("neg", ["neg", "gap"])):
                 # Less their mean, influences are at most twice their size, and so are their sums.
-                size, column = f"{name}_{side}_size", f"{name}_{side}_with_eta"
-                products = (
+                size_column, column = f"{name}_{class_name}_size", f"{name}_{class_name}_with_eta"
+                product_exprs = (
                     pl.col(f"{name}_{kind}") * pl.col(f"{_SLOPE_PREFIX}{kind}") for kind in kinds
                 )
-                term_exprs[column] = to_whole_shares(sum(products, pl.lit(0.0)) / pl.col(size) * 0.25)
-                term_exprs[size] = pl.col(size) * scale * 4
-                sum_exprs[column] = sum_shares(pl.col(column)) * pl.col(size).first()
-        influence_rows = influences.score_rows.with_columns(**slope_exprs)
+                term_exprs[column] = to_whole_shares(
+                    sum(product_exprs, pl.lit(0.0)) / pl.col(size_column) * 0.25
+                )
+                term_exprs[size_column] = pl.col(size_column) * scale * 4
+                sum_exprs[column] = sum_shares(pl.col(column)) * pl.col(size_column).first()
+        influence_rows = influence_table.score_rows.with_columns(**slope_exprs)
         term_rows = influence_rows.select(Population.NUMBER, **term_exprs)
         population_sums = term_rows.group_by(Population.NUMBER).agg(**sum_exprs)
         shared_rows = shared_rows.join(population_sums, on=Population.NUMBER, how="left")
@@ -172,10 +176,10 @@ def _correlate_with_eta(
     name: str, shared_columns: Sequence[str], values_at_ends: Sequence[pl.Expr]
 ) -> pl.Expr:
     """Return the correlation of how the errors of the sample and of eta move a metric; 1 if unknown."""
-    shared_names = [f"{name}_{side}_with_eta" for side in CLASS_SIZE_COLUMNS]
-    if shared_names[0] not in shared_columns:
+    error_columns = [f"{name}_{class_name}_with_eta" for class_name in CLASS_SIZE_COLUMNS]
+    if error_columns[0] not in shared_columns:
         return pl.lit(1.0)
-    names_and_sizes = zip(shared_names, CLASS_SIZE_COLUMNS.values(), strict=True)
+    names_and_sizes = zip(error_columns, CLASS_SIZE_COLUMNS.values(), strict=True)
     shared_error = sum(
         (pl.col(column) / pl.col(size).sqrt() for column, size in names_and_sizes), pl.lit(0.0)
     )
@@ -191,38 +195,40 @@ def widen_intervals(
     distances: Sequence[pl.Expr],
     interval_ends: Sequence[tuple[pl.Expr, pl.Expr]],
     *,
-    shared: Sequence[pl.Expr] = (),
+    shared_errors: Sequence[pl.Expr] = (),
 ) -> pl.LazyFrame:
     """Add distances below, above, and of the error, to an interval in quadrature unless eta is exact."""
     value, low, high = pl.col(name), pl.col(f"{name}_low"), pl.col(f"{name}_high")
     population_values = population_values.with_columns(
-        to_unbounded(column, metric.range).alias(scaled_column)
-        for scaled_column, column in zip(
+        to_unbounded(expr, metric.range).alias(scaled_column)
+        for scaled_column, expr in zip(
             (_SCALED_VALUE, _SCALED_LOW, _SCALED_HIGH), (value, low, high), strict=True
         )
     )
     distance_below, distance_above, error_distance = distances
-    middle, lowest, highest = map(pl.col, (_SCALED_VALUE, _SCALED_LOW, _SCALED_HIGH))
+    scaled_value, scaled_low, scaled_high = map(pl.col, (_SCALED_VALUE, _SCALED_LOW, _SCALED_HIGH))
     scaled_ends = {
-        "low": middle - combine_distances([middle - lowest, distance_below], shared=shared),
-        "high": middle + combine_distances([highest - middle, distance_above], shared=shared),
+        "low": scaled_value
+        - combine_distances([scaled_value - scaled_low, distance_below], shared=shared_errors),
+        "high": scaled_value
+        + combine_distances([scaled_high - scaled_value, distance_above], shared=shared_errors),
     }
     # A value at a bound is infinitely far on the scale: its ends are the outermost of `interval_ends`.
-    is_inside = middle.is_finite()
+    is_inside = scaled_value.is_finite()
     error = pl.col(f"{name}_standard_error")
-    changed_columns = {"standard_error": combine_distances([error, error_distance], shared=shared)}
-    outermost_of_side = pl.min_horizontal, pl.max_horizontal
+    changed_exprs = {"standard_error": combine_distances([error, error_distance], shared=shared_errors)}
+    outermost_functions = pl.min_horizontal, pl.max_horizontal
     for (side, scaled_end), side_ends, find_outermost in zip(
-        scaled_ends.items(), zip(*interval_ends, strict=True), outermost_of_side, strict=True
+        scaled_ends.items(), zip(*interval_ends, strict=True), outermost_functions, strict=True
     ):
         has_ends = pl.all_horizontal(end_value.is_not_null() for end_value in (value, *side_ends))
-        corner = pl.when(has_ends).then(find_outermost(value, *side_ends))
+        outermost_value = pl.when(has_ends).then(find_outermost(value, *side_ends))
         moved_end = from_unbounded(scaled_end, metric.range)
-        changed_columns[side] = pl.when(is_inside).then(moved_end).otherwise(corner)
+        changed_exprs[side] = pl.when(is_inside).then(moved_end).otherwise(outermost_value)
     is_exact = pl.col(ETA_LOW).is_null()
     return population_values.with_columns(
-        pl.when(is_exact).then(f"{name}_{kind}").otherwise(changed_column).alias(f"{name}_{kind}")
-        for kind, changed_column in changed_columns.items()
+        pl.when(is_exact).then(f"{name}_{kind}").otherwise(changed_expr).alias(f"{name}_{kind}")
+        for kind, changed_expr in changed_exprs.items()
     )
 
 
@@ -257,76 +263,93 @@ def carry_part_eta_errors(
     """Let the intervals of areas of fields carry the errors of the prevalences of their parts."""
     # Areas that do not depend on one prevalence depend on how parts differ in it.
     assert table.parts is not None
-    moved_metrics = {
+    moved_metrics_by_name = {
         name: metric for name, metric in metrics_by_name.items() if metric.recipe.influence is not None
     }
-    if not (moved_metrics and table.parts.uncertain_eta):
+    if not (moved_metrics_by_name and table.parts.uncertain_eta):
         return population_values
     population_values = population_values.cache()  # from which values at other etas are measured, too
-    field_columns = [pl.col(name).alias(f"{name}_of_field") for name in moved_metrics]
+    field_exprs = [pl.col(name).alias(f"{name}_of_field") for name in moved_metrics_by_name]
     part_rows = _compute_moved_values(
-        table, sweep, populations.select(Group.NUMBER, "eta"), moved_metrics
+        table, sweep, populations.select(Group.NUMBER, "eta"), moved_metrics_by_name
     )
-    part_rows = part_rows.join(population_values.select(Group.NUMBER, *field_columns), on=Group.NUMBER)
+    part_rows = part_rows.join(population_values.select(Group.NUMBER, *field_exprs), on=Group.NUMBER)
     part_rows = part_rows.with_columns(
         to_unbounded(pl.col(f"{name}_{ending}"), metric.range).alias(f"{name}_{ending}_scaled")
-        for name, metric in moved_metrics.items()
+        for name, metric in moved_metrics_by_name.items()
         for ending in _VALUE_ENDINGS
     )
-    # Of distances below and above, and of errors: columns, so that each is computed once.
-    square_exprs = {}
-    for name in moved_metrics:
-        middle, *scaled_ends = (pl.col(f"{name}_{ending}_scaled") for ending in _VALUE_ENDINGS)
-        error = (pl.col(f"{name}_at_1") - pl.col(f"{name}_at_0")) * (0.5 / z_value(confidence))
-        distances_and_error = *measure_distances(middle, scaled_ends), error
-        for side, distance in zip(_ETA_ENDINGS, distances_and_error, strict=True):
-            square_exprs[f"{name}_{side}"] = distance * distance
-    square_sums = (add_squares(pl.col(column)).alias(column) for column in square_exprs)
-    field_rows = part_rows.select(Group.NUMBER, **square_exprs).group_by(Group.NUMBER).agg(square_sums)
+    square_exprs = _square_distances(moved_metrics_by_name, confidence)
+    square_sum_exprs = (add_squares(pl.col(column)).alias(column) for column in square_exprs)
+    field_rows = (
+        part_rows.select(Group.NUMBER, **square_exprs).group_by(Group.NUMBER).agg(square_sum_exprs)
+    )
     population_values = add_eta_limits(population_values.join(field_rows, on=Group.NUMBER, how="left"))
-    for name, metric in moved_metrics.items():
-        distances = [pl.col(f"{name}_{side}").sqrt() for side in _ETA_ENDINGS]
+    for name, metric in moved_metrics_by_name.items():
+        distances = [pl.col(f"{name}_{ending}").sqrt() for ending in _ETA_ENDINGS]
         # At a bound no distance is known. The logit of a mean of precisions moves no more than that of
         # eta does.
-        eta, eta_shifts = to_logit(pl.col("eta")), [pl.lit(0.0)] * 2
+        eta_logit, eta_shifts = to_logit(pl.col("eta")), [pl.lit(0.0)] * 2
         if metric.depends_on_eta:
-            eta_shifts = [to_logit(pl.col(end)) - eta for end in EtaError.LIMITS]
-        low, high = (to_logit(pl.col(f"{name}_{end}")) for end in ("low", "high"))
-        interval_ends = [(from_logit(low + shift), from_logit(high + shift)) for shift in eta_shifts]
+            eta_shifts = [to_logit(pl.col(end)) - eta_logit for end in EtaError.LIMITS]
+        low_logit, high_logit = (to_logit(pl.col(f"{name}_{end}")) for end in ("low", "high"))
+        interval_ends = [
+            (from_logit(low_logit + eta_shift), from_logit(high_logit + eta_shift))
+            for eta_shift in eta_shifts
+        ]
         population_values = widen_intervals(population_values, name, metric, distances, interval_ends)
     return population_values
 
 
+def _square_distances(metric_names: Iterable[str], confidence: float) -> dict[str, pl.Expr]:
+    """Return the squares of how far one part moves a metric down and up, and of its error, by column."""
+    # Columns, so that each is computed once.
+    square_exprs = {}
+    for name in metric_names:
+        scaled_value, *scaled_ends = (pl.col(f"{name}_{ending}_scaled") for ending in _VALUE_ENDINGS)
+        error = (pl.col(f"{name}_at_1") - pl.col(f"{name}_at_0")) * (0.5 / z_value(confidence))
+        distances_and_error = *measure_distances(scaled_value, scaled_ends), error
+        for ending, distance in zip(_ETA_ENDINGS, distances_and_error, strict=True):
+            square_exprs[f"{name}_{ending}"] = distance * distance
+    return square_exprs
+
+
 def _compute_moved_values(
-    table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame, metrics: Mapping[str, CurveMetric]
+    table: ScoreTable, sweep: SweepTables, eta_rows: pl.LazyFrame, metrics: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
     """Return one row per field and part, with the value of each metric at both ends of the eta."""
-    moved_points = _move_points(table, sweep, etas)
-    curve_columns = pl.col(_FIELD_NUMBER, PART, _END_NUMBER, "eta")
-    curve_rows = moved_points.group_by(Group.NUMBER).agg(curve_columns.first()).sort(Group.NUMBER)
+    moved_points = _move_points(table, sweep, eta_rows)
+    curve_exprs = pl.col(_FIELD_NUMBER, PART, _END_NUMBER, "eta")
+    curve_rows = moved_points.group_by(Group.NUMBER).agg(curve_exprs.first()).sort(Group.NUMBER)
     segments = add_extents(add_row_before(moved_points.select(Group.NUMBER, "recall", "fpr")))
-    eta, no_size = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
-    has_curve = pl.lit(True), eta.is_not_null()
+    eta, null_size = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
+    has_classes = pl.lit(True), eta.is_not_null()
     facts = CurveFacts(
-        repeat_in_rows(eta, pl.col(Population.NUMBER)), *has_curve, pl.col(Segment.LEAST_FPR), None, None
+        repeat_in_rows(eta, pl.col(Population.NUMBER)),
+        *has_classes,
+        pl.col(Segment.LEAST_FPR),
+        None,
+        None,
     )
     build_rows = partial(build_metric_rows, None)
-    curves = CurveSegments(curve_rows, {False: segments.cache()}, (no_size, no_size), facts, build_rows)
+    curves = CurveSegments(
+        curve_rows, {False: segments.cache()}, (null_size, null_size), facts, build_rows
+    )
     # The factors are of counts, and there are none.
-    factor_columns = (pl.lit(1.0).alias(name) for name in (Population.POS_FACTOR, Population.NEG_FACTOR))
+    factor_exprs = (pl.lit(1.0).alias(name) for name in (Population.POS_FACTOR, Population.NEG_FACTOR))
     populations = curve_rows.with_row_index(Population.NUMBER).with_columns(
-        odds_against(eta).alias(Segment.ODDS), *factor_columns
+        odds_against(eta).alias(Segment.ODDS), *factor_exprs
     )
     population_values = curves.compute_values(populations, metrics)
-    end_columns = (
+    end_exprs = (
         pl.col(name).filter(pl.col(_END_NUMBER) == end_number).first().alias(f"{name}_at_{end_number}")
         for name, end_number in product(metrics, (0, 1))
     )
-    part_rows = population_values.group_by(_FIELD_NUMBER, PART).agg(end_columns)
+    part_rows = population_values.group_by(_FIELD_NUMBER, PART).agg(end_exprs)
     return part_rows.rename({_FIELD_NUMBER: Group.NUMBER})
 
 
-def _move_points(table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame) -> pl.LazyFrame:
+def _move_points(table: ScoreTable, sweep: SweepTables, eta_rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return the points of the curves of fields, with each part at both ends of its eta."""
     # Points of a field on which recall rises, and those before, from the highest score down.
     is_rise = pl.col(Sweep.CUM_POS) > pl.col(Sweep.CUM_POS_ABOVE)
@@ -335,11 +358,11 @@ def _move_points(table: ScoreTable, sweep: SweepTables, etas: pl.LazyFrame) -> p
     part_points = field_points.drop(table.by).join(
         build_part_counts(table, field_points), on=[Group.NUMBER, Row.SCORE]
     )
-    part_points = add_moved_etas(add_part_rates(part_points.join(etas, on=Group.NUMBER)))
-    key_columns = (pl.col(Group.NUMBER).alias(_FIELD_NUMBER), PART, Row.SCORE)
+    part_points = add_moved_etas(add_part_rates(part_points.join(eta_rows, on=Group.NUMBER)))
+    key_exprs = (pl.col(Group.NUMBER).alias(_FIELD_NUMBER), PART, Row.SCORE)
     end_points = (
         part_points.select(
-            *key_columns,
+            *key_exprs,
             pl.lit(end_number).alias(_END_NUMBER),
             **dict(zip(_RATE_COLUMNS, map(pl.col, rate_columns), strict=True)),
         )

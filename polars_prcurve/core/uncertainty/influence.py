@@ -68,7 +68,7 @@ class InfluenceTable(NamedTuple):
 def build_influences(
     curves: CurveSegments,
     populations: pl.LazyFrame,
-    metrics: Mapping[str, CurveMetric],
+    metrics_by_name: Mapping[str, CurveMetric],
     extra_columns: Sequence[
         str
     ] = (),  # columns of the populations that stay, beside those of the segments
@@ -87,10 +87,10 @@ def build_influences(
         segments = segments.with_columns(
             (pl.col(SquareSegment.FPR_BEFORE) - square_fpr_above).alias(SquareSegment.FPR_GAP)
         )
-    for key, depends_on_eta in ((Group.NUMBER, False), (Population.NUMBER, True)):
+    for key_column, depends_on_eta in ((Group.NUMBER, False), (Population.NUMBER, True)):
         influence_of_name = {
             name: metric.recipe.influence
-            for name, metric in metrics.items()
+            for name, metric in metrics_by_name.items()
             if metric.depends_on_eta == depends_on_eta and metric.recipe.influence is not None
         }
         if influence_of_name:
@@ -101,68 +101,85 @@ def build_influences(
                     segments, on=Group.NUMBER, maintain_order="left_right"
                 )
             segment = curves.make_rows(pl.col)
-            influence_rows = add_influences(influence_rows, segment, key, influence_of_name)
-            influence_rows = subtract_means(influence_rows, key, influence_of_name)
-            yield InfluenceTable(key, list(influence_of_name), influence_rows, curves.has_square_shares)
+            influence_rows = add_influences(influence_rows, segment, key_column, influence_of_name)
+            influence_rows = subtract_means(influence_rows, key_column, influence_of_name)
+            yield InfluenceTable(
+                key_column, list(influence_of_name), influence_rows, curves.has_square_shares
+            )
 
 
 def add_influences(
-    influence_rows: pl.LazyFrame, segment: SegmentValues, key: str, influences: Mapping[str, Influence]
+    influence_rows: pl.LazyFrame,
+    segment: SegmentValues,
+    key_column: str,
+    influence_of_name: Mapping[str, Influence],
 ) -> pl.LazyFrame:
     """Add `<name>_pos`, `<name>_neg` and `<name>_gap`: influences of examples of a row."""
     sum_exprs: dict[str, pl.Expr] = {}
     influence_exprs: dict[str, pl.Expr] = {}
-    for name, influence in influences.items():
+    for name, influence in influence_of_name.items():
         sum_exprs |= influence.sums(segment)
-        terms = (influence.positive, influence.negative, influence.between)
+        kind_functions = (influence.positive, influence.negative, influence.between)
         influence_exprs |= {
-            f"{name}_{kind}": term(segment) for kind, term in zip(_KINDS, terms, strict=True)
+            f"{name}_{kind}": kind_function(segment)
+            for kind, kind_function in zip(_KINDS, kind_functions, strict=True)
         }
     # The influence sums over this score and lower ones: a constant minus the sum over higher ones, and
     # constants do not change a variance. One shift over all curves takes a tenth of one within each.
-    is_in_curve = pl.col(key) == pl.col(key).shift(1)  # and not its first row
+    is_in_curve = pl.col(key_column) == pl.col(key_column).shift(1)  # and not its first row
     sums_above = (
         pl.when(is_in_curve).then(pl.col(name).shift(1)).otherwise(0.0).alias(name) for name in sum_exprs
     )
     influence_rows = influence_rows.with_columns(**sum_exprs)
-    sums_so_far = (pl.col(name).cum_sum().over(key) for name in sum_exprs)
+    sums_so_far = (pl.col(name).cum_sum().over(key_column) for name in sum_exprs)
     influence_rows = influence_rows.with_columns(sums_so_far)
     return influence_rows.with_columns(sums_above).with_columns(**influence_exprs)
 
 
-def subtract_means(influence_rows: pl.LazyFrame, key: str, names: Iterable[str]) -> pl.LazyFrame:
+def subtract_means(
+    influence_rows: pl.LazyFrame, key_column: str, metric_names: Iterable[str]
+) -> pl.LazyFrame:
     """Subtract from influences their means by class, and add `<name>_pos_size` and `<name>_neg_size`."""
     # A size is a power of two just above the largest influence of the class before that.
     size_exprs, mean_exprs, centred_exprs = {}, {}, []
-    for name, (side, shares) in product(names, _CLASS_SHARES.items()):
-        kinds = [f"{name}_{kind}" for kind in shares]
-        size_name, mean_name = f"{name}_{side}_size", f"{name}_{side}_mean"
-        largest_influence = pl.max_horizontal(pl.col(kinds).abs()).max().over(key)
-        size_exprs[size_name] = round_up_to_power_of_two(largest_influence)
-        mean_terms = to_whole_shares(_sum_kinds(name, side, shares))
-        mean_exprs[mean_name] = sum_shares(mean_terms).over(key) * pl.col(size_name)
-        centred_exprs.append(pl.col(kinds) - pl.col(mean_name))
+    for name, (class_name, share_column_of_kind) in product(metric_names, _CLASS_SHARES.items()):
+        kind_columns = [f"{name}_{kind}" for kind in share_column_of_kind]
+        size_column, mean_column = f"{name}_{class_name}_size", f"{name}_{class_name}_mean"
+        largest_influence = pl.max_horizontal(pl.col(kind_columns).abs()).max().over(key_column)
+        size_exprs[size_column] = round_up_to_power_of_two(largest_influence)
+        mean_terms = to_whole_shares(_sum_kinds(name, class_name, share_column_of_kind))
+        mean_exprs[mean_column] = sum_shares(mean_terms).over(key_column) * pl.col(size_column)
+        centred_exprs.append(pl.col(kind_columns) - pl.col(mean_column))
     influence_rows = influence_rows.with_columns(**size_exprs).with_columns(**mean_exprs)
     return influence_rows.with_columns(centred_exprs)
 
 
-def compute_variances(influences: InfluenceTable) -> pl.LazyFrame:
+def compute_variances(influence_table: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: the variances `<name>_pos` and `<name>_neg` of the influences."""
     # Of examples with weights they are means of squares by the squares of weights, so that over an
     # effective size W**2 / (sum of w**2) they are design-based variances. A tilt is such a mean of the
     # influences themselves, which is not 0 where heavy examples are unlike light ones.
-    key, names, score_rows, is_weighted = influences
-    shares = _SQUARE_SHARES if is_weighted else _CLASS_SHARES
-    powers = {"": 2, "_tilt": 1} if is_weighted else {"": 2}
+    key_column, metric_names, score_rows, is_weighted = influence_table
+    share_columns_of_class = _SQUARE_SHARES if is_weighted else _CLASS_SHARES
+    power_of_ending = {"": 2, "_tilt": 1} if is_weighted else {"": 2}
     term_exprs, variance_exprs = {}, {}
-    for name, side, (kind, power) in product(names, _CLASS_SHARES, powers.items()):
+    for name, class_name, (ending, power) in product(
+        metric_names, _CLASS_SHARES, power_of_ending.items()
+    ):
         # Less their mean, influences are at most twice as large as before.
-        power_term = _sum_kinds(name, side, shares[side], power=power)
-        variance_name, size = f"{name}_{side}{kind}", pl.col(f"{name}_{side}_size").first()
-        term_exprs[variance_name] = to_whole_shares(power_term / 4)
-        variance_exprs[variance_name] = sum_shares(pl.col(variance_name)) * 4 * size**power
-    size_names = [f"{name}_{side}_size" for name in names for side in _CLASS_SHARES]
-    return score_rows.select(key, *size_names, **term_exprs).group_by(key).agg(**variance_exprs)
+        power_term = _sum_kinds(name, class_name, share_columns_of_class[class_name], power=power)
+        variance_column, size = (
+            f"{name}_{class_name}{ending}",
+            pl.col(f"{name}_{class_name}_size").first(),
+        )
+        term_exprs[variance_column] = to_whole_shares(power_term / 4)
+        variance_exprs[variance_column] = sum_shares(pl.col(variance_column)) * 4 * size**power
+    size_columns = [f"{name}_{class_name}_size" for name in metric_names for class_name in _CLASS_SHARES]
+    return (
+        score_rows.select(key_column, *size_columns, **term_exprs)
+        .group_by(key_column)
+        .agg(**variance_exprs)
+    )
 
 
 _KINDS = ("pos", "neg", "gap")  # of influences: of positives, of negatives on a row, and above it
@@ -175,39 +192,44 @@ _SQUARE_SHARES = {
 """The same, with the share of the squared weights of the class."""
 
 
-def _sum_kinds(name: str, side: str, shares: Mapping[str, str], *, power: int = 1) -> pl.Expr:
+def _sum_kinds(
+    name: str, class_name: str, share_column_of_kind: Mapping[str, str], *, power: int = 1
+) -> pl.Expr:
     """Return the contribution of a row to the mean of a class: of influences by size, or of squares."""
-    size = pl.col(f"{name}_{side}_size")
-    influences_and_shares = ((pl.col(f"{name}_{kind}"), pl.col(share)) for kind, share in shares.items())
+    size = pl.col(f"{name}_{class_name}_size")
+    influences_and_shares = (
+        (pl.col(f"{name}_{kind}"), pl.col(share_column))
+        for kind, share_column in share_column_of_kind.items()
+    )
     return pl.sum_horizontal(
         (influence / size) ** power * share for influence, share in influences_and_shares
     )
 
 
-def add_places(rows: pl.LazyFrame) -> pl.LazyFrame:
+def add_places(example_rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add PLACE, the number of scores of positives above, and whether an example IS_TIED to one."""
     scores = pl.col(Row.SCORE).filter(pl.col(Row.POS) > 0).drop_nulls().unique().sort(descending=True)
     n_higher = scores.search_sorted(pl.col(Row.SCORE), side="left", descending=True).cast(pl.Int64)
     # What was never scored lies below all of them, as one more score.
     is_unscored = pl.col(Row.SCORE).is_null()
     n_higher = pl.when(is_unscored).then(scores.len().cast(pl.Int64)).otherwise(n_higher)
-    rows = rows.with_columns(n_higher.over(Group.NUMBER).alias(PLACE))
+    example_rows = example_rows.with_columns(n_higher.over(Group.NUMBER).alias(PLACE))
     # Scores below all positives find the null at the end; so do all scores where there are no positives.
     next_score = scores.extend_constant(None, 1).gather(pl.col(PLACE))
     is_tied = is_unscored | (next_score == pl.col(Row.SCORE)).fill_null(False)
-    return rows.with_columns(is_tied.over(Group.NUMBER).alias(IS_TIED))
+    return example_rows.with_columns(is_tied.over(Group.NUMBER).alias(IS_TIED))
 
 
-def join_influences(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
+def join_influences(cells: pl.LazyFrame, influence_table: InfluenceTable) -> pl.LazyFrame:
     """Return cells of a place beside their influences, `<name>_pos` and `<name>_neg`, and both sizes."""
-    kinds = (*_KINDS, "pos_size", "neg_size")
-    influence_columns = [f"{name}_{kind}" for name in influences.names for kind in kinds]
-    key_columns = dict.fromkeys((Group.NUMBER, influences.key, PLACE))
+    endings = (*_KINDS, "pos_size", "neg_size")
+    influence_columns = [f"{name}_{ending}" for name in influence_table.names for ending in endings]
+    key_columns = dict.fromkeys((Group.NUMBER, influence_table.key, PLACE))
     return cells.join(
-        influences.score_rows.select(*key_columns, *influence_columns), on=[Group.NUMBER, PLACE]
+        influence_table.score_rows.select(*key_columns, *influence_columns), on=[Group.NUMBER, PLACE]
     ).with_columns(
         pl.when(IS_TIED).then(f"{name}_neg").otherwise(f"{name}_gap").alias(f"{name}_neg")
-        for name in influences.names
+        for name in influence_table.names
     )
 
 
@@ -216,17 +238,18 @@ def standard_error(name: str, influence: Influence, least_variance: pl.Expr | No
 
     The part of the negatives is at least `least_variance`.
     """
-    size_of_side = {side: pl.col(size) for side, size in CLASS_SIZE_COLUMNS.items()}
-    variance_of_side = {side: pl.col(f"{name}_{side}") for side in size_of_side}
+    size_of_class = {class_name: pl.col(size) for class_name, size in CLASS_SIZE_COLUMNS.items()}
+    variance_of_class = {class_name: pl.col(f"{name}_{class_name}") for class_name in size_of_class}
     pos_variance, neg_variance = (
-        variance_of_side[side] / repeat_in_rows(size - influence.ddof, variance_of_side[side])
-        for side, size in size_of_side.items()
+        variance_of_class[class_name]
+        / repeat_in_rows(size - influence.ddof, variance_of_class[class_name])
+        for class_name, size in size_of_class.items()
     )
     if least_variance is not None:
         neg_variance = pl.max_horizontal(neg_variance, least_variance)
     error = (pos_variance + neg_variance).sqrt()
     # One example does not show how much examples differ.
-    has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in size_of_side.values())
+    has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in size_of_class.values())
     return pl.when(has_two_of_each & error.is_finite()).then(error)
 
 
@@ -264,45 +287,59 @@ _SIZES_OF_CLASSES = {
 
 def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
-    rows = build_numbered_rows(table, sweep.groups, whole=True)
-    placed_rows = add_places(rows).group_by(Group.NUMBER, Row.CLUSTER, PLACE, IS_TIED)
-    cells = placed_rows.agg(pl.col(Row.POS, Row.NEG).sum())
+    example_rows = build_numbered_rows(table, sweep.groups, whole=True)
+    cell_groups = add_places(example_rows).group_by(Group.NUMBER, Row.CLUSTER, PLACE, IS_TIED)
+    cells = cell_groups.agg(pl.col(Row.POS, Row.NEG).sum())
     share_exprs = []
-    for name in _SIZES_OF_CLASSES:
-        amount, total = pl.col(name).cast(pl.Float64), pl.col(name).sum().over(Group.NUMBER)
+    for class_column in _SIZES_OF_CLASSES:
+        amount, total = (
+            pl.col(class_column).cast(pl.Float64),
+            pl.col(class_column).sum().over(Group.NUMBER),
+        )
         share_exprs.append(amount / repeat_in_rows(total.cast(pl.Float64), amount))
     return cells.with_columns(share_exprs).cache()  # read for the sizes, and for each kind of influences
 
 
 def join_cluster_sizes(populations: pl.LazyFrame, cells: pl.LazyFrame) -> pl.LazyFrame:
     """Set the sizes of populations to what classes of `cells` count as, and add CLUSTER_COLUMNS."""
-    share_exprs = {name: to_whole_shares(pl.col(name).fill_nan(0.0)) for name in _SIZES_OF_CLASSES}
+    share_exprs = {
+        class_column: to_whole_shares(pl.col(class_column).fill_nan(0.0))
+        for class_column in _SIZES_OF_CLASSES
+    }
     share_rows = cells.select(Group.NUMBER, Row.CLUSTER, **share_exprs)
     cluster_groups = share_rows.group_by(Group.NUMBER, Row.CLUSTER)
     # A cluster moves the logit of the prevalence by its fraction of positives less that of negatives.
-    cluster_squares = cluster_groups.agg(sum_shares(pl.col(name)) for name in _SIZES_OF_CLASSES).select(
+    cluster_squares = cluster_groups.agg(
+        sum_shares(pl.col(class_column)) for class_column in _SIZES_OF_CLASSES
+    ).select(
         Group.NUMBER,
-        *(to_whole_shares(pl.col(name) ** 2) for name in _SIZES_OF_CLASSES),
+        *(to_whole_shares(pl.col(class_column) ** 2) for class_column in _SIZES_OF_CLASSES),
         to_whole_shares((pl.col(Row.POS) - pl.col(Row.NEG)) ** 2).alias(CLUSTER_ETA_VARIANCE),
     )
-    cluster_count = pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
     group_sums = cluster_squares.group_by(Group.NUMBER).agg(
-        sum_shares(pl.exclude(Group.NUMBER)), cluster_count
+        sum_shares(pl.exclude(Group.NUMBER)), pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
     )
     n_clusters = pl.col(_N_CLUSTERS)
-    class_of_size = {size: name for name, names in _SIZES_OF_CLASSES.items() for size in names}
-    example_counts = (
-        pl.when(pl.col(name) > 0).then(1 / pl.col(name)).alias(size)
-        for size, name in class_of_size.items()
+    class_column_of_size = {
+        size_column: class_column
+        for class_column, size_columns in _SIZES_OF_CLASSES.items()
+        for size_column in size_columns
+    }
+    example_count_exprs = (
+        pl.when(pl.col(class_column) > 0).then(1 / pl.col(class_column)).alias(size_column)
+        for size_column, class_column in class_column_of_size.items()
     )
     eta_variance = pl.col(CLUSTER_ETA_VARIANCE) * (n_clusters / (n_clusters - 1))
-    group_sizes = group_sums.select(Group.NUMBER, _N_CLUSTERS, eta_variance, *example_counts)
+    group_sizes = group_sums.select(Group.NUMBER, _N_CLUSTERS, eta_variance, *example_count_exprs)
     freedom = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG) - 1
     group_sizes = group_sizes.with_columns(freedom.alias(STUDENT_FREEDOM))
-    populations_of_rows = populations.rename(
-        {names[0]: ROW_SIZES[name] for name, names in _SIZES_OF_CLASSES.items()}
+    renamed_populations = populations.rename(
+        {
+            size_columns[0]: ROW_SIZES[class_column]
+            for class_column, size_columns in _SIZES_OF_CLASSES.items()
+        }
     )
-    return populations_of_rows.drop(*class_of_size, strict=False).join(
+    return renamed_populations.drop(*class_column_of_size, strict=False).join(
         group_sizes, on=Group.NUMBER, how="left", maintain_order="left"
     )
 
@@ -310,8 +347,8 @@ def join_cluster_sizes(populations: pl.LazyFrame, cells: pl.LazyFrame) -> pl.Laz
 def grow_unseen_shares(value_name: str) -> list[pl.Expr]:
     """Return Unseen.SHARE and MISSED_SHARE of a cluster, over the variances of a value by class."""
     row_variance = pl.lit(0.0)
-    for side, class_column in (("pos", Row.POS), ("neg", Row.NEG)):
-        variance, size = pl.col(f"{value_name}_{side}"), pl.col(ROW_SIZES[class_column])
+    for class_name, class_column in (("pos", Row.POS), ("neg", Row.NEG)):
+        variance, size = pl.col(f"{value_name}_{class_name}"), pl.col(ROW_SIZES[class_column])
         row_variance = row_variance + variance / repeat_in_rows(size, variance)
     # One unseen row of n + 1 is a share s = 1 / (n + 1). A cluster worth d rows is d / (n + d).
     design_effect = (cluster_standard_error(value_name) ** 2 / row_variance).fill_nan(1.0)
@@ -324,51 +361,55 @@ def grow_unseen_shares(value_name: str) -> list[pl.Expr]:
 
 def find_freedom(name: str) -> dict[str, pl.Expr]:
     """Return `<name>_freedom`, the degrees of freedom of an error, for Student's quantile."""
-    n_carrying = pl.col(f"{name}_of_clusters") ** 2 / pl.col(f"{name}_of_fourths")
-    freedom = 2 / (1 / n_carrying - 1 / pl.col(_N_CLUSTERS))
+    n_carrying_clusters = pl.col(f"{name}_of_clusters") ** 2 / pl.col(f"{name}_of_fourths")
+    freedom = 2 / (1 / n_carrying_clusters - 1 / pl.col(_N_CLUSTERS))
     freedom = pl.min_horizontal(freedom.fill_nan(None), STUDENT_FREEDOM).clip(lower_bound=1.0)
     return {f"{name}_freedom": freedom}
 
 
-def compute_cluster_variances(cells: pl.LazyFrame, influences: InfluenceTable) -> pl.LazyFrame:
+def compute_cluster_variances(cells: pl.LazyFrame, influence_table: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: what `add_up_clusters` has, the variances apart from G / (G - 1)."""
     # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
-    terms_and_sizes = {
+    term_and_size_of_name = {
         name: (
             pl.col(f"{name}_pos") * pl.col(Row.POS).fill_nan(0.0)
             + pl.col(f"{name}_neg") * pl.col(Row.NEG).fill_nan(0.0),
             4 * pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size"),
         )
-        for name in influences.names
+        for name in influence_table.names
     }
-    return add_up_clusters(join_influences(cells, influences), [influences.key], terms_and_sizes)
+    return add_up_clusters(
+        join_influences(cells, influence_table), [influence_table.key], term_and_size_of_name
+    )
 
 
 def add_up_clusters(
-    cells: pl.LazyFrame, keys: Sequence[str], terms_and_sizes: Mapping[str, tuple[pl.Expr, pl.Expr]]
+    cells: pl.LazyFrame,
+    key_columns: Sequence[str],
+    term_and_size_of_name: Mapping[str, tuple[pl.Expr, pl.Expr]],
 ) -> pl.LazyFrame:
     """Return `<name>_of_clusters` and `_of_fourths`, sums of powers of terms that a cluster adds up."""
     # Beside a term stands a power of two that no such sum exceeds, equal on all rows of a key.
     share_exprs = {
         name: to_whole_shares(cluster_term / size)
-        for name, (cluster_term, size) in terms_and_sizes.items()
+        for name, (cluster_term, size) in term_and_size_of_name.items()
     }
-    bound_exprs = {f"{name}_most": size for name, (_, size) in terms_and_sizes.items()}
-    sum_columns = (sum_shares(pl.col(name)).alias(name) for name in terms_and_sizes)
-    share_rows = cells.select(*keys, Row.CLUSTER, **share_exprs, **bound_exprs)
-    cluster_groups = share_rows.group_by(*keys, Row.CLUSTER)
+    bound_exprs = {f"{name}_most": size for name, (_, size) in term_and_size_of_name.items()}
+    sum_exprs = (sum_shares(pl.col(name)).alias(name) for name in term_and_size_of_name)
+    share_rows = cells.select(*key_columns, Row.CLUSTER, **share_exprs, **bound_exprs)
+    cluster_groups = share_rows.group_by(*key_columns, Row.CLUSTER)
     power_of_ending = {"of_clusters": 2, "of_fourths": 4}
-    power_terms = {
+    power_exprs = {
         f"{name}_{ending}": to_whole_shares(pl.col(name) ** power)
-        for name in terms_and_sizes
+        for name in term_and_size_of_name
         for ending, power in power_of_ending.items()
     }
-    cluster_powers = cluster_groups.agg(*sum_columns, pl.col(*bound_exprs).first()).select(
-        *keys, *bound_exprs, **power_terms
+    cluster_powers = cluster_groups.agg(*sum_exprs, pl.col(*bound_exprs).first()).select(
+        *key_columns, *bound_exprs, **power_exprs
     )
-    return cluster_powers.group_by(keys).agg(
+    return cluster_powers.group_by(key_columns).agg(
         sum_shares(pl.col(f"{name}_{ending}")) * pl.col(f"{name}_most").first() ** power
-        for name in terms_and_sizes
+        for name in term_and_size_of_name
         for ending, power in power_of_ending.items()
     )
 
@@ -425,8 +466,8 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
     part_rows = join_groups(part_rows, field_rows, table.by).rename(
         {Group.NUMBER: PART, _FIELD_NUMBER: Group.NUMBER}
     )
-    size_names = (*CLASS_WEIGHTS.values(), *CLASS_SIZE_COLUMNS.values())
-    part_rows = part_rows.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG, *size_names).cache()
+    size_columns = (*CLASS_WEIGHTS.values(), *CLASS_SIZE_COLUMNS.values())
+    part_rows = part_rows.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG, *size_columns).cache()
     n_rises = (pl.col(Sweep.CUM_POS) > pl.col(Sweep.CUM_POS_ABOVE)).cast(pl.Int64)
     score_places = sweep.rows.select(Group.NUMBER, Row.SCORE, n_rises.alias(PLACE))
     score_places = score_places.with_columns(
@@ -435,49 +476,61 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
     example_rows = build_numbered_rows(parts_table, part_groups).rename({Group.NUMBER: PART})
     part_sizes = part_rows.select(PART, Group.NUMBER, Group.N_POS, Group.N_NEG)
     example_rows = example_rows.join(part_sizes, on=PART)
-    cells = example_rows.join(score_places, on=[Group.NUMBER, Row.SCORE]).group_by(
+    cell_groups = example_rows.join(score_places, on=[Group.NUMBER, Row.SCORE]).group_by(
         Group.NUMBER, PART, PLACE, IS_TIED
     )
     # Counts are whole, so that sums of floats lose nothing.
-    cell_counts = cells.agg(pl.col(Row.POS, Row.NEG).sum(), pl.col(Group.N_POS, Group.N_NEG).first())
-    share_columns = (
-        (pl.col(share_name) / pl.col(class_size)).alias(share_name)
-        for share_name, class_size, *_ in _PART_CLASS_COLUMNS.values()
+    cell_counts = cell_groups.agg(
+        pl.col(Row.POS, Row.NEG).sum(), pl.col(Group.N_POS, Group.N_NEG).first()
+    )
+    share_exprs = (
+        (pl.col(share_column) / pl.col(class_size)).alias(share_column)
+        for share_column, class_size, *_ in _PART_CLASS_COLUMNS.values()
     )
     return PartCells(
-        cell_counts.with_columns(share_columns).drop(Group.N_POS, Group.N_NEG).cache(), part_rows
+        cell_counts.with_columns(share_exprs).drop(Group.N_POS, Group.N_NEG).cache(), part_rows
     )
 
 
-def compute_part_variances(part_cells: PartCells, influences: InfluenceTable) -> pl.LazyFrame:
+def compute_part_variances(part_cells: PartCells, influence_table: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: `<name>_pos` and `<name>_neg`, which `standard_error` reads."""
     # Of both classes of the field, times the effective sizes less 1.
-    key, names, *_ = influences
-    size_names = [f"{name}_{side}_size" for name in names for side in _PART_CLASS_COLUMNS]
+    key_column, metric_names, *_ = influence_table
+    size_columns = [
+        f"{name}_{class_name}_size" for name in metric_names for class_name in _PART_CLASS_COLUMNS
+    ]
     moment_exprs = {}
-    for name, side in product(names, _PART_CLASS_COLUMNS):
+    for name, class_name in product(metric_names, _PART_CLASS_COLUMNS):
         # Less their mean over the field, influences are at most twice the size.
-        scaled_influence = pl.col(f"{name}_{side}") / (2 * pl.col(f"{name}_{side}_size"))
+        scaled_influence = pl.col(f"{name}_{class_name}") / (2 * pl.col(f"{name}_{class_name}_size"))
         for power in (1, 2):
-            moment_term = scaled_influence**power * pl.col(_PART_CLASS_COLUMNS[side][0])
+            moment_term = scaled_influence**power * pl.col(_PART_CLASS_COLUMNS[class_name][0])
             moment_term = moment_term.fill_nan(0.0).fill_null(0.0)
-            moment_exprs[f"{name}_{side}_{power}"] = to_whole_shares(moment_term)
-    cell_rows = join_influences(part_cells.cells, influences)
-    part_groups = cell_rows.select(key, PART, *size_names, **moment_exprs).group_by(key, PART)
-    sum_columns = [sum_shares(pl.col(moment)).alias(moment) for moment in moment_exprs]
-    part_rows = part_groups.agg(sum_columns + [pl.col(size_name).first() for size_name in size_names])
+            moment_exprs[f"{name}_{class_name}_{power}"] = to_whole_shares(moment_term)
+    cell_rows = join_influences(part_cells.cells, influence_table)
+    part_groups = cell_rows.select(key_column, PART, *size_columns, **moment_exprs).group_by(
+        key_column, PART
+    )
+    sum_exprs = [sum_shares(pl.col(moment)).alias(moment) for moment in moment_exprs]
+    part_rows = part_groups.agg(
+        sum_exprs + [pl.col(size_column).first() for size_column in size_columns]
+    )
     part_rows = part_rows.join(part_cells.parts.drop(Group.NUMBER), on=PART)
     term_exprs, total_exprs = {}, {}
-    for name, (side, (_, size_name, weight_name, effective_name)) in product(
-        names, _PART_CLASS_COLUMNS.items()
+    for name, (class_name, (_, size_column, weight_column, effective_column)) in product(
+        metric_names, _PART_CLASS_COLUMNS.items()
     ):
-        mean, mean_square = pl.col(f"{name}_{side}_1"), pl.col(f"{name}_{side}_2")
-        n_examples, weight = pl.col(size_name), pl.col(weight_name)
+        mean, mean_square = pl.col(f"{name}_{class_name}_1"), pl.col(f"{name}_{class_name}_2")
+        n_examples, weight = pl.col(size_column), pl.col(weight_column)
         variance_within = (mean_square - mean * mean).clip(lower_bound=0.0) / (n_examples - 1)
         variance = pl.when(n_examples > 1).then(variance_within).otherwise(mean_square)
-        column = f"{name}_{side}"
-        term_exprs[column] = to_whole_shares((weight * weight * variance).fill_nan(0.0).fill_null(0.0))
-        scale = 4 * pl.col(f"{column}_size").first() ** 2
-        total_exprs[column] = sum_shares(pl.col(column)) * scale * (pl.col(effective_name).first() - 1)
-    term_rows = part_rows.select(key, *size_names, *CLASS_SIZE_COLUMNS.values(), **term_exprs)
-    return term_rows.group_by(key).agg(**total_exprs)
+        class_column = f"{name}_{class_name}"
+        term_exprs[class_column] = to_whole_shares(
+            (weight * weight * variance).fill_nan(0.0).fill_null(0.0)
+        )
+        scale = 4 * pl.col(f"{class_column}_size").first() ** 2
+        total_exprs[class_column] = (
+            sum_shares(pl.col(class_column)) * scale * (pl.col(effective_column).first() - 1)
+        )
+    term_rows = part_rows.select(key_column, *size_columns, *CLASS_SIZE_COLUMNS.values(), **term_exprs)
+    return term_rows.group_by(key_column).agg(**total_exprs)

@@ -65,8 +65,8 @@ def build_group_values(
             "needs one prevalence (or eta=None, each group's own)"
         )
     row_columns = [Population.NUMBER, Population.ETA_ROW, Population.COPY, Group.NUMBER, EtaError.IS_OWN]
-    values = build_summary_table(table, grid, metrics, smooth=smooth, row_columns=row_columns)
-    return values.with_columns(pl.when(~pl.col(EtaError.IS_OWN)).then("eta").alias("eta"))
+    group_values = build_summary_table(table, grid, metrics, smooth=smooth, row_columns=row_columns)
+    return group_values.with_columns(pl.when(~pl.col(EtaError.IS_OWN)).then("eta").alias("eta"))
 
 
 def list_row_keys(key_dtypes: Mapping[str, pl.DataType], grid: EtaTable) -> list[str]:
@@ -86,44 +86,47 @@ def build_mean_summary(
     """Return the result of `summary(mean_over=)`, one row per group, prevalence and metric."""
     key_dtypes, error_columns = mean_groups.list_keys(table), [STANDARD_ERROR, "low", "high", DOUBT]
     check_group_names(key_dtypes, [N_GROUPS, *error_columns])
-    row_keys = list_row_keys(key_dtypes, grid)
-    values = build_group_values(table, grid, metrics, mean_groups, smooth=smooth)
-    sizes = [
+    row_key_columns = list_row_keys(key_dtypes, grid)
+    group_values = build_group_values(table, grid, metrics, mean_groups, smooth=smooth)
+    size_exprs = [
         pl.when(pl.col(name).is_null().any()).then(None).otherwise(pl.col(name).sum()).alias(name)
         for name in ("n_pos", "n_neg")
     ]
-    mean_rows = average_values(values, row_keys, "value", sizes)
+    mean_rows = average_values(group_values, row_key_columns, "value", size_exprs)
     mean_rows = mean_rows.sort(*key_dtypes, "eta", Population.ETA_ROW, Population.COPY)
-    columns = ["n_pos", "n_neg", N_GROUPS, "metric", "value"]
+    column_names = ["n_pos", "n_neg", N_GROUPS, "metric", "value"]
     if interval_options is not None:
         mean_rows = add_intervals(
             mean_rows, "value", pl.lit(z_value(interval_options.level)), mean_groups
         )
         mean_rows = cut_to_ranges(mean_rows, {metric.name: metric.range for metric in metrics})
-        columns += error_columns
-    return mean_rows.select(*key_dtypes, "eta", *grid.carried_columns, *columns)
+        column_names += error_columns
+    return mean_rows.select(*key_dtypes, "eta", *grid.carried_columns, *column_names)
 
 
 def average_values(
-    rows: pl.LazyFrame, keys: Sequence[str], name: str, aggregate_exprs: Sequence[pl.Expr] = ()
+    rows: pl.LazyFrame,
+    key_columns: Sequence[str],
+    value_column: str,
+    aggregate_exprs: Sequence[pl.Expr] = (),
 ) -> pl.LazyFrame:
     """Return the mean of a column over rows of equal keys that have a value, its error, and N_GROUPS.
 
     The result has the columns of `aggregate_exprs`, too.
     """
-    mean_rows = aggregate_by(rows, keys, [*aggregate_exprs, pl.col(name).drop_nulls()])
+    mean_rows = aggregate_by(rows, key_columns, [*aggregate_exprs, pl.col(value_column).drop_nulls()])
     # A sorted list, because the order in which groups come must not change a bit of a sum.
-    mean_rows = mean_rows.with_columns(pl.col(name).list.sort())
-    values, n_groups = pl.col(name).list, pl.col(name).list.len().cast(pl.Int64)
+    mean_rows = mean_rows.with_columns(pl.col(value_column).list.sort())
+    value_lists, n_groups = pl.col(value_column).list, pl.col(value_column).list.len().cast(pl.Int64)
     return mean_rows.with_columns(
-        values.mean().alias(name),
-        (values.std() / n_groups.cast(pl.Float64).sqrt()).alias(STANDARD_ERROR),
+        value_lists.mean().alias(value_column),
+        (value_lists.std() / n_groups.cast(pl.Float64).sqrt()).alias(STANDARD_ERROR),
         n_groups.alias(N_GROUPS),
     )
 
 
 def add_intervals(
-    mean_rows: pl.LazyFrame, name: str, n_deviations: pl.Expr, mean_groups: MeanGroups
+    mean_rows: pl.LazyFrame, value_column: str, n_deviations: pl.Expr, mean_groups: MeanGroups
 ) -> pl.LazyFrame:
     """Add `low`, `high` and DOUBT to means: as many errors to either side as of a normal mean.
 
@@ -137,7 +140,7 @@ def add_intervals(
     if mean_groups.share_examples:
         condition_of_reason = {"groups share examples": pl.lit(True)}
     return mean_rows.with_columns(
-        low=pl.col(name) - half_width,
-        high=pl.col(name) + half_width,
+        low=pl.col(value_column) - half_width,
+        high=pl.col(value_column) + half_width,
         doubt=find_first_doubt(condition_of_reason, error.is_not_null()),
     )

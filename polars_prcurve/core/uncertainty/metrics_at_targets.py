@@ -50,18 +50,18 @@ class SplitMetrics(NamedTuple):
 
 def separate_targets(metrics_by_name: Mapping[str, CurveMetric], *, finds_rows: bool) -> SplitMetrics:
     """Return the metrics at targets, and all others; only those at thresholds if no rows are found."""
-    split = SplitMetrics({}, {})
+    split_metrics = SplitMetrics({}, {})
     for name, metric in metrics_by_name.items():
         is_at_target = metric.is_at_threshold or (finds_rows and metric.recipe.at_target is not None)
-        split[0 if is_at_target else 1][name] = metric
-    return split
+        split_metrics[0 if is_at_target else 1][name] = metric
+    return split_metrics
 
 
-def refuse_weighted_clusters(sample: SampleKind) -> None:
+def refuse_weighted_clusters(sample_kind: SampleKind) -> None:
     """Raise where the errors of rates at a threshold are not known, as of weighted rows in clusters."""
-    if sample.joins_rows and sample.is_weighted:
+    if sample_kind.joins_rows and sample_kind.is_weighted:
         raise PrcError(
-            f"leave out weight= or {sample.word}=: with both, only summary() of an area, such as "
+            f"leave out weight= or {sample_kind.word}=: with both, only summary() of an area, such as "
             "average_precision, has an interval"
         )
 
@@ -84,15 +84,17 @@ def add_values_at_targets(
     The standard error is null, since both ends of an interval are computed by themselves.
     """
     for has_threshold in (False, True):
-        chosen_by_name = {
+        chosen_metrics_by_name = {
             name: metric
             for name, metric in metrics_by_name.items()
             if metric.is_at_threshold == has_threshold
         }
-        if chosen_by_name:
+        if chosen_metrics_by_name:
             bands = _choose_bands(table, interval_options, has_threshold=has_threshold)
             has_intervals = interval_options is not None
-            value_rows = _find_values(table, grid, chosen_by_name, bands, has_intervals=has_intervals)
+            value_rows = _find_values(
+                table, grid, chosen_metrics_by_name, bands, has_intervals=has_intervals
+            )
             population_values = population_values.join(value_rows, on=Population.NUMBER, how="left")
     return population_values
 
@@ -187,20 +189,20 @@ def _spend_budgets(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.L
     """
     is_budget = pl.col("criterion").is_in(ALERT_WORDS)
     n_more = pl.when(is_budget).then(0.5).otherwise(0.0)
-    rates = {name: pl.col(name) for name in ("recall", "fpr", "eta")}
-    columns = []
+    rate_exprs = {name: pl.col(name) for name in ("recall", "fpr", "eta")}
+    end_exprs = []
     for metric in metrics:
-        value, changes = metric.from_columns(**rates), []
+        value, value_changes = metric.from_columns(**rate_exprs), []
         for rate, size_column in SIZE_COLUMNS.items():
             greater_rate = (pl.col(rate) + n_more / pl.col(size_column)).clip(upper_bound=1.0)
-            changes.append(metric.from_columns(**rates | {rate: greater_rate}) - value)
+            value_changes.append(metric.from_columns(**rate_exprs | {rate: greater_rate}) - value)
         low_end, high_end = (pl.col(f"{metric.name}_{end}") for end in ("low", "high"))
-        least, greatest = metric.range
-        columns += [
-            (low_end + pl.min_horizontal(*changes, 0.0)).clip(lower_bound=least),
-            (high_end + pl.max_horizontal(*changes, 0.0)).clip(upper_bound=greatest),
+        least_value, greatest_value = metric.range
+        end_exprs += [
+            (low_end + pl.min_horizontal(*value_changes, 0.0)).clip(lower_bound=least_value),
+            (high_end + pl.max_horizontal(*value_changes, 0.0)).clip(upper_bound=greatest_value),
         ]
-    return points.with_columns(columns)
+    return points.with_columns(end_exprs)
 
 
 def _doubt_steps(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.LazyFrame:
@@ -211,16 +213,18 @@ def _doubt_steps(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.Laz
     it, or just below these, may change a metric by more than a third of its interval.
     """
     is_budget = pl.col("criterion").is_in(ALERT_WORDS)
-    rates = {name: pl.col(name) for name in (*GREATEST_STEPS, "eta")}
-    below = rates | {rate: rates[rate] + pl.col(step) for rate, step in GREATEST_STEPS.items()}
-    columns = []
+    rate_exprs = {name: pl.col(name) for name in (*GREATEST_STEPS, "eta")}
+    rates_below = rate_exprs | {
+        rate: rate_exprs[rate] + pl.col(step) for rate, step in GREATEST_STEPS.items()
+    }
+    doubt_exprs = []
     for metric in metrics:
-        step = (metric.from_columns(**below) - metric.from_columns(**rates)).abs()
+        step = (metric.from_columns(**rates_below) - metric.from_columns(**rate_exprs)).abs()
         width = pl.col(f"{metric.name}_high") - pl.col(f"{metric.name}_low")
         is_coarse = is_budget & (step > width / 3)
         doubt = pl.coalesce(DOUBT, pl.when(is_coarse).then(pl.lit(EQUAL_SCORES)))
-        columns.append(doubt.alias(f"{metric.name}_{DOUBT}"))
-    return points.with_columns(columns)
+        doubt_exprs.append(doubt.alias(f"{metric.name}_{DOUBT}"))
+    return points.with_columns(doubt_exprs)
 
 
 def _list_values(
@@ -229,14 +233,14 @@ def _list_values(
     """Return the value of a point metric and, with intervals, standard error, both ends and doubt."""
     # Precision may be defined without positives, and a metric of a curve is not.
     is_defined = pl.col("recall").is_not_null() | (pl.col("criterion") == "threshold")
-    value, no_number = pl.when(is_defined).then(name), pl.lit(None, dtype=pl.Float64)
+    value, null_float = pl.when(is_defined).then(name), pl.lit(None, dtype=pl.Float64)
     if not has_intervals:
         return [value]
     if bands is None:
-        return [value, no_number, no_number, no_number, _doubt_all(table)]
-    ends = [f"{name}_low", f"{name}_high"]
-    doubt = f"{name}_{DOUBT}" if isinstance(bands, ModelBands) else DOUBT
-    return [value, no_number, *map(pl.col, ends), doubt_missing_ends(doubt, ends)]
+        return [value, null_float, null_float, null_float, _doubt_all(table)]
+    end_columns = [f"{name}_low", f"{name}_high"]
+    doubt_column = f"{name}_{DOUBT}" if isinstance(bands, ModelBands) else DOUBT
+    return [value, null_float, *map(pl.col, end_columns), doubt_missing_ends(doubt_column, end_columns)]
 
 
 def _doubt_all(table: ResolvedTable) -> pl.Expr:
@@ -244,5 +248,5 @@ def _doubt_all(table: ResolvedTable) -> pl.Expr:
     if not isinstance(table, ScoreTable):  # and points cannot be resampled
         return pl.when(lacks_size()).then(pl.lit("no sizes")).otherwise(pl.lit("few points"))
     has_both = has_class(table, Group.N_POS) & has_class(table, Group.N_NEG)
-    conditions = {"one class": ~has_both, "no formula: method='bootstrap'": pl.lit(True)}
-    return find_first_doubt(conditions, pl.lit(False))
+    condition_of_reason = {"one class": ~has_both, "no formula: method='bootstrap'": pl.lit(True)}
+    return find_first_doubt(condition_of_reason, pl.lit(False))

@@ -49,10 +49,8 @@ def needs_negatives(metric: CurveMetric | PointMetric) -> bool:
     if isinstance(metric, PointMetric):  # at equal alerts, among more and more negatives
         tp, fn, fp, tn = map(pl.col, _CELL_ROWS.columns)
         recall, fpr, eta = tp / (tp + fn), fp / (fp + tn), (tp + fn) / (tp + fn + fp + tn)
-        metric_value = metric.from_counts(
-            [tp, fn, fp, tn], (pl.lit(1.0), pl.lit(1.0)), (recall, fpr), eta
-        )
-        values = _CELL_ROWS.select(value=metric_value)["value"].to_list()
+        value_expr = metric.from_counts([tp, fn, fp, tn], (pl.lit(1.0), pl.lit(1.0)), (recall, fpr), eta)
+        values = _CELL_ROWS.select(value=value_expr)["value"].to_list()
     else:
         values = []
         for n_neg in _N_NEG_BELOW:

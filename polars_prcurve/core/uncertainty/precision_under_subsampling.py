@@ -116,20 +116,22 @@ def subsampled_precision(tp: int, n_pos: int, fp: int, n_neg: int, n_kept: int) 
     fpr_cv = math.nan
     if fp > 0:
         # A binomial fpr has the variance fpr (1 - fpr) / n_kept, and draws without replacement less.
-        correction = (n_neg - n_kept) / max(n_neg - 1, 1)
-        fpr_cv = math.sqrt((1 - fpr) / (fpr * n_kept) * correction)
+        finite_correction = (n_neg - n_kept) / max(n_neg - 1, 1)
+        fpr_cv = math.sqrt((1 - fpr) / (fpr * n_kept) * finite_correction)
     if tp == 0:
-        constant = 0.0 if fp > 0 else math.nan
-        quartiles = (constant, constant, constant)
-        return SubsampledPrecision(eta, adjusted_precision, constant, constant, quartiles, fpr_cv)
+        constant_value = 0.0 if fp > 0 else math.nan
+        quartiles = (constant_value, constant_value, constant_value)
+        return SubsampledPrecision(
+            eta, adjusted_precision, constant_value, constant_value, quartiles, fpr_cv
+        )
     kept_fp, probabilities = _kept_fp_distribution(fp, n_neg, n_kept)
     precisions = tp / (tp + kept_fp)
     mean = float(np.sum(probabilities * precisions))
     variance = float(np.sum(probabilities * (precisions - mean) ** 2))
     # Precision falls as kept rises, so its quantile q is at level 1 - q of kept. A sum of probabilities
     # that equals the level may be rounded to just below it.
-    quantile_places = np.searchsorted(np.cumsum(probabilities), np.array([0.75, 0.5, 0.25]) - _ROUNDING)
-    q1, median, q3 = (float(precision) for precision in precisions[quantile_places])
+    quantile_indices = np.searchsorted(np.cumsum(probabilities), np.array([0.75, 0.5, 0.25]) - _ROUNDING)
+    q1, median, q3 = (float(precision) for precision in precisions[quantile_indices])
     return SubsampledPrecision(
         eta, adjusted_precision, mean, math.sqrt(variance), (q1, median, q3), fpr_cv
     )
@@ -216,8 +218,8 @@ def build_subsample_table(
         (n_kept / n_neg).alias(Population.NEG_FACTOR),
     ).with_columns(metric_values([point.precision], table))
     statistics = _draw_samples(threshold_rows, n_repeats, seed).fill_nan(None)
-    columns = (*table.by, SUBSAMPLE_COLUMNS[0], *grid.carried_columns, *SUBSAMPLE_COLUMNS[1:])
-    return threshold_rows.hstack(statistics).lazy().select(*columns)
+    column_names = (*table.by, SUBSAMPLE_COLUMNS[0], *grid.carried_columns, *SUBSAMPLE_COLUMNS[1:])
+    return threshold_rows.hstack(statistics).lazy().select(*column_names)
 
 
 def _check_samples(threshold_rows: pl.DataFrame, table: ScoreTable) -> None:
@@ -290,7 +292,7 @@ def _compute_statistics(tp: NDArray[np.int64], kept_fp: NDArray[np.float64]) -> 
         low, q1, median, q3, high = np.quantile(precisions, [0, 0.25, 0.5, 0.75, 1], axis=1)
         excesses = precisions - low[:, None]  # exactly 0 for equal values, so their deviation is 0
         mean = np.minimum(low + excesses.mean(axis=1), high)
-        deviation = np.full(len(tp), np.nan)
+        standard_deviation = np.full(len(tp), np.nan)
         if precisions.shape[1] > 1:
-            deviation = np.where(n_defined > 1, excesses.std(axis=1, ddof=1), np.nan)
-    return np.column_stack([mean, deviation, low, q1, median, q3, high])
+            standard_deviation = np.where(n_defined > 1, excesses.std(axis=1, ddof=1), np.nan)
+    return np.column_stack([mean, standard_deviation, low, q1, median, q3, high])

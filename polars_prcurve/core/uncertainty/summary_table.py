@@ -62,9 +62,9 @@ _AREA = f"{RESERVED}area_of_chance"
 """The ROC AUC of rows that do not count alike, which is 1/2 by chance."""
 
 
-def _list_summary_columns(*, errors: bool, coarse: bool = False) -> tuple[str, ...]:
+def _list_summary_columns(*, has_errors: bool, coarse: bool = False) -> tuple[str, ...]:
     """Return the columns of a summary, after `by`, without those that an eta frame carries."""
-    interval_columns = _ERROR_COLUMNS if errors else _LIMIT_COLUMNS if coarse else ()
+    interval_columns = _ERROR_COLUMNS if has_errors else _LIMIT_COLUMNS if coarse else ()
     return ("eta", "n_pos", "n_neg", "metric", "value", *interval_columns)
 
 
@@ -83,7 +83,7 @@ def build_summary_table(
     `row_columns` are further ones of populations, which the result has, too.
     """
     is_analytic = interval_options is not None and interval_options.method == "analytic"
-    column_names = _list_summary_columns(errors=interval_options is not None, coarse=coarse)
+    column_names = _list_summary_columns(has_errors=interval_options is not None, coarse=coarse)
     check_result_columns(table, grid, column_names)
     for option, is_given in (
         ("smooth=", smooth),
@@ -99,16 +99,16 @@ def build_summary_table(
     population_values = _build_population_values(
         table, grid, metrics_by_name, interval_options=interval_options, smooth=smooth, coarse=coarse
     )
-    place_of_metric = {metric.name: place for place, metric in enumerate(metrics)}
-    metrics_in_turn = sorted(metrics_by_name.items(), key=lambda item: place_of_metric[item[1].name])
-    keys = [*table.by, "eta", *grid.carried_columns]
+    index_of_metric = {metric.name: metric_index for metric_index, metric in enumerate(metrics)}
+    sorted_items = sorted(metrics_by_name.items(), key=lambda item: index_of_metric[item[1].name])
+    key_columns = [*table.by, "eta", *grid.carried_columns]
     metric_rows = _list_metric_rows(
         population_values,
-        dict(metrics_in_turn),
+        dict(sorted_items),
         column_names[5:],
-        [*keys, "n_pos", "n_neg", *row_columns],
+        [*key_columns, "n_pos", "n_neg", *row_columns],
     )
-    return metric_rows.select(*keys, *column_names[1:], *row_columns)
+    return metric_rows.select(*key_columns, *column_names[1:], *row_columns)
 
 
 def _build_array_summary(
@@ -121,38 +121,38 @@ def _build_array_summary(
     sorted_groups = sort_groups(table)
     if sorted_groups is None:
         return None
-    columns, classes_of_groups = sorted_groups
+    key_series, classes_of_groups = sorted_groups
     etas_of_groups = [_list_etas(classes, grid.numbers) for classes in classes_of_groups]
     n_examples = sum(sum(classes.sizes) for classes in classes_of_groups)
-    most_etas = _MOST_ETAS + n_examples / (100 * len(classes_of_groups))
+    max_n_etas = _MOST_ETAS + n_examples / (100 * len(classes_of_groups))
     # The prevalence of the group and a number that is equal have an order.
-    if len(grid.numbers) > most_etas or any(len(set(etas)) < len(etas) for etas in etas_of_groups):
+    if len(grid.numbers) > max_n_etas or any(len(set(etas)) < len(etas) for etas in etas_of_groups):
         return None
-    values: list[float] = []
+    value_list: list[float] = []
     with np.errstate(all="ignore"):
         for classes, etas in zip(classes_of_groups, etas_of_groups, strict=True):
             value_arrays = [metric.compute_values(classes.curve, np.array(etas)) for metric in metrics]
-            values += np.stack(value_arrays, axis=-1).ravel().tolist()
-    n_rows = len(grid.numbers) * len(metrics)  # of a group
-    places = np.arange(len(values)) // n_rows
-    n_pos, n_neg = np.array([classes.sizes for classes in classes_of_groups])[places].T
+            value_list += np.stack(value_arrays, axis=-1).ravel().tolist()
+    n_rows_per_group = len(grid.numbers) * len(metrics)  # of a group
+    group_numbers = np.arange(len(value_list)) // n_rows_per_group
+    n_pos, n_neg = np.array([classes.sizes for classes in classes_of_groups])[group_numbers].T
     return pl.DataFrame(
         {
-            **{column.name: column[places] for column in columns},
+            **{series.name: series[group_numbers] for series in key_series},
             "eta": [eta for etas in etas_of_groups for eta in etas for _ in metrics],
             "n_pos": n_pos,
             "n_neg": n_neg,
-            "metric": [metric.name for metric in metrics] * (len(values) // len(metrics)),
-            "value": pl.Series(values, dtype=pl.Float64).fill_nan(None),
+            "metric": [metric.name for metric in metrics] * (len(value_list) // len(metrics)),
+            "value": pl.Series(value_list, dtype=pl.Float64).fill_nan(None),
         },
         schema_overrides={"n_pos": pl.Int64, "n_neg": pl.Int64},
     )
 
 
-def _list_etas(classes: SortedClasses, numbers: Sequence[float | None]) -> list[float]:
+def _list_etas(classes: SortedClasses, requested_etas: Sequence[float | None]) -> list[float]:
     """Return prevalences of a group, by rising value, of which None is its own one."""
     n_pos, n_neg = classes.sizes
-    return sorted(n_pos / (n_pos + n_neg) if eta is None else eta for eta in numbers)
+    return sorted(n_pos / (n_pos + n_neg) if eta is None else eta for eta in requested_etas)
 
 
 def _build_population_values(
@@ -167,63 +167,83 @@ def _build_population_values(
     """Return one row per group and prevalence, with the columns of each metric side by side."""
     is_analytic = interval_options is not None and interval_options.method == "analytic"
     # Replicates, fitted curves and limits have no rows that a target may find.
-    has_rows = not (smooth or coarse or (interval_options is not None and not is_analytic))
-    at_targets, areas = separate_targets(metrics_by_name, finds_rows=has_rows)
-    needed_metrics = areas | _name_limits(metrics_by_name) if coarse else areas
-    doubtful_metrics = _list_doubtful(table, areas) if is_analytic else {}
-    metrics_read = [*needed_metrics.values(), *_name_limits(doubtful_metrics).values()]
+    finds_rows = not (smooth or coarse or (interval_options is not None and not is_analytic))
+    target_metrics_by_name, areas_by_name = separate_targets(metrics_by_name, finds_rows=finds_rows)
+    needed_metrics_by_name = areas_by_name | _name_limits(metrics_by_name) if coarse else areas_by_name
+    doubtful_metrics_by_name = _list_doubtful(table, areas_by_name) if is_analytic else {}
+    segment_metrics = [
+        *needed_metrics_by_name.values(),
+        *_name_limits(doubtful_metrics_by_name).values(),
+    ]
     sweep = build_sweep(table, effective=is_analytic)
     if is_analytic and of_table.is_field(table):  # the parts read it, too
         sweep = sweep._replace(rows=sweep.rows.cache())
-    if smooth and isinstance(table, ScoreTable):
-        curves = build_binormal_curves(table, sweep)
-    else:
-        # Influences also need the negatives below all positives, which only the last row has.
-        curves = build_curves(table, sweep, metrics_read, with_last=is_analytic)
+    curves = _build_summary_curves(table, sweep, segment_metrics, smooth=smooth, is_analytic=is_analytic)
     populations, checks = curves.build_populations(grid), late_checks(table, grid)
     if interval_options is not None and is_analytic:
+        confidence = interval_options.level
         population_values = _build_values_with_errors(
-            table, sweep, curves, populations, areas, grid=grid, confidence=interval_options.level
+            table, sweep, curves, populations, areas_by_name, grid=grid, confidence=confidence
         )
+    elif needed_metrics_by_name:
+        population_values = curves.compute_values(populations, needed_metrics_by_name)
     else:
-        population_values = (
-            curves.compute_values(populations, needed_metrics) if needed_metrics else populations
-        )
+        population_values = populations
     population_values = add_values_at_targets(
-        population_values, table, grid, at_targets, interval_options
+        population_values, table, grid, target_metrics_by_name, interval_options
     )
     if interval_options is not None:
         population_values = _add_chance(population_values, table, curves, interval_options.level)
     population_values = check_at_end(table, population_values.sort(Population.NUMBER), *checks)
-    if areas and interval_options is not None and not is_analytic:  # rates with confidence= were refused
+    if areas_by_name and interval_options is not None and not is_analytic:
+        # Rates with confidence= were refused.
         population_values = add_bootstrap_intervals(
-            cast("ScoreTable", table), [*areas.values()], interval_options, sweep, population_values
+            cast("ScoreTable", table),
+            [*areas_by_name.values()],
+            interval_options,
+            sweep,
+            population_values,
         )
     return population_values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
+
+
+def _build_summary_curves(
+    table: ResolvedTable,
+    sweep: SweepTables,
+    metrics: Sequence[CurveMetric],
+    *,
+    smooth: bool,
+    is_analytic: bool,
+) -> CurveSegments:
+    """Return the curves of a sweep that metrics are computed on, or those fitted to it."""
+    if smooth and isinstance(table, ScoreTable):
+        return build_binormal_curves(table, sweep)
+    # Influences also need the negatives below all positives, which only the last row has.
+    return build_curves(table, sweep, metrics, with_last=is_analytic)
 
 
 def _list_metric_rows(
     population_values: pl.LazyFrame,
     metrics_by_name: Mapping[str, CurveMetric],
-    kinds: Sequence[str],
+    endings: Sequence[str],
     population_columns: Sequence[str],
 ) -> pl.LazyFrame:
     """Return one row per group, prevalence and metric, with its value and columns of these kinds."""
-    columns_by_kind = {
-        kind: [pl.col(f"{name}_{kind}") for name in metrics_by_name]
-        for kind in kinds
-        if kind != ABOVE_CHANCE  # which is of the group
+    exprs_by_ending = {
+        ending: [pl.col(f"{name}_{ending}") for name in metrics_by_name]
+        for ending in endings
+        if ending != ABOVE_CHANCE  # which is of the group
     }
-    columns_by_kind |= {"value": [pl.col(name) for name in metrics_by_name]}
-    labels = [metric.name for metric in metrics_by_name.values()]
-    if has_many(labels):
-        names = {Population.NUMBER, *population_columns} | ({ABOVE_CHANCE} & {*kinds})
+    exprs_by_ending |= {"value": [pl.col(name) for name in metrics_by_name]}
+    metric_names = [metric.name for metric in metrics_by_name.values()]
+    if has_many(metric_names):
+        kept_columns = {Population.NUMBER, *population_columns} | ({ABOVE_CHANCE} & {*endings})
         stacked_rows = stack_metrics(
-            population_values, columns_by_kind, labels, [*names - {Population.COPY}]
+            population_values, exprs_by_ending, metric_names, [*kept_columns - {Population.COPY}]
         )
         return stacked_rows.sort(Population.NUMBER, Population.COPY)
-    metric_rows = repeat_rows(population_values.sort(Population.NUMBER), len(labels))
-    return metric_rows.with_columns(long_columns(columns_by_kind, labels))
+    metric_rows = repeat_rows(population_values.sort(Population.NUMBER), len(metric_names))
+    return metric_rows.with_columns(long_columns(exprs_by_ending, metric_names))
 
 
 def _add_chance(
@@ -236,7 +256,7 @@ def _add_chance(
             curves.segments_by_hull[False], curves.groups, curves.sizes, confidence
         )
         return population_values.join(chance_rows, on=Group.NUMBER, how="left")
-    is_above = pl.lit(None, dtype=pl.Boolean)
+    is_above_chance = pl.lit(None, dtype=pl.Boolean)
     column_names = population_values.collect_schema().names() if test_name == "area" else []
     if f"{_AREA}_low" in column_names:
         # A few rows with large weights, or clusters, may carry the error, and then it is hardly known.
@@ -245,11 +265,11 @@ def _add_chance(
         deviation = (pl.col(_AREA) - 0.5) / pl.col(f"{_AREA}_standard_error")
         deviation = normal_from_student(deviation, freedom)
         # An area of 1 has no standard error: by chance none of n is on the wrong side in 2**-n.
-        is_separate = (pl.col(_AREA) == 1) & (smaller_size > math.log2(1 / (1 - confidence)))
-        is_above = pl.coalesce(deviation >= normal_quantile(confidence), is_separate)
-        is_above = (is_above & (smaller_size >= _LEAST_CLASS_SIZE)).fill_null(False)
-        is_above = pl.when(pl.col(_AREA).is_not_null()).then(is_above)
-    return population_values.with_columns(is_above.alias(ABOVE_CHANCE))
+        is_separated = (pl.col(_AREA) == 1) & (smaller_size > math.log2(1 / (1 - confidence)))
+        is_above_chance = pl.coalesce(deviation >= normal_quantile(confidence), is_separated)
+        is_above_chance = (is_above_chance & (smaller_size >= _LEAST_CLASS_SIZE)).fill_null(False)
+        is_above_chance = pl.when(pl.col(_AREA).is_not_null()).then(is_above_chance)
+    return population_values.with_columns(is_above_chance.alias(ABOVE_CHANCE))
 
 
 def _name_limits(metrics_by_name: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
@@ -281,7 +301,7 @@ def _build_values_with_errors(
     confidence: float,
 ) -> pl.LazyFrame:
     """Return the metrics, and the area if chance is tested by it, with errors that carry that of eta."""
-    doubtful_metrics = _list_doubtful(table, metrics_by_name)
+    doubtful_metrics_by_name = _list_doubtful(table, metrics_by_name)
     if table.sample.chance_test == "area":
         metrics_by_name = {**metrics_by_name, _AREA: roc_auc}
     build_values = plan_values(table, sweep, curves, confidence)
@@ -303,22 +323,24 @@ def _build_values_with_errors(
         population_values = population_values.with_columns(
             _doubt_points(name, metric) for name, metric in metrics_by_name.items()
         )
-    if not doubtful_metrics:
+    if not doubtful_metrics_by_name:
         return population_values
-    limit_rows = curves.compute_values(populations, _name_limits(doubtful_metrics))
-    limit_keys = product(doubtful_metrics, _LIMIT_COLUMNS)
-    limit_columns = {f"{name}_{end}": f"{RESERVED}{name}_limit_{end}" for name, end in limit_keys}
-    limit_rows = limit_rows.select(Population.NUMBER, *limit_columns).rename(limit_columns)
+    limit_rows = curves.compute_values(populations, _name_limits(doubtful_metrics_by_name))
+    names_and_ends = product(doubtful_metrics_by_name, _LIMIT_COLUMNS)
+    limit_column_of_end = {
+        f"{name}_{end}": f"{RESERVED}{name}_limit_{end}" for name, end in names_and_ends
+    }
+    limit_rows = limit_rows.select(Population.NUMBER, *limit_column_of_end).rename(limit_column_of_end)
     population_values = population_values.join(limit_rows, on=Population.NUMBER, how="left")
-    doubt_columns = []
-    for name in doubtful_metrics:
+    doubt_exprs = []
+    for name in doubtful_metrics_by_name:
         # The least and the greatest value, over all that may lie between the points, are further apart
         # than half of the interval: the gaps matter more than the sample does.
-        gap = pl.col(limit_columns[f"{name}_high"]) - pl.col(limit_columns[f"{name}_low"])
+        gap = pl.col(limit_column_of_end[f"{name}_high"]) - pl.col(limit_column_of_end[f"{name}_low"])
         half_width = (pl.col(f"{name}_high") - pl.col(f"{name}_low")) / 2
-        coarseness = pl.when(gap > half_width).then(pl.lit("few points"))
-        doubt_columns.append(pl.coalesce(f"{name}_{DOUBT}", coarseness).alias(f"{name}_{DOUBT}"))
-    return population_values.with_columns(doubt_columns)
+        coarse_doubt = pl.when(gap > half_width).then(pl.lit("few points"))
+        doubt_exprs.append(pl.coalesce(f"{name}_{DOUBT}", coarse_doubt).alias(f"{name}_{DOUBT}"))
+    return population_values.with_columns(doubt_exprs)
 
 
 def _doubt_points(name: str, metric: CurveMetric) -> pl.Expr:
@@ -342,7 +364,7 @@ def plan_values(
         _build_analytic_values,
         curves,
         confidence=confidence,
-        sample=table.sample,
+        sample_kind=table.sample,
         cluster_cells=cluster_cells,
         part_cells=part_cells,
     )
@@ -354,7 +376,7 @@ def _build_analytic_values(
     metrics_by_name: Mapping[str, CurveMetric],
     *,
     confidence: float,
-    sample: SampleKind,
+    sample_kind: SampleKind,
     cluster_cells: pl.LazyFrame | None,
     part_cells: influence.PartCells | None,
 ) -> pl.LazyFrame:
@@ -365,39 +387,40 @@ def _build_analytic_values(
     if part_cells is not None:
         eta_variance = pl.lit(0.0)
     else:
-        is_joined = cluster_cells is not None
-        eta_variance = pl.col(influence.CLUSTER_ETA_VARIANCE if is_joined else EtaError.VARIANCE)
+        has_clusters = cluster_cells is not None
+        eta_variance = pl.col(influence.CLUSTER_ETA_VARIANCE if has_clusters else EtaError.VARIANCE)
         eta_variance = pl.when(EtaError.IS_OWN).then(eta_variance).otherwise(0.0).fill_null(0.0)
     if cluster_cells is not None:
         populations = influence.join_cluster_sizes(populations, cluster_cells)
     missed_precision = pl.lit(0.0) if curves.has_unscored else pl.col("eta")
     missed_precision = missed_precision.alias(Unseen.MISSED_PRECISION)
     populations = populations.with_columns(eta_variance.alias(EtaError.VARIANCE), missed_precision)
-    variances_by_key, influenced_metrics = {}, analytic_intervals.list_influenced(metrics_by_name)
-    for influences in build_influences(curves, populations, influenced_metrics):
+    variances_by_key = {}
+    influenced_metrics_by_name = analytic_intervals.list_influenced(metrics_by_name)
+    for influence_table in build_influences(curves, populations, influenced_metrics_by_name):
         if part_cells is None:
-            key_variances = compute_variances(influences)
+            key_variances = compute_variances(influence_table)
         else:
-            key_variances = influence.compute_part_variances(part_cells, influences)
+            key_variances = influence.compute_part_variances(part_cells, influence_table)
         if cluster_cells is not None:
-            of_clusters = influence.compute_cluster_variances(cluster_cells, influences)
-            key_variances = key_variances.join(of_clusters, on=influences.key)
-        variances_by_key[influences.key] = key_variances
+            cluster_variances = influence.compute_cluster_variances(cluster_cells, influence_table)
+            key_variances = key_variances.join(cluster_variances, on=influence_table.key)
+        variances_by_key[influence_table.key] = key_variances
     names_with_unseen = [name for name, metric in metrics_by_name.items() if counts_unseen(metric)]
     if cluster_cells is not None and names_with_unseen:
         population_columns = populations.collect_schema().names()
-        unseen_shares = influence.grow_unseen_shares(names_with_unseen[0])
+        unseen_share_exprs = influence.grow_unseen_shares(names_with_unseen[0])
         populations = populations.join(
             variances_by_key[Population.NUMBER], on=Population.NUMBER, how="left"
         )
-        populations = populations.with_columns(unseen_shares).select(population_columns)
+        populations = populations.with_columns(unseen_share_exprs).select(population_columns)
         curves = curves.read_from_populations(Unseen.SHARE)
     plans = [
-        analytic_intervals.plan_interval(name, metric, confidence, sample)
+        analytic_intervals.plan_interval(name, metric, confidence, sample_kind)
         for name, metric in metrics_by_name.items()
     ]
-    helper_metrics = {name: helper for plan in plans for name, helper in plan.helpers.items()}
-    population_values = curves.compute_values(populations, {**metrics_by_name, **helper_metrics})
+    helper_metrics_by_name = {name: helper for plan in plans for name, helper in plan.helpers.items()}
+    population_values = curves.compute_values(populations, {**metrics_by_name, **helper_metrics_by_name})
     for key, key_variances in variances_by_key.items():
         population_values = population_values.join(key_variances, on=key, how="left")
     return _add_interval_steps(population_values, plans)
@@ -409,9 +432,13 @@ def _add_interval_steps(
     """Add the columns of plans to values, in as few steps as all of them need."""
     # Early steps first. The last ones of all metrics stand in one step.
     for step_number in (-3, -2, -1):
-        column_steps = [plan.steps[step_number] for plan in plans if len(plan.steps) >= -step_number]
+        expr_mappings = [plan.steps[step_number] for plan in plans if len(plan.steps) >= -step_number]
         population_values = population_values.with_columns(
-            **{name: expression for step in column_steps for name, expression in step.items()}
+            **{
+                name: expression
+                for expr_of_column in expr_mappings
+                for name, expression in expr_of_column.items()
+            }
         )
     return population_values
 
@@ -426,7 +453,7 @@ def add_bootstrap_intervals(
     """Add `<name>_standard_error`, `_low`, `_high`, `_doubt` to the metrics, from replicates."""
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap
 
-    collected_values, error_rows, sample_sizes = Bootstrap(table, metrics, interval_options).measure(
+    collected_values, error_rows, size_rows = Bootstrap(table, metrics, interval_options).measure(
         sweep,
         population_values,
         key_column=Group.NUMBER,
@@ -440,11 +467,11 @@ def add_bootstrap_intervals(
         .join(error_rows, on=Population.NUMBER, how="left")
         .sort(Population.NUMBER)
     )
-    population_values = population_values.join(sample_sizes, on=Group.NUMBER, maintain_order="left")
-    doubt_columns = {
+    population_values = population_values.join(size_rows, on=Group.NUMBER, maintain_order="left")
+    doubt_exprs = {
         f"{name}_{DOUBT}": find_first_doubt(
             list_bootstrap_doubts(name, metric), pl.col(f"{name}_low").is_not_null()
         )
         for name, metric in number_metrics(metrics).items()
     }
-    return population_values.with_columns(**doubt_columns)
+    return population_values.with_columns(**doubt_exprs)

@@ -62,18 +62,18 @@ def bind_extended(name: str, metric: CurveMetric) -> dict[str, pl.Expr]:
     most_error = (1 - top_share) * pl.col(f"{name}_error")
     # The influence of that positive: its share, times how far its precision is from the mean.
     least_jump, most_jump = missed_share * (least_value - least_precision), top_share * (1 - most_value)
-    extended_columns: dict[str, pl.Expr] = {}
+    extended_exprs: dict[str, pl.Expr] = {}
     for ending, value, error, jump in (
         (LEAST_ENDING, least_value, least_error, least_jump),
         (MOST_ENDING, most_value, most_error, most_jump),
     ):
         extended_error = (error * error + jump * jump).sqrt()
-        extended_columns |= {
+        extended_exprs |= {
             f"{name}_{ending}": value,
             f"{name}_{ending}_jump": jump,
             f"{name}_{ending}_error": extended_error,
         }
-    return extended_columns
+    return extended_exprs
 
 
 def bind_extended_area(name: str) -> dict[str, pl.Expr]:
@@ -84,10 +84,10 @@ def bind_extended_area(name: str) -> dict[str, pl.Expr]:
     ]
     seen_shares = [size / (size + 0.5) for size in sizes]
     seen_share, smaller_share = seen_shares[0] * seen_shares[1], pl.min_horizontal(seen_shares)
-    unseen_squares = sum(((1 - share) ** 2 for share in seen_shares), pl.lit(0.0))
+    unseen_square_sum = sum(((1 - share) ** 2 for share in seen_shares), pl.lit(0.0))
 
     def find_error(distance: pl.Expr) -> pl.Expr:
-        return ((error * smaller_share) ** 2 + unseen_squares * distance**2).sqrt()
+        return ((error * smaller_share) ** 2 + unseen_square_sum * distance**2).sqrt()
 
     return {
         f"{name}_{LEAST_ENDING}": value * seen_share,
@@ -105,14 +105,14 @@ EXTENDED = (
 """What follows the name of a metric in the columns that `find_ends` and `find_gap` read."""
 
 
-def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[pl.Expr, pl.Expr]:
-    """Return both ends of the interval that reaches `deviations` standard errors to either side."""
+def find_ends(name: str, n_deviations: float | pl.Expr, side: str = "") -> tuple[pl.Expr, pl.Expr]:
+    """Return both ends of the interval that reaches `n_deviations` standard errors to either side."""
     value = pl.col(side + name)
 
     def reach(ending: str, sign: int) -> pl.Expr:
         middle, error = pl.col(f"{side}{name}{ending}"), pl.col(f"{side}{name}{ending}_error")
         # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
-        return from_logit(to_logit(middle) + deviations * error / (middle * (1 - middle)) * sign)
+        return from_logit(to_logit(middle) + n_deviations * error / (middle * (1 - middle)) * sign)
 
     # A value of 1 has no plain end, and neither has one of 0, where no positive was found.
     low, high = reach(f"_{LEAST_ENDING}", -1), reach(f"_{MOST_ENDING}", 1)
@@ -124,15 +124,22 @@ def find_ends(name: str, deviations: float | pl.Expr, side: str = "") -> tuple[p
     )
 
 
-def find_gap(name: str, error: pl.Expr, deviations: float | pl.Expr, better: str, worse: str) -> pl.Expr:
+def find_gap(
+    name: str, error: pl.Expr, n_deviations: float | pl.Expr, better_side: str, worse_side: str
+) -> pl.Expr:
     """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
     # The side that is `better` has its lower curve, and that which is `worse` its upper one.
-    lower_of_better, upper_of_worse = f"{better}{name}_{LEAST_ENDING}", f"{worse}{name}_{MOST_ENDING}"
-    loss_below = pl.col(better + name) - pl.col(lower_of_better)
-    gain_above = pl.col(upper_of_worse) - pl.col(worse + name)
-    jumps = (pl.col(f"{curve_name}_jump") for curve_name in (lower_of_better, upper_of_worse))
+    lower_column, upper_column = (
+        f"{better_side}{name}_{LEAST_ENDING}",
+        f"{worse_side}{name}_{MOST_ENDING}",
+    )
+    loss_below = pl.col(better_side + name) - pl.col(lower_column)
+    gain_above = pl.col(upper_column) - pl.col(worse_side + name)
+    jumps = (pl.col(f"{curve_column}_jump") for curve_column in (lower_column, upper_column))
     spread = sum((jump * jump for jump in jumps), error * error).sqrt()
-    return pl.max_horizontal(loss_below, 0.0) + pl.max_horizontal(gain_above, 0.0) + deviations * spread
+    return (
+        pl.max_horizontal(loss_below, 0.0) + pl.max_horizontal(gain_above, 0.0) + n_deviations * spread
+    )
 
 
 def measure_unseen(name: str) -> tuple[pl.Expr, pl.Expr]:
@@ -148,6 +155,6 @@ def to_logit(value: pl.Expr) -> pl.Expr:
     return (value / (1 - value)).log()
 
 
-def from_logit(value: pl.Expr) -> pl.Expr:
+def from_logit(logit: pl.Expr) -> pl.Expr:
     """Return the inverse of `to_logit`."""
-    return 1 / (1 + (-value).exp())
+    return 1 / (1 + (-logit).exp())
