@@ -21,7 +21,6 @@ from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, Gi
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_lines
 from polars_prcurve.view.charts.parts.chart_titles import (
     add_order,
-    describe_test_at_target,
     include_chance,
     say_chance_of_alerts,
     say_each_of_100,
@@ -126,7 +125,6 @@ def alerts(
         finding = say_chance_of_alerts(finding, curves.curve_rows["eta"][0])
     else:
         finding = say_order(finding, curves)
-        note += [describe_test_at_target(curves)] if curves.is_open else []
     return canvas.finish(
         canvas.write(title, finding, name=_NAME, subtitle=_say_purpose(curves), note=note)
     )

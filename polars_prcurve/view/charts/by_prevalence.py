@@ -39,8 +39,8 @@ from polars_prcurve.view.charts.parts.chart_input import (
 )
 from polars_prcurve.view.charts.parts.chart_titles import (
     add_order,
+    are_at_chance,
     are_short,
-    describe_test_at_target,
     go_on,
     include_chance,
     list_firsts,
@@ -178,7 +178,8 @@ def p3_curve(
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_lines("p3_curve", table, "precision")
     firsts = _list_firsts("p3_curve", ranking, curves)
-    order = add_order(curves, "p3_curve", ranking).order
+    ordered = add_order(curves, "p3_curve", ranking)
+    curves, order = replace(curves, open_reason=ordered.open_reason), ordered.order
     lines = _LineChart(curves, color, facet, confidence, size, firsts=firsts, order=order)
     return lines.draw(title, "Precision by prevalence")
 
@@ -369,7 +370,10 @@ class _LineChart:
         eta, value_of_curve = self._find_values(curves)
         heights = self._say_heights(f"{self.name} is", curves, eta, value_of_curve)
         near_eta, spans = self._find_spans(curves, eta)
-        if heights and include_chance(spans, near_eta):
+        is_chance = include_chance(spans, near_eta)
+        if self.rests_on_counts and "low" not in self.rows.columns:
+            is_chance = are_at_chance(self.doubt.unique("curve"), curves)
+        if heights and is_chance:
             return say_chance_of_alerts(heights, eta)
         order = self.order if self.is_open else ""
         return say_order(heights or self._say_doubt(curves), replace(curves, order=order)) or order
@@ -462,7 +466,6 @@ class _LineChart:
             if self.is_limited and self.confidence is None:
                 shade_text = "Shaded: the limits of each value"
             sentences.append(f"{shade_text}{self._say_basis()}")
-            sentences.append(describe_test_at_target(self.curves) if self.is_open else "")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
             range_text = names_and_numbers.say_eta_range(etas)
@@ -487,9 +490,11 @@ class _LineChart:
         unsure_rows = self.rows.filter(self.is_unsure) if REASON in self.rows.columns else None
         if unsure_rows is not None and len(unsure_rows):
             reasons = unsure_rows[REASON].unique().sort().to_list()
-            few = f"fewer than {FEW_POSITIVES} positives, or " if self.curves.has_few_positives else ""
-            is_in_doubt = few if reasons == [WIDE] else "the interval is in doubt: "
-            return [f"Dotted: {is_in_doubt}{', '.join(reasons)}"]
+            doubts = ", ".join(reason for reason in reasons if reason != WIDE)
+            few = f"fewer than {FEW_POSITIVES} positives" if self.curves.has_few_positives else ""
+            clauses = [f"the interval is in doubt: {doubts}" if doubts else few]
+            clauses += [WIDE] if WIDE in reasons else []
+            return [f"Dotted: {', or '.join(filter(None, clauses))}"]
         if self.rests_on_counts:
             return points_to_draw.describe_doubt(lines)
         return points_to_draw.describe_few_positives(lines)

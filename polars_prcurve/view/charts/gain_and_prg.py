@@ -104,7 +104,7 @@ def gain_curve(
     'Share of cases flagged, highest scores first'
     """
     size = read_words(title, (width, height), color=color, facet=facet)
-    curves = add_order(read_sweep("gain_curve", table), "gain_curve", ranking)
+    curves = add_order(read_sweep("gain_curve", table), "gain_curve", ranking, "recall")
     etas = curves.curve_rows.select("curve", "eta")
     table_points, curve_points = (
         kind_rows.join(etas, on="curve", maintain_order="left").with_columns(
@@ -396,7 +396,7 @@ def _add_ticks(axis: ChartAxis, odds: float | None) -> ChartAxis:
 def _describe_outside(n_left_points: int, n_worse_points: int, low_gain: float) -> str:
     """Return how many points are not drawn, and why; empty if all are."""
     reason = "left of the axis" if low_gain > 0 else "with recall below the prevalence"
-    n_by_reason = {reason: n_left_points, "worse than alerts at random": n_worse_points}
+    n_by_reason = {reason: n_left_points, "below the axis": n_worse_points}
     clauses = [
         f"{add_noun(format_count(n), 'point')} {reason}" for reason, n in n_by_reason.items() if n
     ]

@@ -280,9 +280,19 @@ def _say_settled(lines: Sequence[IntervalRow], metric: str, *, is_better: bool, 
     if is_varied or not is_better:
         return f"{n_settled} of {len(lines)} differences in {go_on(metric)} are significant"
     settled_pairs = zip(*(line.names for line in lines if line.is_settled), strict=True)
-    [(best, n_worse)], [(worst, n_better)] = (Counter(side).most_common(1) for side in settled_pairs)
-    clauses = f"{best} is significantly better than {n_worse} others; {worst} is worse than {n_better}"
+    (best, n_worse), (worst, n_better) = map(_find_most, settled_pairs)
+    clauses = f"{best} significantly better than {n_worse} others; {worst} worse than {n_better}"
     return say_by_metric(metric, clauses)
+
+
+def _find_most(names: Sequence[str]) -> tuple[str, int]:
+    """Return `a is`, or `a and b are`, of the most frequent names, and how often these are there."""
+    n_of_name = Counter(names)
+    most = max(n_of_name.values())
+    firsts = [name for name, n in n_of_name.items() if n == most]
+    is_short = sum(map(len, firsts)) <= _MOST_LETTERS
+    subject = join_words(firsts) if is_short else f"{len(firsts)} models"
+    return f"{subject} {'is' if len(firsts) == 1 else 'are each'}", most
 
 
 class IntervalRow(NamedTuple):

@@ -33,7 +33,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     list_firsts,
     say_by_metric,
     say_firsts,
-    say_known,
     say_swaps,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
@@ -82,8 +81,7 @@ def ranking(
     ----------
     table
         What `ranking` returns for several eta, such as `eta_grid()`. With columns `n_pos` and `n_neg`,
-        as `summary` has them, the title leaves out models of fewer than 20 positives beside others of
-        more.
+        as `summary` has them, the note names models of fewer than 20 positives beside others of more.
     pairs
         What `compare` returns for the same metric, models and prevalences, best with `adjust="holm"`.
     metric
@@ -126,7 +124,7 @@ def ranking(
         say_row=_say_row,
         subtitle=f"Rank{metric_text} at each prevalence; 1 is best",
         title="Ranking by prevalence",
-        finding=_find_title(curves, channels, metric_name),
+        finding=say_by_metric(metric_name, _say_firsts(curves, channels)) or say_swaps(curves, channels),
         describe_doubt=lambda _: _describe_zones(curves, table, confidence, has_pairs=pairs is not None),
     )
     return chart.draw(title)
@@ -223,16 +221,6 @@ def _find_zones(is_sure: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
     for start, end in pairwise([0, *cuts, n_models]):
         if end - start > 1:
             yield start + 1, end
-
-
-def _find_title(curves: ChartCurves, channels: Channels, metric_name: str) -> str:
-    """Return where which model is first, without models of few positives beside others of more."""
-
-    def say(known_curves: ChartCurves) -> str:
-        firsts_sentence = say_by_metric(metric_name, _say_firsts(known_curves, channels))
-        return firsts_sentence or say_swaps(known_curves, channels)
-
-    return say_known(curves, say) if curves.few_curves else say(curves)
 
 
 def _say_firsts(curves: ChartCurves, channels: Channels) -> str:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
 from polars_prcurve.core.confidence.doubts import DOUBT, EQUAL_SCORES
 from polars_prcurve.core.confidence.estimates import Estimate
-from polars_prcurve.core.ground.message_text import add_noun, join_words
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.candidate import Candidate
 from polars_prcurve.core.judging.case_status import Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
@@ -30,12 +30,12 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.words.names_in_sentences import name_metric_of_target
 from polars_prcurve.view.words.number_words import (
-    MINUS,
+    explain_doubt,
     format_level,
     glue_numbers,
+    say_lead,
     say_share,
     say_threshold,
-    write_apart,
 )
 
 _Details: TypeAlias = Literal["models", "doubts", "number", "values", "comparison"]
@@ -278,7 +278,7 @@ def _describe_equal_scores(case: Case) -> str:
     value_texts = [
         format_metric(rival, column)[0] for rival in case.rivals[:2] for column in limit_columns
     ]
-    reason_text = "many cases share a score"
+    reason_text = explain_doubt(EQUAL_SCORES)
     if len(limit_columns) != 1 or len(set(value_texts)) == 1:
         return reason_text
     [target_name] = case.goal.limits
@@ -298,22 +298,10 @@ def describe_difference(case: Case) -> str:
     lead_estimate = case.lead
     if lead_estimate.value is None or lead_estimate.span is None:
         return ""
-    (low, high), is_rate = lead_estimate.span, case.goal.is_of_rate
-    lead_and_ends = [100 * value if is_rate else value for value in (lead_estimate.value, low, high)]
-    lead_text, low_text, high_text = write_apart(lead_and_ends)
-    lead_text, high_text_with_unit = (
-        add_noun(difference_text, "point") if is_rate else difference_text
-        for difference_text in (lead_text, high_text)
+    return say_lead(
+        (lead_estimate.value, *lead_estimate.span),
+        name_model(compared_candidates[0]),
+        len(case.candidates),
+        _describe_equal_scores(case) or case.doubt_of_lead,
+        is_rate=case.goal.is_of_rate,
     )
-    first_name = name_model(compared_candidates[0])
-    pair_phrase = f"between {first_name} and the best of the others " if len(case.candidates) > 2 else ""
-    difference_text = f"{lead_text} {pair_phrase}({low_text} to {high_text})"
-    if doubt_text := case.doubt_of_lead:
-        return f"{difference_text}, which is in doubt: {_describe_equal_scores(case) or doubt_text}"
-    if low >= 0 or high <= 0:
-        return difference_text
-    gain_phrase, loss_phrase = (
-        f"up to {high_text_with_unit} better",
-        f"{low_text.removeprefix(MINUS)} worse",
-    )
-    return f"{difference_text}, so {first_name} may be {gain_phrase}, or {loss_phrase}"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, TypeAlias
 
+from polars_prcurve.core.confidence.doubts import EQUAL_SCORES
 from polars_prcurve.core.ground.message_text import add_noun, format_count
 from polars_prcurve.core.inputs.table_reader import DroppedRows
 
@@ -367,3 +368,27 @@ def keep_together(text: str) -> str:
 def glue_numbers(text: str) -> str:
     """Return the text with no line break in `1 in 250`."""
     return _INSIDE_NUMBER.sub(NO_BREAK, text)
+
+
+def say_lead(
+    lead_and_ends: Sequence[float], first: str, n_models: int, doubt: str | None, *, is_rate: bool = True
+) -> str:
+    """Return how far the first model may be ahead of the best other one, or behind it."""
+    values = [100 * value if is_rate else value for value in lead_and_ends]
+    lead_text, low_text, high_text = write_apart(values)
+    lead_text, gain_text = (
+        add_noun(text, "point") if is_rate else text for text in (lead_text, high_text)
+    )
+    pair = f"between {first} and the best of the others " if n_models > 2 else ""
+    text = f"{lead_text} {pair}({low_text} to {high_text})"
+    if doubt:
+        return f"{text}, which is in doubt: {explain_doubt(doubt)}"
+    if values[1] >= 0 or values[2] <= 0:
+        return text
+    gain, loss = f"up to {gain_text} better", f"{low_text.removeprefix(MINUS)} worse"
+    return f"{text}, so {first} may be {gain}, or {loss}"
+
+
+def explain_doubt(doubt: str) -> str:
+    """Return the doubt of a difference in plain words."""
+    return "many cases share a score" if doubt == EQUAL_SCORES else doubt

@@ -46,6 +46,7 @@ class ChartCurves:
     left_out: str  # a sentence that names the groups without a curve; empty if all have one
     order: str = ""  # who is best by a test, the opening of titles; empty without a test
     is_open: bool = False  # whether the test leaves several models that may be best
+    open_reason: str = ""  # what is known of their difference, for the note
     has_zero: bool = False  # whether the table has prevalence 0, which no log axis shows
 
     @property

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
@@ -30,6 +31,7 @@ from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSI
 if TYPE_CHECKING:
     from polars_prcurve.view.charts.parts.icon_counts import IconGrid
 
+_OPEN = "No clear winner"  # how titles begin if none of several models is significantly the best
 _MOST_NAMES = 3  # lines, at most, that a title names one by one
 _MOST_LETTERS = 76  # letters of their names together, at most, so that the title has two rows
 _MOST_TRADES = 2  # crossings, at most, that a title names
@@ -237,11 +239,11 @@ def _name_ends(
     """Return `39% for A` for both ends of a range, without names that are long, many or not known."""
     names = [[name_of_curve.get(curve, "") for curve in curve_numbers] for curve_numbers in curve_lists]
     has_room = sum(len(name) for end_names in names for name in end_names) <= _MOST_LETTERS
+    have_names = [has_room and are_short(curves, name_of_curve) for curves in curve_lists]
+    have_names[-1] &= have_names[0]  # or the name would read as that of both ends
     return [
-        f"{text} for {join_words(end_names)}"
-        if has_room and are_short(curve_numbers, name_of_curve)
-        else text
-        for text, end_names, curve_numbers in zip(texts, names, curve_lists, strict=True)
+        f"{text} for {join_words(end_names)}" if has_name else text
+        for text, end_names, has_name in zip(texts, names, have_names, strict=True)
     ]
 
 
@@ -303,12 +305,9 @@ def list_firsts(
 
 def say_firsts(firsts: Sequence[tuple[float, str]], model_names: Sequence[str]) -> str:
     """Return where a test settles which model is first, and where it does not; empty without a test."""
-    open_sentence = f"No clear winner among {len(model_names)} models"
-    if len(model_names) == 2:
-        open_sentence = f"No clear winner between {' and '.join(model_names)}"
     etas, leader_names = [eta for eta, _ in firsts], [name for _, name in firsts]
     verb = "is better" if len(model_names) == 2 else "is best"
-    return _say_runs_of_leaders(leader_names, etas, verb, open_sentence)
+    return _say_runs_of_leaders(leader_names, etas, verb, _say_open(model_names, len(model_names)))
 
 
 def read_ranking(chart: str, ranking: pl.DataFrame | None, curves: ChartCurves) -> pl.DataFrame:
@@ -327,24 +326,69 @@ def read_ranking(chart: str, ranking: pl.DataFrame | None, curves: ChartCurves) 
     return rows
 
 
-def add_order(curves: ChartCurves, chart: str, ranking: pl.DataFrame | None) -> ChartCurves:
-    """Return the curves with who is best by the test of a ranking, as all titles on them begin."""
-    groups = read_ranking(chart, ranking, curves).group_by("model", maintain_order=True)
-    models = groups.agg(pl.col("may_be_best").fill_null(True).any()).rows()
+def add_order(
+    curves: ChartCurves, chart: str, ranking: pl.DataFrame | None, metric: str = "precision"
+) -> ChartCurves:
+    """Return the curves with who is best by the test of a ranking, for titles, and why none may be."""
+    ranks = read_ranking(chart, ranking, curves)
+    may_be_best = pl.col("may_be_best").fill_null(True).any()
+    models = ranks.group_by("model", maintain_order=True).agg(may_be_best).rows()
     best, worse = (
         [name_with_column("group", "model", name) for name, is_best in models if is_best == side]
         for side in (True, False)
     )
-    is_short = len(models) <= _MOST_NAMES and sum(map(len, best + worse)) <= _MOST_LETTERS
-    order = "No clear winner" if best else ""
-    if len(best) == 1 < len(models):
+    if len(models) < 2:
+        return curves
+    order = _OPEN if best else ""
+    if len(best) == 1:
         order = f"{best[0]} is {'better' if len(models) == 2 else 'best'}"
     elif worse:
-        order = f"No clear winner among {len(best)} of {len(models)} models"
-        if is_short:
-            verb = "is" if len(worse) == 1 else "are"
-            order = f"No clear winner between {join_words(best)}; {join_words(worse)} {verb} worse"
-    return replace(curves, order=order if len(models) > 1 else "", is_open=len(best) > 1)
+        order = _say_open(best, len(models))
+        if len(models) <= _MOST_NAMES and sum(map(len, best + worse)) <= _MOST_LETTERS:
+            order += f"; {join_words(worse)} {'is' if len(worse) == 1 else 'are'} worse"
+    is_open = len(best) > 1
+    has_target = "target" in curves.column_of_field or metric != "precision"
+    metric += "" if has_target else " at the same true recall"
+    reasons = [_describe_test(curves), _describe_lead(ranks, len(models), metric)]
+    reason = ". ".join(filter(None, reasons)) if is_open else ""
+    return replace(curves, order=order, is_open=is_open, open_reason=reason)
+
+
+def _say_open(names: Sequence[str], n_models: int) -> str:
+    """Return that none of these models, of so many, is significantly the best."""
+    if len(names) == 2:
+        return f"{_OPEN} between {join_words(names)}"
+    of_all = f" of {n_models}" if len(names) < n_models else ""
+    return f"{_OPEN} among {len(names)}{of_all} models"
+
+
+def _describe_test(curves: ChartCurves) -> str:
+    """Return why intervals may lie apart although models at a target do not differ significantly."""
+    targets = curves.curve_rows["target"].to_list() if "target" in curves.column_of_field else []
+    criteria = {target["criterion"] for target in targets}
+    names = [name_metric_of_target(criterion) for criterion in criteria if criterion in TARGET_KINDS]
+    if len(names) != 1:
+        return ""
+    return (
+        f"Models are compared at the same true {names[0]}, which is less certain than the precision of "
+        "one threshold"
+    )
+
+
+def _describe_lead(ranks: pl.DataFrame, n_models: int, metric: str) -> str:
+    """Return how far the first model of a ranking is ahead; of several prevalences what is in doubt."""
+    firsts = ranks.filter(pl.col("rank") == 1).unique("eta", maintain_order=True).to_dicts()
+    if len(firsts) > 1:
+        doubts = {first["doubt"] for first in firsts if first.get("doubt")}
+        texts = [*map(number_words.explain_doubt, sorted(doubts))]
+        return f"The comparison of models is in doubt: {join_words(texts)}" if texts else ""
+    columns = ("behind", "behind_high", "behind_low")
+    lead = [-first[name] for first in firsts for name in columns if first.get(name) is not None]
+    if len(lead) < len(columns):
+        return ""
+    name = name_with_column("group", "model", firsts[0]["model"])
+    text = number_words.say_lead(lead, name, n_models, firsts[0].get("doubt"))
+    return f"Difference in {metric}: {text}"
 
 
 def open_title(sentence: str, curves: ChartCurves) -> str:
@@ -357,19 +401,12 @@ def open_title(sentence: str, curves: ChartCurves) -> str:
 
 def say_order(sentence: str, curves: ChartCurves) -> str:
     """Return a sentence on values of models, after who is best; unchanged without a test."""
-    return f"{curves.order}: {go_on(sentence)}" if sentence and curves.order else sentence
-
-
-def describe_test_at_target(curves: ChartCurves) -> str:
-    """Return why intervals may lie apart although models at a target do not differ significantly."""
-    criteria = {target["criterion"] for target in curves.curve_rows["target"].to_list()}
-    names = [name_metric_of_target(criterion) for criterion in criteria if criterion in TARGET_KINDS]
-    if len(names) != 1:
-        return ""
-    return (
-        f"Models are compared at the same true {names[0]}, which is less certain than the precision of "
-        "one threshold"
-    )
+    if not (sentence and curves.order):
+        return sentence
+    order = go_on(curves.order) if curves.order.startswith(_OPEN) else curves.order
+    place, comma, rest = sentence.partition(", ")  # `At 50% recall`, where models are tested
+    is_at_place = comma and place.startswith(("At ", "With "))
+    return f"{place}, {order}: {rest}" if is_at_place else f"{curves.order}: {go_on(sentence)}"
 
 
 def say_chance(sentence: str) -> str:
@@ -385,12 +422,18 @@ def say_chance_of_alerts(sentence: str, eta: float) -> str:
 
 
 def may_be_chance(curves: ChartCurves) -> bool:
+    """Return whether no line is above chance where half of the positives are found."""
+    return are_at_chance(find_half(curves), curves)
+
+
+def are_at_chance(points: pl.DataFrame, curves: ChartCurves) -> bool:
     """Return whether no line flags positives significantly more or less often than negatives.
 
-    That is compared where half of the positives are found (Newcombe 1998), at 95% for all together.
+    That is compared at a point of each (Newcombe 1998), at 95% for all together.
     """
-    half_points = find_half(curves).join(curves.curve_rows.select("curve", "n_pos", "n_neg"), on="curve")
-    rows = half_points.select("recall", "fpr", "n_pos", "n_neg").rows()
+    columns = ["recall", "fpr", "n_pos", "n_neg"]
+    points = points.join(curves.curve_rows.select("curve", *columns[2:]), on="curve")
+    rows = points.select(columns).drop_nulls().rows() if {*columns} <= {*points.columns} else []
     if len(rows) < len(curves.curve_rows) or not all(n_pos and n_neg for *_, n_pos, n_neg in rows):
         return False
     return bool(rows) and all(_are_alike(*row, confidence=1 - 0.05 / len(rows)) for row in rows)
@@ -421,7 +464,7 @@ def say_by_metric(metric_name: str, sentence: str) -> str:
     if not (metric_name and sentence):
         return sentence
     # Else it begins with a name.
-    is_own = sentence.startswith(("No clear winner", "Which model "))
+    is_own = sentence.startswith((_OPEN, "Which model "))
     return f"By {go_on(metric_name)}, {go_on(sentence) if is_own else sentence}"
 
 
@@ -476,9 +519,8 @@ def say_better(points: pl.DataFrame, model_names: tuple[str, str]) -> str:
         model_names[0 if difference > 0 else 1] if is_settled else ""
         for difference, is_settled in differences_and_flags
     ]
-    open_sentence = f"No clear winner between {' and '.join(model_names)}"
     return _say_runs_of_leaders(
-        leader_names, compared_points["eta"].to_list(), "is better", open_sentence
+        leader_names, compared_points["eta"].to_list(), "is better", _say_open(model_names, 2)
     )
 
 
@@ -539,13 +581,14 @@ def say_net_benefit(
     if mark_records:
         risk = mark_records[0]["threshold_probability"]
         risk_points = points.filter((pl.col("threshold_probability") / risk - 1).abs() < 1e-6)
-        if has_intervals and not risk_points.select(_is_useful(points, 1).any()).item():
+        n_useful = risk_points.filter(_is_useful(points, 1))["curve"].n_unique() if has_intervals else 0
+        noun, above = _name_lines(curves), "significantly above treat-all and treat-none"
+        if has_intervals and n_useful == 0:
             place_text = f"at a risk threshold of {number_words.say_target(risk)}"
-            noun = _name_lines(curves)
-            return (
-                f"No {noun} has a net benefit significantly above treat-all and treat-none {place_text}"
-            )
-        return _say_benefits(channels, mark_records, unit_text, curves)
+            return f"No {noun} has a net benefit {above} {place_text}"
+        benefits = _say_benefits(channels, mark_records, unit_text, curves)
+        owner = f"{n_useful} of {n_lines}" if n_useful < n_lines else "both" if n_lines == 2 else "all"
+        return f"{benefits}; {above} for {owner} {noun}s" if benefits and n_useful else benefits
     has_line_each = n_lines > 1 and curves.count_distinct(curves.group_fields) == n_lines
     return _say_useful_risks(channels, curves) if has_line_each else ""
 
@@ -637,6 +680,11 @@ def say_each_of_100(
     grid_of_curve: Mapping[int, IconGrid], channels: Channels, curves: ChartCurves
 ) -> str:
     """Return the true positives in each of few grids, the most first, or in the extreme ones."""
+    if "target" in curves.column_of_field and curves.count_distinct(curves.group_fields) > 1:
+        targets = curves.curve_rows["target"].to_list()  # one of which is compared
+        first = next((target for target in targets if target["criterion"] == "recall"), targets[0])
+        is_first = pl.Series([target == first for target in targets])
+        curves = curves.pick(curves.curve_rows["curve"].filter(is_first).to_list())
     facet_channel, n_positives = channels.facet, curves.curve_rows["n_pos"]
     label_of_curve = dict.fromkeys(curves.curve_rows["curve"], "")
     if facet_channel is not None:
@@ -733,15 +781,24 @@ def say_reliability(
 
 def _say_scores_of_groups(clause_of_curve: Mapping[int, str], name_of_curve: Mapping[int, str]) -> str:
     """Return where the scores of each of few groups are off, or of which of many they are not."""
-    calibrated = [name_of_curve[curve] for curve, clause in clause_of_curve.items() if not clause]
     n_groups = len(clause_of_curve)
     if not are_short([*clause_of_curve], name_of_curve):
-        if not calibrated:
-            all_text = "both" if n_groups == 2 else f"all {n_groups}"
-            return f"Scores are significantly off in {all_text} groups"
-        if len(calibrated) <= _MOST_NAMES and sum(map(len, calibrated)) <= _MOST_LETTERS:
-            return f"Scores are significantly off in all groups but {join_words(calibrated)}"
-        return f"Scores are significantly off in {n_groups - len(calibrated)} of {n_groups} groups"
+        off, calibrated = (
+            [name_of_curve[curve] for curve, clause in clause_of_curve.items() if bool(clause) == side]
+            for side in (True, False)
+        )
+        owner = f"{len(off)} of {n_groups} groups" if calibrated else f"all {n_groups} groups"
+        if len(off) <= len(calibrated) and sum(map(len, off)) <= _MOST_LETTERS:
+            owner = join_words(off)
+        elif calibrated and sum(map(len, calibrated)) <= _MOST_LETTERS:
+            owner = f"all groups but {join_words(calibrated)}"
+        n_of_kind = Counter(
+            "too low and too high" if " low" in clause and " high" in clause else clause[:8].strip(" :")
+            for clause in filter(None, clause_of_curve.values())
+        )
+        counts = ", ".join(f"{kind} in {n}" for kind, n in n_of_kind.most_common())
+        kinds = counts if len(n_of_kind) > 1 else next(iter(n_of_kind))
+        return f"Scores are significantly off in {owner}: {kinds}"
     names_of_clause: dict[str, list[str]] = {}
     for curve, clause in clause_of_curve.items():
         names_of_clause.setdefault(clause or "not significantly off", []).append(name_of_curve[curve])
@@ -765,9 +822,10 @@ def _say_ranges_off(
         if range_signs[range_numbers[0]]
     ]
     if len(signed_runs) > 2:
-        if len({sign for sign, _, _ in signed_runs}) == 2:
-            return "too low in some ranges and too high in others"
-        return f"too {'low' if signed_runs[0][0] > 0 else 'high'} in several ranges"
+        sides = Counter("low" if sign > 0 else "high" for sign in range_signs if sign).most_common()
+        (first, n_first), *others = sides
+        further = "".join(f" and too {side} in {n}" for side, n in others)
+        return f"too {first} in {n_first} of {len(range_signs)} ranges{further}"
     edge_text_of_range = dict(
         zip(range(len(range_signs)), number_words.say_shares(first_scores), strict=True)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from typing import Any, Literal
@@ -212,7 +213,10 @@ class Canvas:
         elif subtitle.startswith(name):
             subtitle = subtitle[len(name) :].lstrip(" ,")
             subtitle = start_sentence(subtitle)
-        note = (self.channels.color_note, *note, *curves.describe_sizes())
+        reason = curves.open_reason if "no clear winner" in finding.lower() else ""
+        if not (user_title or curves.order) and re.search(" ranges? from ", finding):
+            reason = "Not tested: whether the ends of this range differ significantly"
+        note = (self.channels.color_note, *note, reason, *curves.describe_sizes())
         own_title = finding or curves.join_etas(name)
         return chart_assembly.ChartText(user_title, subtitle, note, own_title, self.spoken)
 
