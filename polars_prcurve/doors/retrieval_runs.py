@@ -73,77 +73,86 @@ def from_trec(
     >>> test.summary(metrics="average_precision").select("query", "n_pos", "value").rows()
     [('7', 2, 0.5)]
     """
-    least = read_whole_number("least_relevance=", least_relevance, 0)
+    min_relevance = read_whole_number("least_relevance=", least_relevance, 0)
     paths = [run] if isinstance(run, str | os.PathLike) else run
     if not isinstance(paths, list | tuple) or not paths:
         raise refuse_kind("run=", "a path, or a list of paths", run)
-    runs = pl.concat([_read_file("run=", path, _RUN) for path in paths])
-    _check_once(runs, ["run", *_KEYS], "run=")
-    judged = _read_file("qrels=", qrels, _QRELS)
-    _check_once(judged, _KEYS, "qrels=")
-    asked_query = runs["query"][0]
-    runs = runs.join(judged.select("query"), on="query", how="semi")
-    if not runs.height:
+    run_rows = pl.concat([_read_file("run=", path, _RUN) for path in paths])
+    _check_once(run_rows, ["run", *_KEYS], "run=")
+    judgement_rows = _read_file("qrels=", qrels, _QRELS)
+    _check_once(judgement_rows, _KEYS, "qrels=")
+    asked_query = run_rows["query"][0]
+    run_rows = run_rows.join(judgement_rows.select("query"), on="query", how="semi")
+    if not run_rows.height:
         raise PrcError(
             f"run= and qrels= have no query in common: run= has {asked_query!r}, and qrels= has "
-            f"{judged['query'][0]!r}"
+            f"{judgement_rows['query'][0]!r}"
         )
-    relevant = judged.filter(pl.col("relevance") >= least).select(*_KEYS, label=True)
-    documents = pl.concat([runs.select(_KEYS), relevant.select(_KEYS)]).unique(maintain_order=True)
-    names = runs["run"].unique(maintain_order=True)
-    rows = documents.join(names.to_frame(), how="cross", maintain_order="left_right")
-    rows = rows.join(relevant, on=_KEYS, how="left", maintain_order="left")
-    rows = rows.join(runs, on=["run", *_KEYS], how="left", maintain_order="left")
-    rows = rows.select(*_KEYS, pl.col("label").fill_null(False), "score", "run")
-    words: dict[str, Any] = {"by": "query", "missing": "below", "below": (0, None)}
-    if len(names) > 1:
-        words |= {"model": "run", "id": "doc"}
-    return DataFramePrc(rows, words, names.to_list())
+    relevant_rows = judgement_rows.filter(pl.col("relevance") >= min_relevance).select(
+        *_KEYS, label=True
+    )
+    document_rows = pl.concat([run_rows.select(_KEYS), relevant_rows.select(_KEYS)]).unique(
+        maintain_order=True
+    )
+    run_names = run_rows["run"].unique(maintain_order=True)
+    test_rows = document_rows.join(run_names.to_frame(), how="cross", maintain_order="left_right")
+    test_rows = test_rows.join(relevant_rows, on=_KEYS, how="left", maintain_order="left")
+    test_rows = test_rows.join(run_rows, on=["run", *_KEYS], how="left", maintain_order="left")
+    test_rows = test_rows.select(*_KEYS, pl.col("label").fill_null(False), "score", "run")
+    table_words: dict[str, Any] = {"by": "query", "missing": "below", "below": (0, None)}
+    if len(run_names) > 1:
+        table_words |= {"model": "run", "id": "doc"}
+    return DataFramePrc(test_rows, table_words, run_names.to_list())
 
 
-def _read_file(argument: str, path: FilePath, dtypes: dict[str, Any]) -> pl.DataFrame:
+def _read_file(argument: str, path: FilePath, dtype_of_column: dict[str, Any]) -> pl.DataFrame:
     """Return the columns of a file with a dtype; raise for a line that has others."""
     if not isinstance(path, str | os.PathLike):
-        raise refuse_kind(argument, "a path, or a list of paths" if dtypes is _RUN else "a path", path)
+        raise refuse_kind(
+            argument, "a path, or a list of paths" if dtype_of_column is _RUN else "a path", path
+        )
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        file_text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise PrcError(f"convert {argument} {os.fspath(path)!r} to UTF-8 first") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise PrcError(f"{argument} {os.fspath(path)!r} cannot be read: {reason}") from None
-    lines = pl.DataFrame({"line": text.split("\n")}).with_row_index("number", offset=1)
-    lines = lines.filter(pl.col("line").str.contains(r"\S"))
-    words = [rf"(?P<column_{place}>\S+)" for place in range(len(dtypes))]
-    pattern = r"^\s*" + r"\s+".join(words) + r"\s*$"
-    rows = lines.with_columns(pl.col("line").str.extract_groups(pattern)).unnest("line")
-    read_exprs = {
-        name: pl.col(f"column_{place}").cast(dtype, strict=False)
-        for place, (name, dtype) in enumerate(dtypes.items())
+    line_frame = pl.DataFrame({"line": file_text.split("\n")}).with_row_index("number", offset=1)
+    line_frame = line_frame.filter(pl.col("line").str.contains(r"\S"))
+    word_patterns = [
+        rf"(?P<column_{column_number}>\S+)" for column_number in range(len(dtype_of_column))
+    ]
+    line_pattern = r"^\s*" + r"\s+".join(word_patterns) + r"\s*$"
+    value_frame = line_frame.with_columns(pl.col("line").str.extract_groups(line_pattern)).unnest("line")
+    expr_of_column = {
+        name: pl.col(f"column_{column_number}").cast(dtype, strict=False)
+        for column_number, (name, dtype) in enumerate(dtype_of_column.items())
         if dtype is not None
     }
-    rows = rows.select("number", **read_exprs)
-    is_bad = pl.any_horizontal(pl.col(*read_exprs).is_null())
-    if (bad_rows := rows.filter(is_bad)).height:
-        line_no = bad_rows["number"][0]
-        line = shorten_name(lines.filter(number=line_no)["line"][0].strip())
+    value_frame = value_frame.select("number", **expr_of_column)
+    is_bad_expr = pl.any_horizontal(pl.col(*expr_of_column).is_null())
+    if (bad_rows := value_frame.filter(is_bad_expr)).height:
+        line_number = bad_rows["number"][0]
+        bad_line = shorten_name(line_frame.filter(number=line_number)["line"][0].strip())
         raise PrcError(
-            f"{argument} takes lines `{' '.join(dtypes)}`, and line {line_no} of {os.fspath(path)!r} is "
-            f"{line!r}"
+            f"{argument} takes lines `{' '.join(dtype_of_column)}`, and line {line_number} of "
+            f"{os.fspath(path)!r} is "
+            f"{bad_line!r}"
         )
-    if not rows.height:
+    if not value_frame.height:
         raise PrcError(f"{argument} {os.fspath(path)!r} is empty")
-    return rows.drop("number")
+    return value_frame.drop("number")
 
 
-def _check_once(rows: pl.DataFrame, keys: list[str], argument: str) -> None:
+def _check_once(frame: pl.DataFrame, key_columns: list[str], argument: str) -> None:
     """Raise if a document of a query comes twice."""
-    if (repeated := rows.filter(rows.select(keys).is_duplicated())).height:
-        *names, query, doc = repeated.select(keys).row(0)
-        sentence = f"{argument} has document {doc!r} of query {query!r} twice"
+    if (repeated_rows := frame.filter(frame.select(key_columns).is_duplicated())).height:
+        *run_names, query_name, document_name = repeated_rows.select(key_columns).row(0)
+        sentence = f"{argument} has document {document_name!r} of query {query_name!r} twice"
         raise PrcError(
             "give each run a name of its own, the last word of its lines: "
-            f"{sentence} in the run {names[0]!r}"
-            if names
+            f"{sentence} in the run {run_names[0]!r}"
+            if run_names
             else sentence
         )

@@ -94,7 +94,9 @@ def from_cv_results(
         )
     if "fit_time" in cv_results or "estimator" in cv_results:
         return from_folds(_score_folds(cv_results, X, pos_label), y, pos_label=pos_label)
-    folds_of_model = {name: _score_folds(results, X, pos_label) for name, results in cv_results.items()}
+    folds_of_model = {
+        name: _score_folds(model_results, X, pos_label) for name, model_results in cv_results.items()
+    }
     return from_folds(folds_of_model, y, pos_label=pos_label)
 
 
@@ -133,18 +135,18 @@ def from_folds(
     table_words: dict[str, Any] = {}
     if isinstance(folds, Mapping):
         table_words = {"model": "model", "id": ["example", "repeat"]}
-        rows_of_models = [
+        frames_of_models = [
             _stack_folds(model_folds, labels).select(pl.lit(str(name)).alias("model"), pl.all())
             for name, model_folds in folds.items()
         ]
     else:
-        rows_of_models = [_stack_folds(folds, labels)]
-    if not rows_of_models:
+        frames_of_models = [_stack_folds(folds, labels)]
+    if not frames_of_models:
         raise PrcError("expected one model or more; got an empty mapping")
-    test_rows = pl.concat(rows_of_models)
-    if (test_rows["repeat"] > 0).any():
+    test_frame = pl.concat(frames_of_models)
+    if (test_frame["repeat"] > 0).any():
         table_words["cluster"] = "example"
-    return DataFramePrc(test_rows)(**table_words)
+    return DataFramePrc(test_frame)(**table_words)
 
 
 def _score_folds(results: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:  # noqa: N803
@@ -153,12 +155,12 @@ def _score_folds(results: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:
         if isinstance(results, Mapping):
             results = f"a mapping with {', '.join(map(str, results))}"
         raise PrcError(f"expected {_RESULTS}, with both flags; got {describe_value(results)}")
-    folds = []
+    rows_and_scores_of_folds = []
     for estimator, row_numbers in zip(results["estimator"], results["indices"]["test"], strict=False):
         positive_index, _ = read_classes(estimator, pos_label)
         try:  # a list, an array, a sparse matrix, or a frame of pandas or Polars
             if isinstance(X, list):
-                features: Any = [X[row] for row in row_numbers]
+                features: Any = [X[row_number] for row_number in row_numbers]
             else:
                 features = X.iloc[row_numbers] if hasattr(X, "iloc") else X[row_numbers]
         except Exception:  # what an object raises that has no such rows
@@ -168,48 +170,52 @@ def _score_folds(results: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:
                 "X takes all rows that were cross-validated, in order, as an array or a frame; got "
                 f"{X_text}, and a fold tests row {max(row_numbers)}"
             ) from None
-        folds.append((row_numbers, predict_scores(estimator, features, positive_index)))
-    return folds
+        rows_and_scores_of_folds.append(
+            (row_numbers, predict_scores(estimator, features, positive_index))
+        )
+    return rows_and_scores_of_folds
 
 
 def _stack_folds(folds: Any, labels: NDArray[np.bool_]) -> pl.DataFrame:
     """Return the rows of all folds of a model; raise for what is no fold."""
     is_tested = np.zeros(len(labels), dtype=bool)
-    repeat_number, rows_of_folds = 0, []
+    repeat_number, frames_of_folds = 0, []
     for fold_number, (row_numbers, scores) in enumerate(_read_folds(folds, len(labels))):
         if is_tested[row_numbers].any():
             repeat_number += 1
             is_tested[:] = False
         is_tested[row_numbers] = True
-        fold_rows = pl.DataFrame({"example": row_numbers, "score": scores, "label": labels[row_numbers]})
-        rows_of_folds.append(
-            fold_rows.with_columns(
+        fold_frame = pl.DataFrame(
+            {"example": row_numbers, "score": scores, "label": labels[row_numbers]}
+        )
+        frames_of_folds.append(
+            fold_frame.with_columns(
                 repeat=pl.lit(repeat_number, pl.Int64), fold=pl.lit(fold_number, pl.Int64)
             )
         )
-    if not rows_of_folds:
+    if not frames_of_folds:
         raise PrcError("expected one fold or more; got none")
-    return pl.concat(rows_of_folds).select("example", "repeat", "fold", "score", "label")
+    return pl.concat(frames_of_folds).select("example", "repeat", "fold", "score", "label")
 
 
 def _read_folds(folds: Any, n_rows: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
     """Yield row numbers and scores of each fold, which tests rows of the data, each once."""
     try:
-        numbers_and_scores = [(test, score) for test, score in folds]
+        numbers_and_scores = [(tested_rows, fold_scores) for tested_rows, fold_scores in folds]
     except (TypeError, ValueError):
         raise PrcError(
             "folds takes a pair of arrays for each fold, the rows that it tests and their scores; got "
             f"{describe_value(folds)}"
         ) from None
-    for fold_number, (test, score) in enumerate(numbers_and_scores):
-        row_numbers = read_array("the test of a fold", test, "iu", "row numbers").astype(np.int64)
-        scores = read_array("the score of a fold", score, "biuf", "numbers").astype(np.float64)
+    for fold_number, (tested_rows, fold_scores) in enumerate(numbers_and_scores):
+        row_numbers = read_array("the test of a fold", tested_rows, "iu", "row numbers").astype(np.int64)
+        scores = read_array("the score of a fold", fold_scores, "biuf", "numbers").astype(np.float64)
         check_lengths(rows=row_numbers, scores=scores)
         if len(row_numbers) and not (row_numbers.min() >= 0 and row_numbers.max() < n_rows):
-            outlier = row_numbers.max() if row_numbers.max() >= n_rows else row_numbers.min()
+            wrong_row_number = row_numbers.max() if row_numbers.max() >= n_rows else row_numbers.min()
             raise PrcError(
                 "pass the data that were cross-validated, all rows in their order: fold "
-                f"{fold_number} tests row {outlier}, and y has {n_rows} rows, from 0"
+                f"{fold_number} tests row {wrong_row_number}, and y has {n_rows} rows, from 0"
             )
         if len(np.unique(row_numbers)) < len(row_numbers):
             raise PrcError(f"pass each row of a fold once: fold {fold_number} tests a row twice")
@@ -378,10 +384,10 @@ class PrevalenceDisplay:
                 "sample_weight", sample_weight, "biuf", "numbers >= 0"
             )
         check_lengths(**array_of_column)
-        model_column = pl.lit("Classifier" if name is None else name).alias("model")
-        test = DataFramePrc(pl.DataFrame(array_of_column).select(model_column, pl.all()))
-        weight = None if sample_weight is None else "weight"
-        return cls(test(model="model", weight=weight), eta=eta, confidence=confidence)
+        model_expr = pl.lit("Classifier" if name is None else name).alias("model")
+        bound_table = DataFramePrc(pl.DataFrame(array_of_column).select(model_expr, pl.all()))
+        weight_column = None if sample_weight is None else "weight"
+        return cls(bound_table(model="model", weight=weight_column), eta=eta, confidence=confidence)
 
     @classmethod
     @hint_at_arguments
@@ -425,8 +431,8 @@ class PrevalenceDisplay:
             cv_results = {type(estimators[0]).__name__ if name is None else name: cv_results}
         elif name is not None:
             raise PrcError(f"leave out name=: cv_results already names its models; got name={name!r}")
-        test = from_cv_results(cv_results, X, y, pos_label=pos_label)
-        return cls(test, eta=eta, confidence=confidence)
+        bound_table = from_cv_results(cv_results, X, y, pos_label=pos_label)
+        return cls(bound_table, eta=eta, confidence=confidence)
 
     @cached_property
     def curve(self) -> pl.DataFrame:
@@ -443,8 +449,8 @@ class PrevalenceDisplay:
 
     def _list_curves(self, column: str) -> NDArray[np.float64] | list[NDArray[np.float64]]:
         key_columns = self.curve.columns[: self.curve.columns.index("eta") + 1]
-        curves = self.curve.partition_by(key_columns, maintain_order=True)
-        return _unpack_one([curve_points[column].to_numpy() for curve_points in curves])
+        curve_frames = self.curve.partition_by(key_columns, maintain_order=True)
+        return _unpack_one([curve_frame[column].to_numpy() for curve_frame in curve_frames])
 
     @hint_at_arguments
     def plot(
@@ -467,8 +473,8 @@ class PrevalenceDisplay:
         return self.plot()._repr_mimebundle_(*args, **kwargs)
 
     def __repr__(self) -> str:
-        names = dict.fromkeys(self.name if isinstance(self.name, list) else [self.name])
-        return f"<PrevalenceDisplay of {', '.join(map(str, names))}>"
+        distinct_names = dict.fromkeys(self.name if isinstance(self.name, list) else [self.name])
+        return f"<PrevalenceDisplay of {', '.join(map(str, distinct_names))}>"
 
 
 def _unpack_one(values: list[T]) -> T | list[T]:

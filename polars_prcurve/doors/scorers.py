@@ -128,35 +128,40 @@ class Scorer:
             )
         positive_index, classes = read_classes(estimator, self.pos_label)
         labels = find_positives(y, classes, self.pos_label)
-        value = self._measure(labels, predict_scores(estimator, X, positive_index), sample_weight)
-        return value if self.higher_is_better else -value
+        metric_value = self._measure(labels, predict_scores(estimator, X, positive_index), sample_weight)
+        return metric_value if self.higher_is_better else -metric_value
 
     def _measure(self, labels: Any, scores: Any, weight: Any) -> float:
         """Return the metric at the prevalence, or at the fraction of positives."""
-        cells = count_arrays(labels, scores, weight).list_cells()
-        n_pos, n_neg = (cells[name][-1:].sum() for name in ("tp", "fp"))  # 0 without examples
+        cell_counts = count_arrays(labels, scores, weight).list_cells()
+        n_pos, n_neg = (cell_counts[name][-1:].sum() for name in ("tp", "fp"))  # 0 without examples
         with np.errstate(all="ignore"):
             eta = n_pos / (n_pos + n_neg) if self.eta is None else np.float64(self.eta)
-            curve = read_curve(cells["tp"] / n_pos, cells["fp"] / n_neg)
+            curve = read_curve(cell_counts["tp"] / n_pos, cell_counts["fp"] / n_neg)
             if curve is not None:  # there are positives
-                scale = partial(_find_factors, n_pos=n_pos, n_neg=n_neg, is_own=self.eta is None)
-                curve = curve._replace(columns={**curve.columns, **cells}, scale_classes=scale)
+                scale_classes = partial(
+                    _find_factors, n_pos=n_pos, n_neg=n_neg, is_own_prevalence=self.eta is None
+                )
+                curve = curve._replace(
+                    columns={**curve.columns, **cell_counts}, scale_classes=scale_classes
+                )
             return float(self.metric.compute_values(curve, np.array([eta]))[0])
 
-    def _require_numbers(self, library: str) -> None:
+    def _require_numbers(self, library_name: str) -> None:
         """Raise if labels have a name for the positive one, which boosting libraries do not pass on."""
         if self.pos_label is not None and self.pos_label != 1:
             raise PrcError(
-                f"make the positive labels 1, and leave out pos_label={self.pos_label!r}: {library} "
+                f"make the positive labels 1, and leave out pos_label={self.pos_label!r}: "
+                f"{library_name} "
                 "hands labels over as the numbers 0 and 1"
             )
 
 
 def _find_factors(
-    eta: np.float64, *, n_pos: np.float64, n_neg: np.float64, is_own: bool
+    eta: np.float64, *, n_pos: np.float64, n_neg: np.float64, is_own_prevalence: bool
 ) -> tuple[Any, Any]:
     """Return by how much the classes are scaled, in numbers, as `class_factors` does in columns."""
-    if is_own:
+    if is_own_prevalence:
         return 1.0, 1.0
     if eta >= 0.5:
         return 1.0, 0.0 if eta == 1 else (1 - eta) * n_pos / (eta * n_neg)
@@ -186,12 +191,16 @@ class XGBoostCost:
         return cost if labels is y_true else (self.name, cost)
 
 
-def _read_data_set(first: Any, second: Any, weight: Any) -> tuple[Any, Any, Any]:
+def _read_data_set(labels_or_scores: Any, scores_or_data_set: Any, weight: Any) -> tuple[Any, Any, Any]:
     """Return labels, scores and weights, also if scores came first and then a data set with the rest."""
-    if not hasattr(second, "get_label"):
-        return first, second, weight
-    weight = second.get_weight()  # None or empty without weights
-    return second.get_label(), first, None if weight is None or len(weight) == 0 else weight
+    if not hasattr(scores_or_data_set, "get_label"):
+        return labels_or_scores, scores_or_data_set, weight
+    weight = scores_or_data_set.get_weight()  # None or empty without weights
+    return (
+        scores_or_data_set.get_label(),
+        labels_or_scores,
+        None if weight is None or len(weight) == 0 else weight,
+    )
 
 
 def find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
@@ -214,21 +223,21 @@ def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         return 1, None
-    labels = np.asarray(classes).tolist()
-    if len(labels) != 2:
+    class_labels = np.asarray(classes).tolist()
+    if len(class_labels) != 2:
         raise PrcError(
-            f"expected an estimator of two classes; this one has {len(labels)}: score class c "
+            f"expected an estimator of two classes; this one has {len(class_labels)}: score class c "
             "against the rest with .score(y == c, probabilities[:, i])"
         )
     if pos_label is not None:
-        if pos_label not in labels:
-            hint = suggest_names(str(pos_label), map(str, labels))
-            raise PrcError(f"no class of the estimator is pos_label={pos_label!r}; {hint}")
-        return labels.index(pos_label), classes
-    if labels not in ([0, 1], [-1, 1]):
+        if pos_label not in class_labels:
+            hint_text = suggest_names(str(pos_label), map(str, class_labels))
+            raise PrcError(f"no class of the estimator is pos_label={pos_label!r}; {hint_text}")
+        return class_labels.index(pos_label), classes
+    if class_labels not in ([0, 1], [-1, 1]):
         raise PrcError(
-            f"pass pos_label=, the class that is positive, such as pos_label={labels[1]!r}: the "
-            f"classes of the estimator are {list_names(map(str, labels))}"
+            f"pass pos_label=, the class that is positive, such as pos_label={class_labels[1]!r}: the "
+            f"classes of the estimator are {list_names(map(str, class_labels))}"
         )
     return 1, classes
 
@@ -247,8 +256,10 @@ def predict_scores(
         (method_name for method_name in method_names if hasattr(estimator, method_name)), None
     )
     if method_name is None:
-        shortfall = f"{type(estimator).__name__} has {'neither' if len(method_names) > 1 else 'none'}"
-        raise PrcError(f"expected an estimator with {' or '.join(method_names)}; {shortfall}")
+        shortfall_text = (
+            f"{type(estimator).__name__} has {'neither' if len(method_names) > 1 else 'none'}"
+        )
+        raise PrcError(f"expected an estimator with {' or '.join(method_names)}; {shortfall_text}")
     scores = np.asarray(getattr(estimator, method_name)(X))
     if method_name == "decision_function":
         return scores if positive_index == 1 else -scores

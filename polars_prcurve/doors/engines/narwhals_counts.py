@@ -98,11 +98,8 @@ def counts(
     >>> prc(counts).sweep(counts=("n_pos", "n_neg")).select("threshold", "tp", "fp").rows()
     [(0.9, 1, 1), (0.2, 2, 1), (0.1, 2, 2)]
     """
-    nw, names, engine_table = (
-        _load_narwhals(),
-        _read_names(by, score, label, weight),
-        _to_narwhals(table),
-    )
+    nw, column_names = _load_narwhals(), _read_names(by, score, label, weight)
+    engine_table = _to_narwhals(table)
     is_eager = isinstance(engine_table, nw.DataFrame)
     is_polars = is_eager or engine_table.implementation.is_polars()
     has_corners = thresholds is not None
@@ -123,16 +120,18 @@ def counts(
         )
     if is_polars:
         polars_table = engine_table.to_polars() if is_eager else engine_table.to_native()
-        arguments = {**names._asdict(), "pos_label": pos_label, "missing": missing}
+        arguments = {**column_names._asdict(), "pos_label": pos_label, "missing": missing}
         counts_per_score = prc(polars_table).counts(**arguments).lazy()
         if positives is not None:
-            marks = _to_narwhals(positives).lazy().collect("polars").to_native()
-            counts_per_score = _merge_at_positives(counts_per_score, names.by, marks.lazy())
+            positive_rows = _to_narwhals(positives).lazy().collect("polars").to_native()
+            counts_per_score = _merge_at_positives(
+                counts_per_score, column_names.by, positive_rows.lazy()
+            )
         counts_per_score = nw.from_native(counts_per_score)
     else:
-        counts_per_score = _count_on_engine(engine_table, names, pos_label, missing)
+        counts_per_score = _count_on_engine(engine_table, column_names, pos_label, missing)
     if has_corners:
-        counts_per_score = _merge_negative_runs(counts_per_score, names.by)
+        counts_per_score = _merge_negative_runs(counts_per_score, column_names.by)
     if not is_eager:
         return counts_per_score.to_native()  # type: ignore[no-any-return]
     polars_counts = counts_per_score.collect("polars")
@@ -142,92 +141,110 @@ def counts(
 def _read_names(by: Any, score: Any, label: Any, weight: Any) -> ColumnNames:
     """Return the names of columns; raise if one is an expression, or anything else but a name."""
     columns_of_argument = {"score": [score], "label": [label], "weight": [weight] * (weight is not None)}
-    for argument, names in {"by": list_columns("by=", by), **columns_of_argument}.items():
-        for name in names:
-            if not isinstance(name, str):
+    for argument, column_names in {"by": list_columns("by=", by), **columns_of_argument}.items():
+        for column_name in column_names:
+            if not isinstance(column_name, str):
                 raise PrcError(
                     f"compute the column first, and pass its name as {argument}=: expressions differ "
-                    f"between engines; got {name!r}"
+                    f"between engines; got {column_name!r}"
                 )
     return ColumnNames(list_columns("by=", by), score, label, weight)  # type: ignore[arg-type]
 
 
-def _to_narwhals(table: object) -> Any:
+def _to_narwhals(native_table: object) -> Any:
     try:
-        return _load_narwhals().from_native(table)
+        return _load_narwhals().from_native(native_table)
     except TypeError:
         raise PrcError(
             "expected a table of pandas, pyarrow, DuckDB, PySpark, Dask, Ibis or Polars; "
-            f"got {type(table).__name__}"
+            f"got {type(native_table).__name__}"
         ) from None
 
 
 # At the scores of positives -------------------------------------------------------------------
 
 
-def _merge_negative_runs(counts_per_score: Any, by: list[str]) -> Any:
+def _merge_negative_runs(score_table: Any, group_columns: list[str]) -> Any:
     """Merge each run of negatives into one row, at its lowest score; keep each group's highest score."""
     nw = _load_narwhals()
-    is_at_positive = nw.col("n_pos") > 0
-    is_highest = nw.col("score").shift(-1).over(*by, order_by="score").is_null()
-    marked_counts = counts_per_score.with_columns(
-        nw.when(is_at_positive | is_highest).then(1).otherwise(0).alias(Row.MARK)
+    is_at_positive_expr = nw.col("n_pos") > 0
+    is_highest_expr = nw.col("score").shift(-1).over(*group_columns, order_by="score").is_null()
+    marked_table = score_table.with_columns(
+        nw.when(is_at_positive_expr | is_highest_expr).then(1).otherwise(0).alias(Row.MARK)
     )
     # A run and the marked row just below it have the same number of marks so far; MARK distinguishes
     # them.
-    run_number = nw.col(Row.MARK).cum_sum().over(*by, order_by="score")
-    numbered_counts = marked_counts.with_columns(run_number.alias(_RUN_NUMBER))
-    schema = counts_per_score.collect_schema()
-    amount_columns = _list_amounts(schema)
-    key_columns = [*by, _RUN_NUMBER, Row.MARK]
-    counts_per_run = _sum_counts(
-        numbered_counts, key_columns, amount_columns, schema["n_pos"], nw.col("score").min()
+    run_number_expr = nw.col(Row.MARK).cum_sum().over(*group_columns, order_by="score")
+    numbered_table = marked_table.with_columns(run_number_expr.alias(_RUN_NUMBER))
+    schema = score_table.collect_schema()
+    count_columns = _list_count_columns(schema)
+    key_columns = [*group_columns, _RUN_NUMBER, Row.MARK]
+    run_table = _sum_counts(
+        numbered_table, key_columns, count_columns, schema["n_pos"], nw.col("score").min()
     )
-    return counts_per_run.select(*by, "score", *amount_columns)
+    return run_table.select(*group_columns, "score", *count_columns)
 
 
-def _list_amounts(columns: Iterable[str]) -> list[str]:
+def _list_count_columns(column_names: Iterable[str]) -> list[str]:
     """Return the columns of counts that add up: with weights, those of squares, too."""
-    return [name for name in (*COUNT_COLUMNS[1:], *SQUARE_COLUMNS) if name in columns]
+    return [name for name in (*COUNT_COLUMNS[1:], *SQUARE_COLUMNS) if name in column_names]
 
 
 def _merge_at_positives(
-    score_counts: pl.LazyFrame, by: list[str], positives: pl.LazyFrame
+    score_rows: pl.LazyFrame, group_columns: list[str], positive_rows: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Merge each run of negatives into one row, at a score just above the positive below it."""
-    schema = score_counts.collect_schema()
-    dtype: Any = schema["score"]
-    amount_names = _list_amounts(schema)
-    if not (dtype.is_integer() or dtype in _BITS):
-        raise PrcError(
-            f"positives= takes scores that are integers or floats of 32 or 64 bits; got {dtype}"
-        )
-    columns = positives.collect_schema()
-    for name in (*by, "score"):
-        if name not in columns:
-            raise PrcError(f"positives= lacks the column {name!r}; {suggest_names(name, columns)}")
-    score, is_marked = pl.col("score"), pl.col(Row.MARK)
-    is_known = value_checks.is_missing(score, dtype).not_()
-    marks = positives.select(*by, score.cast(dtype)).filter(is_known)
-    rows = pl.concat([score_counts, marks.with_columns(pl.lit(True).alias(Row.MARK))], how="diagonal")
-    marked_counts = rows.group_by(*by, "score").agg(pl.col(amount_names).sum(), is_marked.any())
-    below = pl.when(is_marked).then(score).forward_fill()
-    runs = marked_counts.sort(*by, "score").with_columns(
-        (below.over(by) if by else below).alias(_RUN_START)
+    schema = score_rows.collect_schema()
+    score_dtype: Any = schema["score"]
+    count_columns = _list_count_columns(schema)
+    score_expr, is_marked_expr = pl.col("score"), pl.col(Row.MARK)
+    mark_rows = _read_mark_rows(positive_rows, group_columns, score_dtype)
+    counted_and_mark_rows = pl.concat([score_rows, mark_rows], how="diagonal")
+    marked_rows = counted_and_mark_rows.group_by(*group_columns, "score").agg(
+        pl.col(count_columns).sum(), is_marked_expr.any()
     )
+    score_below_expr = pl.when(is_marked_expr).then(score_expr).forward_fill()
+    run_rows = marked_rows.sort(*group_columns, "score").with_columns(
+        (score_below_expr.over(group_columns) if group_columns else score_below_expr).alias(_RUN_START)
+    )
+    run_score_expr = _build_run_score(score_dtype)
+    scored_run_rows = run_rows.with_columns(
+        pl.when(is_marked_expr).then(score_expr).otherwise(run_score_expr)
+    )
+    summed_rows = scored_run_rows.group_by(*group_columns, "score").agg(pl.col(count_columns).sum())
+    return summed_rows.filter(pl.any_horizontal(pl.col("n_pos", "n_neg") > 0))
+
+
+def _read_mark_rows(
+    positive_rows: pl.LazyFrame, group_columns: list[str], score_dtype: Any
+) -> pl.LazyFrame:
+    """Return the scores of positives, each as a mark; raise if they cannot be those of the counts."""
+    if not (score_dtype.is_integer() or score_dtype in _BITS):
+        raise PrcError(
+            f"positives= takes scores that are integers or floats of 32 or 64 bits; got {score_dtype}"
+        )
+    schema = positive_rows.collect_schema()
+    for name in (*group_columns, "score"):
+        if name not in schema:
+            raise PrcError(f"positives= lacks the column {name!r}; {suggest_names(name, schema)}")
+    score_expr = pl.col("score")
+    is_known_expr = value_checks.is_missing(score_expr, score_dtype).not_()
+    mark_rows = positive_rows.select(*group_columns, score_expr.cast(score_dtype)).filter(is_known_expr)
+    return mark_rows.with_columns(pl.lit(True).alias(Row.MARK))
+
+
+def _build_run_score(score_dtype: Any) -> pl.Expr:
+    """Return the score of a run of negatives: just above the positive below it, or else the least."""
     # The score must not depend on the shard, so that counts of shards add up: it is the next number, or
     # below all positives the least one. The bits of floats, read as integers, count up from 0, and those
     # of negative floats count down; the start is never -0.0.
-    start = pl.col(_RUN_START)
-    if dtype.is_integer():
-        next_score, least_score = start + 1, dtype.min()
-    else:
-        least_score, bits = pl.lit(float("-inf"), dtype), start.reinterpret(dtype=_BITS[dtype])
-        next_score = pl.when(start < 0).then(bits - 1).otherwise(bits + 1).reinterpret(dtype=dtype)
-    run_score = pl.coalesce(next_score, least_score)
-    run_counts = runs.with_columns(pl.when(is_marked).then(score).otherwise(run_score))
-    summed_counts = run_counts.group_by(*by, "score").agg(pl.col(amount_names).sum())
-    return summed_counts.filter(pl.any_horizontal(pl.col("n_pos", "n_neg") > 0))
+    run_start_expr = pl.col(_RUN_START)
+    if score_dtype.is_integer():
+        return pl.coalesce(run_start_expr + 1, score_dtype.min())
+    bits_expr = run_start_expr.reinterpret(dtype=_BITS[score_dtype])
+    next_bits_expr = pl.when(run_start_expr < 0).then(bits_expr - 1).otherwise(bits_expr + 1)
+    least_score_expr = pl.lit(float("-inf"), score_dtype)
+    return pl.coalesce(next_bits_expr.reinterpret(dtype=score_dtype), least_score_expr)
 
 
 # On an engine ----------------------------------------------------------------------------------
@@ -257,60 +274,84 @@ def _load_narwhals() -> ModuleType:
     return nw
 
 
-def _count_on_engine(engine_table: Any, names: ColumnNames, pos_label: Any, missing: Missing) -> Any:
+def _count_on_engine(
+    engine_table: Any, column_names: ColumnNames, pos_label: Any, missing: Missing
+) -> Any:
     """Return the `by` columns and COUNT_COLUMNS as a lazy table of narwhals; raise on bad values.
 
     With weights, also return SQUARE_COLUMNS.
     """
     nw, schema = _load_narwhals(), engine_table.collect_schema()
-    used_names = {*names.by, *names.value_columns()}
+    used_names = {*column_names.by, *column_names.value_columns()}
     # Other columns may have dtypes that Polars lacks, and only their names matter.
     used_schema = nw.Schema({name: schema[name] for name in schema if name in used_names}).to_polars()
-    dtypes = {name: used_schema.get(name, pl.Null()) for name in schema}
-    columns = InputColumns(**names._asdict(), pos_label=pos_label, missing=missing)
-    table = read_input(pl.LazyFrame(schema=dtypes), columns, may_collect=False)
-    check_group_names(table.by, COUNT_COLUMNS)
+    dtype_of_column = {name: used_schema.get(name, pl.Null()) for name in schema}
+    input_columns = InputColumns(**column_names._asdict(), pos_label=pos_label, missing=missing)
+    resolved_table = read_input(pl.LazyFrame(schema=dtype_of_column), input_columns, may_collect=False)
+    check_group_names(resolved_table.by, COUNT_COLUMNS)
     if missing == "drop":
-        for name in names.value_columns():
+        for name in column_names.value_columns():
             engine_table = engine_table.filter(~nw.col(name).is_null())
-            if dtypes[name].is_float():
+            if dtype_of_column[name].is_float():
                 engine_table = engine_table.filter(~nw.col(name).is_nan())
-    label = nw.col(names.label)
-    is_positive = label if dtypes[names.label] == pl.Boolean else label == 1
+    label_expr = nw.col(column_names.label)
+    is_positive_expr = (
+        label_expr if dtype_of_column[column_names.label] == pl.Boolean else label_expr == 1
+    )
     if pos_label is not None:
-        is_positive = label == pos_label
-    kinds_of_column = _list_kinds(names, dtypes, None if pos_label is None else is_positive)
-    _check_values(engine_table, kinds_of_column, list(_list_checks(names, dtypes, pos_label)))
-    amount_names: list[str] = list(COUNT_COLUMNS[1:])
-    score, dtype = nw.col(names.score), nw.Int64
-    if dtypes[names.score].is_float():  # an engine may group -0.0 and 0.0 apart
-        score = nw.when(score == 0).then(nw.lit(0.0, schema[names.score])).otherwise(score)
-    values = [condition.cast(nw.Int64) for condition in (is_positive, ~is_positive)]
-    if names.weight is not None:
-        dtype, amount_names = nw.Float64, [*amount_names, *SQUARE_COLUMNS]
-        weight, zero = nw.col(names.weight).cast(nw.Float64), nw.lit(0.0, nw.Float64)
-        values = [
-            nw.when(condition).then(amount).otherwise(zero)
-            for amount in (weight, weight * weight)
-            for condition in (is_positive, ~is_positive)
+        is_positive_expr = label_expr == pos_label
+    kinds_of_column = _list_kinds(
+        column_names, dtype_of_column, None if pos_label is None else is_positive_expr
+    )
+    _check_values(
+        engine_table, kinds_of_column, list(_list_checks(column_names, dtype_of_column, pos_label))
+    )
+    score_expr = nw.col(column_names.score)
+    if dtype_of_column[column_names.score].is_float():  # an engine may group -0.0 and 0.0 apart
+        zero_expr = nw.lit(0.0, schema[column_names.score])
+        score_expr = nw.when(score_expr == 0).then(zero_expr).otherwise(score_expr)
+    return _count_classes(engine_table, column_names, score_expr, is_positive_expr)
+
+
+def _count_classes(
+    engine_table: Any, column_names: ColumnNames, score_expr: Any, is_positive_expr: Any
+) -> Any:
+    """Return the sums of both classes, or of their weights and squared weights, by group and score."""
+    nw = _load_narwhals()
+    count_columns: list[str] = list(COUNT_COLUMNS[1:])
+    count_dtype = nw.Int64
+    count_exprs = [
+        condition_expr.cast(nw.Int64) for condition_expr in (is_positive_expr, ~is_positive_expr)
+    ]
+    if column_names.weight is not None:
+        count_dtype, count_columns = nw.Float64, [*count_columns, *SQUARE_COLUMNS]
+        weight_expr, zero_expr = nw.col(column_names.weight).cast(nw.Float64), nw.lit(0.0, nw.Float64)
+        count_exprs = [
+            nw.when(condition_expr).then(weight_power_expr).otherwise(zero_expr)
+            for weight_power_expr in (weight_expr, weight_expr * weight_expr)
+            for condition_expr in (is_positive_expr, ~is_positive_expr)
         ]
-    value_of_amount = dict(zip(amount_names, values, strict=True))
-    rows = engine_table.select(*names.by, score=score, **value_of_amount)
-    return _sum_counts(rows, [*names.by, "score"], amount_names, dtype).select(
-        *names.by, "score", *amount_names
+    expr_of_count_column = dict(zip(count_columns, count_exprs, strict=True))
+    example_table = engine_table.select(*column_names.by, score=score_expr, **expr_of_count_column)
+    return _sum_counts(example_table, [*column_names.by, "score"], count_columns, count_dtype).select(
+        *column_names.by, "score", *count_columns
     )
 
 
 def _sum_counts(
-    amount_rows: Any, key_columns: list[str], amount_columns: list[str], dtype: Any, *aggregations: Any
+    example_table: Any,
+    key_columns: list[str],
+    count_columns: list[str],
+    count_dtype: Any,
+    *other_exprs: Any,
 ) -> Any:
     """Return the sums of amounts by key, with other aggregations, and without keys of weight 0."""
     nw = _load_narwhals()
-    summed_counts = amount_rows.group_by(*key_columns).agg(*aggregations, nw.col(*amount_columns).sum())
-    cast_counts = summed_counts.with_columns(
-        nw.col(*amount_columns).cast(dtype)
+    summed_table = example_table.group_by(*key_columns).agg(*other_exprs, nw.col(*count_columns).sum())
+    cast_table = summed_table.with_columns(
+        nw.col(*count_columns).cast(count_dtype)
     )  # DuckDB sums in 128 bits
-    return cast_counts.filter((nw.col("n_pos") > 0) | (nw.col("n_neg") > 0))
+    return cast_table.filter((nw.col("n_pos") > 0) | (nw.col("n_neg") > 0))
 
 
 # Checks of values -----------------------------------------------------------------------------
@@ -324,50 +365,56 @@ class _ValueKind(NamedTuple):
 
 
 def _list_kinds(
-    names: ColumnNames, dtype_of_column: dict[str, pl.DataType], is_positive: Any
+    column_names: ColumnNames, dtype_of_column: dict[str, pl.DataType], is_positive_expr: Any
 ) -> dict[str, list[_ValueKind]]:
     """Return the kinds of value of score, label and weight; the last kind is any other value.
 
-    `is_positive` is the test for `pos_label`, or None for labels that need no `pos_label`.
+    `is_positive_expr` is the test for `pos_label`, or None for labels that need no `pos_label`.
     """
     nw = _load_narwhals()
 
-    def missing(name: str) -> list[_ValueKind]:
-        value = nw.col(name)
+    def list_missing_kinds(name: str) -> list[_ValueKind]:
+        value_expr = nw.col(name)
         nan_kinds = (
-            [_ValueKind(value.is_nan(), float("nan"))] if dtype_of_column[name].is_float() else []
+            [_ValueKind(value_expr.is_nan(), float("nan"))] if dtype_of_column[name].is_float() else []
         )
-        return [_ValueKind(value.is_null(), None), *nan_kinds]
+        return [_ValueKind(value_expr.is_null(), None), *nan_kinds]
 
-    label, null_kinds = nw.col(names.label), [_ValueKind(nw.col(names.label).is_null(), None)]
-    if is_positive is not None:
-        value_kinds = [_ValueKind(is_positive, True), _ValueKind(None, False)]
-    elif dtype_of_column[names.label] == pl.Boolean:
-        value_kinds = [_ValueKind(None, True)]
+    label_expr, null_kinds = (
+        nw.col(column_names.label),
+        [_ValueKind(nw.col(column_names.label).is_null(), None)],
+    )
+    if is_positive_expr is not None:
+        label_kinds = [_ValueKind(is_positive_expr, True), _ValueKind(None, False)]
+    elif dtype_of_column[column_names.label] == pl.Boolean:
+        label_kinds = [_ValueKind(None, True)]
     else:
-        value_kinds = [*(_ValueKind(label == valid, valid) for valid in (0, 1, -1)), _ValueKind(None, 2)]
+        label_kinds = [
+            *(_ValueKind(label_expr == valid_label, valid_label) for valid_label in (0, 1, -1)),
+            _ValueKind(None, 2),
+        ]
     kinds_of_column = {
-        "score": [*missing(names.score), _ValueKind(None, 0.0)],
-        "label": [*null_kinds, *value_kinds],
+        "score": [*list_missing_kinds(column_names.score), _ValueKind(None, 0.0)],
+        "label": [*null_kinds, *label_kinds],
     }
-    if names.weight is not None:
-        weight = nw.col(names.weight)
-        is_wrong = (weight < 0) | (weight.cast(nw.Float64) > LARGEST_WEIGHT)
+    if column_names.weight is not None:
+        weight_expr = nw.col(column_names.weight)
+        is_wrong_expr = (weight_expr < 0) | (weight_expr.cast(nw.Float64) > LARGEST_WEIGHT)
         kinds_of_column["weight"] = [
-            *missing(names.weight),
-            _ValueKind(is_wrong, -1.0),
+            *list_missing_kinds(column_names.weight),
+            _ValueKind(is_wrong_expr, -1.0),
             _ValueKind(None, 0.0),
         ]
     return kinds_of_column
 
 
 def _list_checks(
-    names: ColumnNames, dtype_of_column: dict[str, pl.DataType], pos_label: Any
+    column_names: ColumnNames, dtype_of_column: dict[str, pl.DataType], pos_label: Any
 ) -> Iterator[Check]:
     """Yield the checks of frame methods, in the same order, on the table of examples."""
     score_description, label_description = (
-        f"score column {names.score!r}",
-        f"label column {names.label!r}",
+        f"score column {column_names.score!r}",
+        f"label column {column_names.label!r}",
     )
     yield from value_checks.missing_checks(
         _sum_rows, score_description, pl.col("score"), refuses_nan=True, may_rank_last=True
@@ -379,10 +426,10 @@ def _list_checks(
         yield from value_checks.pos_label_checks(
             _sum_rows, label_description, pl.col("label"), pos_label
         )
-    elif dtype_of_column[names.label] != pl.Boolean:
+    elif dtype_of_column[column_names.label] != pl.Boolean:
         yield from value_checks.label_checks(_sum_rows, label_description, pl.col("label"))
-    if names.weight is not None:
-        weight_description = f"weight column {names.weight!r}"
+    if column_names.weight is not None:
+        weight_description = f"weight column {column_names.weight!r}"
         yield from value_checks.missing_checks(
             _sum_rows, weight_description, pl.col("weight"), refuses_nan=True
         )
@@ -399,27 +446,31 @@ def _check_values(
 ) -> None:
     """Count the rows of each combination of kinds, and run the checks on an example of each."""
     nw = _load_narwhals()
-    kind_number_of_column = {
+    kind_number_expr_of_column = {
         name: nw.lit(len(value_kinds) - 1) for name, value_kinds in kinds_of_column.items()
     }
     for name, value_kinds in kinds_of_column.items():  # the first test that holds gives the kind
-        for number, kind in reversed(list(enumerate(value_kinds[:-1]))):
-            kind_number_of_column[name] = (
-                nw.when(kind.test).then(nw.lit(number)).otherwise(kind_number_of_column[name])
+        for kind_number, value_kind in reversed(list(enumerate(value_kinds[:-1]))):
+            kind_number_expr_of_column[name] = (
+                nw.when(value_kind.test)
+                .then(nw.lit(kind_number))
+                .otherwise(kind_number_expr_of_column[name])
             )
-    combinations = (
-        engine_table.select(**kind_number_of_column)
+    combination_table = (
+        engine_table.select(**kind_number_expr_of_column)
         .group_by(*kinds_of_column)
         .agg(nw.len().alias(_ROW_COUNT))
     )
-    combinations = combinations.collect("polars").to_native()
-    dtype_of_column: dict[str, Any] = {
+    combination_table = combination_table.collect("polars").to_native()
+    type_of_column: dict[str, Any] = {
         name: type(value_kinds[-1].example) for name, value_kinds in kinds_of_column.items()
     }
-    examples = combinations.with_columns(
+    example_frame = combination_table.with_columns(
         pl.Series(
-            name, [value_kinds[number].example for number in combinations[name]], dtype_of_column[name]
+            name,
+            [value_kinds[kind_number].example for kind_number in combination_table[name]],
+            type_of_column[name],
         )
         for name, value_kinds in kinds_of_column.items()
     )
-    run_query(examples.lazy().select(guard(checks)), examples.height)
+    run_query(example_frame.lazy().select(guard(checks)), example_frame.height)

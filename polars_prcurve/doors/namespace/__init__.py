@@ -62,22 +62,22 @@ def prc(x: object, **words: Unpack[TableWords]) -> DataFramePrc | LazyFramePrc |
     True
     """
     if isinstance(x, pl.Expr):
-        methods_of_expression = _find_expression_methods()(x)
-        return methods_of_expression(**words) if words else methods_of_expression
+        expression_namespace = _find_expression_methods()(x)
+        return expression_namespace(**words) if words else expression_namespace
     if isinstance(x, DataFramePrc | LazyFramePrc):
         return x(**words) if words else x
     if not isinstance(x, pl.DataFrame | pl.LazyFrame):
         if not hasattr(x, "__arrow_c_stream__"):
-            remedy = "for tables of other engines use polars_prcurve.engines"
+            remedy_text = "for tables of other engines use polars_prcurve.engines"
             if isinstance(x, list | tuple) or hasattr(x, "__array__"):
-                remedy = 'put arrays into a table: pass pl.DataFrame({"label": ..., "score": ...})'
+                remedy_text = 'put arrays into a table: pass pl.DataFrame({"label": ..., "score": ...})'
             raise PrcError(
                 "prc() takes a Polars DataFrame, LazyFrame or Expr, or a table that exports an Arrow "
-                f"stream; got {type(x).__name__}; {remedy}"
+                f"stream; got {type(x).__name__}; {remedy_text}"
             )
         x = pl.DataFrame(cast("Any", x))
-    methods = DataFramePrc(x) if isinstance(x, pl.DataFrame) else LazyFramePrc(x)
-    return methods(**words)
+    namespace = DataFramePrc(x) if isinstance(x, pl.DataFrame) else LazyFramePrc(x)
+    return namespace(**words)
 
 
 class NamespaceProperty(property):
@@ -89,8 +89,8 @@ class NamespaceProperty(property):
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Return the namespace of a frame or an expression, or the class of the namespace."""
-        methods = self._find_class()
-        return methods if instance is None else methods(instance)
+        namespace_class = self._find_class()
+        return namespace_class if instance is None else namespace_class(instance)
 
 
 def _find_expression_methods() -> type[ExprPrc]:

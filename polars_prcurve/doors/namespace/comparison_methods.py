@@ -235,7 +235,7 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
 
     def _finish_at_point(self, query: pl.LazyFrame, columns: ResultColumns) -> F:
         """Return the chosen columns of differences from a point, after those that name the models."""
-        keys = [name for name in query.collect_schema().names() if name not in COMPARE_COLUMNS]
+        keys = [column for column in query.collect_schema().names() if column not in COMPARE_COLUMNS]
         return self._finish(choose_columns(query, columns, "compare", keys))
 
     def _refuse_as_eta(self, eta: Eta, match: Matched | None) -> None:
@@ -431,9 +431,11 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
             build_roc = of_roc.build_dominance_table if leaders else of_roc.build_roc_crossings_table
             return build_roc(question.read())
         table, ranking_metric = self._rank_models(metric, words)
-        build = by_eta.build_leaders_table if leaders else by_eta.build_crossings_table
-        places_of_models = build(table, ranking_metric, _ETA_RANGE if eta_range is None else eta_range)
-        return places_of_models.rename(table.name_of_inner)
+        build_frame = by_eta.build_leaders_table if leaders else by_eta.build_crossings_table
+        crossings_frame = build_frame(
+            table, ranking_metric, _ETA_RANGE if eta_range is None else eta_range
+        )
+        return crossings_frame.rename(table.name_of_inner)
 
     def _rank_models(self, metric: Any, words: Any) -> tuple[ResolvedTable, RankingMetric]:
         """Return the table of all models, and the metric that ranks them at any prevalence."""
@@ -555,11 +557,11 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
         )
         period_cells = self._count_cells(threshold, {**words, "by": [*group_columns, time]})
         reference_cells = self._count_reference(reference, threshold, words) if is_table else None
-        series = monitoring.build_monitor_table(
+        monitor_frame = monitoring.build_monitor_table(
             period_cells, period_column, watch, reference_cells, adjust
         )
-        keys = [name for name in series.columns if name not in monitoring.MONITOR_COLUMNS]
-        return choose_columns(series.lazy(), columns, "monitor", keys).collect()
+        keys = [column for column in monitor_frame.columns if column not in monitoring.MONITOR_COLUMNS]
+        return choose_columns(monitor_frame.lazy(), columns, "monitor", keys).collect()
 
     def _count_cells(self, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells at the threshold, a row per group."""
@@ -571,15 +573,15 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
     def _count_reference(self, reference: Any, threshold: Any, words: Any) -> pl.DataFrame:
         """Return the cells of the reference, by the groups that it has."""
         all_words = self._merge_words(words)
-        shared_names = ("score", "label", "pos_label", "by", "model", "missing")
-        shared_words = {
-            name: all_words[name] for name in shared_names if all_words.get(name) is not None
+        shared_argument_names = ("score", "label", "pos_label", "by", "model", "missing")
+        shared_arguments = {
+            name: all_words[name] for name in shared_argument_names if all_words.get(name) is not None
         }
-        reference_words = merge_words(shared_words, reference._words)
-        reference_words["by"] = list_known_columns(reference_words.get("by"), reference._frame)
-        reference_prc: Any = type(reference)(reference._frame, reference_words)
+        reference_arguments = merge_words(shared_arguments, reference._words)
+        reference_arguments["by"] = list_known_columns(reference_arguments.get("by"), reference._frame)
+        reference_prc: Any = type(reference)(reference._frame, reference_arguments)
         try:
-            cells: pl.DataFrame = reference_prc._count_cells(threshold, {})
+            reference_cells: pl.DataFrame = reference_prc._count_cells(threshold, {})
         except PrcError as error:
             raise PrcError(f"in the reference= table, {error}") from None
-        return cells
+        return reference_cells

@@ -372,15 +372,15 @@ class CurveMethods(BoundTable[F], public_name="prc"):
         query = build_points_table(
             table, grid, targets, chosen_metrics, per=per, bands=bands, long=long, optimism=optimism
         )
-        alert_names = [] if per is None else ["alerts"]
-        value_names = count_names if long else list_in_order(metrics, chosen_metrics)
+        alert_columns = [] if per is None else ["alerts"]
+        value_columns = count_names if long else list_in_order(metrics, chosen_metrics)
         query = choose_columns(
             query,
             columns,
             "operating_points",
             list(table.by),
             carried_columns=grid.carried_columns,
-            shown_metrics=value_names + alert_names,
+            shown_metrics=value_columns + alert_columns,
         )
         return self._finish(query, table, grid)
 
@@ -659,10 +659,10 @@ def _build_optimism(
     return build_optimism_table(table, grid, targets, metrics, correction)
 
 
-def has_one_point_each(table: Any, words: Any) -> bool:
+def has_one_point_each(bound_table: Any, words: Any) -> bool:
     """Return whether each group of a table of points has one, which needs no target to be chosen."""
     try:
-        run_query(table.operating_points(0.5, metrics="precision", **words).lazy())
+        run_query(bound_table.operating_points(0.5, metrics="precision", **words).lazy())
     except PrcError:
         return False
     return True

@@ -34,7 +34,7 @@ from polars_prcurve.view.verdicts.worded_judgement import decide
 
 
 def make_decision(
-    methods: BoundTable[Any], question: Question, words: Any, guarantee: float | str | None
+    bound_table: BoundTable[Any], question: Question, words: Any, guarantee: float | str | None
 ) -> Decision:
     """Return the decision on the table of a question, by the methods of that table."""
     question.require_interval_options()
@@ -46,53 +46,57 @@ def make_decision(
         if not question.eta.is_estimated:  # scores are counted
             _, grid = question.place_at_etas(table)  # raises for wrong ones before any work
         check_goal(question, goal)
-        request = _collect_request(methods, question, words, goal)
+        request = _collect_request(bound_table, question, words, goal)
         check_names(table, grid, request.goal, request.model)
-        clusters = _count_clusters(question, table)
-        request = replace(request, counts_negatives=table.counts_negatives, clusters=clusters)
+        cluster_column_and_count = _count_clusters(question, table)
+        request = replace(
+            request, counts_negatives=table.counts_negatives, clusters=cluster_column_and_count
+        )
         return Decision(decide(request))
 
 
 def _count_clusters(question: Question, table: ResolvedTable) -> tuple[str, int] | None:
     """Return the name of the column of clusters and how many there are; None if none are named."""
-    column = question.columns.cluster
-    if column is None or Row.CLUSTER not in table.columns:
+    cluster_column = question.columns.cluster
+    if cluster_column is None or Row.CLUSTER not in table.columns:
         return None
-    cluster_count = table.frame.select(table.columns[Row.CLUSTER].n_unique())
-    return name_column(column), int(table.collect(cluster_count, "decide()").item())
+    cluster_count_frame = table.frame.select(table.columns[Row.CLUSTER].n_unique())
+    return name_column(cluster_column), int(table.collect(cluster_count_frame, "decide()").item())
 
 
-def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -> DecisionRequest:
+def _collect_request(bound_table: Any, question: Question, words: Any, goal: Goal) -> DecisionRequest:
     """Return the table in memory, whose methods are called, and that whose models are ranked."""
-    table_words = {name: value for name, value in words.items() if name not in TARGET_WORDS}
-    ranked_table = methods(**table_words)._collect_table()
-    columns = question.columns
-    if columns.points is not None and goal.targets and not goal.is_at_threshold:
-        is_gate = goal.guarantee is None and has_one_point_each(ranked_table, {})
-        goal = goal.test_point() if is_gate else goal
-    if columns.model is not None and not question.has_model_columns:
-        ranked_table = ranked_table(model=columns.model)
+    table_words = {argument: value for argument, value in words.items() if argument not in TARGET_WORDS}
+    ranked_table = bound_table(**table_words)._collect_table()
+    input_columns = question.columns
+    if input_columns.points is not None and goal.targets and not goal.is_at_threshold:
+        is_point_tested = goal.guarantee is None and has_one_point_each(ranked_table, {})
+        goal = goal.test_point() if is_point_tested else goal
+    if input_columns.model is not None and not question.has_model_columns:
+        ranked_table = ranked_table(model=input_columns.model)
     is_class_mix = isinstance(question.eta.value, ClassMix)
-    if columns.model is not None and is_class_mix:
+    if input_columns.model is not None and is_class_mix:
         raise PrcError(
             "pass weight=, with the weights that .prc.unpivot_scores(mix=...) adds, and leave out eta= "
             "and score={...}: models at a class mix are compared by weighted rows"
         )
-    counts_for_less = columns.weight is not None or is_class_mix
+    has_weighted_rows = input_columns.weight is not None or is_class_mix
     request = DecisionRequest(
         table=ranked_table,
         eta=question.eta.value,
         goal=goal,
         confidence=question.require_interval_options().level,
-        model=None if columns.model is None else name_column(columns.model),
+        model=None if input_columns.model is None else name_column(input_columns.model),
         open_table=type(ranked_table),
         compares_intervals=goal.maximized is not None,
         dropped_rows=count_rows_left_out(question),
-        is_published=columns.points is not None,
-        call_order=methods._find_call_order(words),
-        unweighted_table=_count_rows_once(ranked_table, columns.weight) if counts_for_less else None,
+        is_published=input_columns.points is not None,
+        call_order=bound_table._find_call_order(words),
+        unweighted_table=_count_rows_once(ranked_table, input_columns.weight)
+        if has_weighted_rows
+        else None,
         has_classes=question.has_class_columns,
-        weight=_name_weight(columns),
+        weight=_name_weight(input_columns),
     )
     if not question.eta.is_field:
         return request
@@ -100,17 +104,21 @@ def _collect_request(methods: Any, question: Question, words: Any, goal: Goal) -
     return weigh_field(request, question, pl.DataFrame(eta_table.lazy().collect()))
 
 
-def _name_weight(columns: InputColumns) -> str | None:
+def _name_weight(input_columns: InputColumns) -> str | None:
     """Return the name of the column by which rows count; empty without a name, None without weights."""
-    if columns.weight is None:
-        return "" if isinstance(columns.counts, list | tuple) and len(columns.counts) > 2 else None
-    name = name_column(columns.weight)
-    return "" if name == "literal" else name  # as of pl.when(...).then(1).otherwise(20)
+    if input_columns.weight is None:
+        return (
+            ""
+            if isinstance(input_columns.counts, list | tuple) and len(input_columns.counts) > 2
+            else None
+        )
+    weight_name = name_column(input_columns.weight)
+    return "" if weight_name == "literal" else weight_name  # as of pl.when(...).then(1).otherwise(20)
 
 
-def _count_rows_once(table: Any, weight: Any) -> Any:
+def _count_rows_once(bound_table: Any, weight_column: Any) -> Any:
     """Return the table in which each row is one example; a row of weight 0 is none."""
-    if weight is None:
-        return table
-    weight_expr = select_column(weight) if isinstance(weight, str) else weight
-    return type(table)(table._frame.filter(weight_expr > 0), table._words)(weight=None)
+    if weight_column is None:
+        return bound_table
+    weight_expr = select_column(weight_column) if isinstance(weight_column, str) else weight_column
+    return type(bound_table)(bound_table._frame.filter(weight_expr > 0), bound_table._words)(weight=None)

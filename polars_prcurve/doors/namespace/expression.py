@@ -225,15 +225,15 @@ class ExprPrc(PublicMethods, public_name="prc"):
         0.8
         """
         check_per_has_alerts(words.get("alerts"), words.get("per"))
-        target_values: dict[str, Any] = {
+        value_of_target: dict[str, Any] = {
             name: value for name, value in words.items() if name in TARGET_WORDS
         }
-        target_values["maximize"] = maximize
+        value_of_target["maximize"] = maximize
         row_words: Any = {name: value for name, value in words.items() if name not in TARGET_WORDS}
-        targets = read_targets(None, **target_values)
+        targets = read_targets(None, **value_of_target)
         if len(targets) > 1:
             raise PrcError(f"write one expression for each target (recall=, ...); got {len(targets)}")
-        arguments = {**target_values, "guarantee": guarantee, "start": start}
+        arguments = {**value_of_target, "guarantee": guarantee, "start": start}
         check_rules("threshold", list_facts(row_words, arguments, None, None))
         is_weighted = row_words.get("weight") is not None
         promised_targets = promise_targets_of_expression(targets, guarantee, start, weighted=is_weighted)

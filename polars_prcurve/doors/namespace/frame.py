@@ -148,7 +148,7 @@ class FramePrc(
         refuse_reserved_names(self._frame)
         wide_table = self._frame.lazy()
         if isinstance(scores, Mapping):
-            name_of_column: dict[str, Any] = {
+            new_column_names: dict[str, Any] = {
                 "name": "class" if name is None else name,
                 "score": score,
                 "row": row,
@@ -156,17 +156,17 @@ class FramePrc(
             class_column = "label" if label is None else label
             return self._finish(
                 wide_tables.one_vs_rest(
-                    wide_table, label=class_column, scores=scores, mix=mix, **name_of_column
+                    wide_table, label=class_column, scores=scores, mix=mix, **new_column_names
                 )
             )
         if label is not None or mix is not None:
-            word = "label=" if mix is None else "mix="
+            misused_argument = "label=" if mix is None else "mix="
             raise PrcError(
                 "pass scores= as a mapping from each class to its score column, or leave out "
-                f"{word}, which is only for classes"
+                f"{misused_argument}, which is only for classes"
             )
-        name_of_column = {"name": "model" if name is None else name, "score": score, "row": row}
-        return self._finish(wide_tables.unpivot_scores(wide_table, scores, **name_of_column))
+        new_column_names = {"name": "model" if name is None else name, "score": score, "row": row}
+        return self._finish(wide_tables.unpivot_scores(wide_table, scores, **new_column_names))
 
     @property
     def plot(self) -> PlotPrc:

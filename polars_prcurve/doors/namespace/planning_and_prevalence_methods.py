@@ -247,8 +247,8 @@ class PlanningMethods(BoundTable[F], public_name="prc"):
 
         if question.is_wide:
             raise PrcError("call estimate_prevalence() once for each score column: reference= takes one")
-        reference_rows, columns = read_reference_columns(reference, question.columns)
-        reference_table = read_reference(reference_rows, columns, table)
+        reference_rows, reference_columns = read_reference_columns(reference, question.columns)
+        reference_table = read_reference(reference_rows, reference_columns, table)
         return run_query(build_mixture_table(table, reference_table, level))
 
     def reweight(
@@ -321,11 +321,11 @@ class PlanningMethods(BoundTable[F], public_name="prc"):
             raise refuse_kind("eta=", "field(frame, parts=...), the parts with their shares", eta)
         # Weights need no scores. Of those passed, which may be of several models, no value may be
         # missing.
-        scores = words.get("score", self._words.get("score"))
+        score_names = words.get("score", self._words.get("score"))
         question = self._ask("reweight", {**words, "score": None}, eta=eta)
-        table, parts = read_parts(self._frame, question.columns._replace(score=scores))
-        etas = question.eta.find_etas(question.level)
-        return self._finish(build_reweighted_table(table, parts, etas, name=name))
+        table, parts = read_parts(self._frame, question.columns._replace(score=score_names))
+        eta_of_parts = question.eta.find_etas(question.level)
+        return self._finish(build_reweighted_table(table, parts, eta_of_parts, name=name))
 
     def _weigh_sample(self, plan: Any, name: str, words: Any) -> F:
         """Return the labelled rows, with their stratum of a plan and with what they represent."""
@@ -334,17 +334,17 @@ class PlanningMethods(BoundTable[F], public_name="prc"):
         plan = take_frame(plan)
         if not isinstance(plan, pl.DataFrame | pl.LazyFrame):
             raise refuse_kind("plan=", "the table of sampling_plan()", plan)
-        columns = self._ask("reweight", words, plan=plan).columns
-        reader = ColumnReader(self._frame, columns.missing, may_collect=False)
-        score = reader.read_column("score", columns.score)
-        label = reader.read_column("label", columns.label)
-        SCORE_DTYPES.require(score.subject_phrase, score.dtype)
-        strata_of_plan = read_strata(
-            plan if isinstance(plan, pl.DataFrame) else run_query(plan), score.dtype
+        input_columns = self._ask("reweight", words, plan=plan).columns
+        reader = ColumnReader(self._frame, input_columns.missing, may_collect=False)
+        score_column = reader.read_column("score", input_columns.score)
+        label_column = reader.read_column("label", input_columns.label)
+        SCORE_DTYPES.require(score_column.subject_phrase, score_column.dtype)
+        strata_frame = read_strata(
+            plan if isinstance(plan, pl.DataFrame) else run_query(plan), score_column.dtype
         )
-        drops_incomplete = reader.drops_incomplete
+        is_dropping = reader.drops_incomplete
         query = build_weighed_sample(
-            reader.input_rows, score, label, strata_of_plan, name=name, drop=drops_incomplete
+            reader.input_rows, score_column, label_column, strata_frame, name=name, drop=is_dropping
         )
         return self._finish(query)
 
@@ -393,8 +393,8 @@ class PlanningMethods(BoundTable[F], public_name="prc"):
         """
         from polars_prcurve.core.curves.sampling_plan import build_sampling_plan
 
-        columns = self._ask("sampling_plan", words).columns
-        table, labelled_table = read_part_labelled(self._frame, columns)
+        input_columns = self._ask("sampling_plan", words).columns
+        table, labelled_table = read_part_labelled(self._frame, input_columns)
         return run_query(
             build_sampling_plan(table, labelled_table, threshold=threshold, budget=budget, strata=strata)
         )

@@ -79,14 +79,14 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
     ['With 2 positives, a measured recall of 50%', 'could really be anything from 2.7% to 91%']
     """
 
-    def __init__(self, methods: BoundTable[Any]) -> None:
-        self._methods: Any = methods
+    def __init__(self, bound_table: BoundTable[Any]) -> None:
+        self._bound_table: Any = bound_table
 
     def __repr__(self) -> str:
-        return f"<prc.plot of {self._methods!r}>"
+        return f"<prc.plot of {self._bound_table!r}>"
 
     def _prepare(
-        self, chart: str, words: Any, points: object = None, columns: Sequence[str] = ()
+        self, chart_name: str, words: Any, points: object = None, needed_columns: Sequence[str] = ()
     ) -> tuple[Callable[..., Chart], dict[str, Any]]:
         """Return the function that draws a chart, with its own words, and the words about the table."""
         from polars_prcurve import charts
@@ -94,45 +94,49 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         from polars_prcurve.view.charts.parts.marked_points import check_points
 
         chart_words = {name: value for name, value in words.items() if name in CHART_WORDS}
-        size = (chart_words.get("width"), chart_words.get("height"))
-        columns_of_chart = {name: chart_words.get(name) for name in ("color", "facet")}
-        read_words(chart_words.get("title"), size, **columns_of_chart)  # or raise before any work
+        width_and_height = (chart_words.get("width"), chart_words.get("height"))
+        color_and_facet = {name: chart_words.get(name) for name in ("color", "facet")}
+        read_words(
+            chart_words.get("title"), width_and_height, **color_and_facet
+        )  # or raise before any work
         if points is not None and not isinstance(points, pl.DataFrame):
             expected_phrase = "a DataFrame such as operating_points returns, or a Decision"
             raise refuse_kind("points=", expected_phrase, points)
         if points is not None:
-            check_points(chart, points, columns)
-        draw = getattr(charts, chart)
-        parameters = inspect.signature(draw).parameters
+            check_points(chart_name, points, needed_columns)
+        draw_chart = getattr(charts, chart_name)
+        parameters = inspect.signature(draw_chart).parameters
         for name in [name for name in chart_words if name not in parameters]:
             if chart_words.pop(name) is not None:
-                raise PrcError(f"leave out {name}=, which plot.{chart}() does not take")
+                raise PrcError(f"leave out {name}=, which plot.{chart_name}() does not take")
         table_words = {name: value for name, value in words.items() if name not in CHART_WORDS}
-        check_unscored(chart, self._methods._merge_words(table_words))
+        check_unscored(chart_name, self._bound_table._merge_words(table_words))
 
-        call_order = self._methods._find_call_order(table_words)
+        call_order = self._bound_table._find_call_order(table_words)
 
-        def draw_rows(result: Any, *etas: Any, confidence: Any = None, **options: Any) -> Chart:
-            for name, value in options.items():
-                if isinstance(value, pl.DataFrame):  # points, pairs or crossings of the same names
-                    options[name] = keep_call_order(value, call_order)
+        def draw_rows(frame_or_plan: Any, *etas: Any, confidence: Any = None, **options: Any) -> Chart:
+            for name, option_value in options.items():
+                if isinstance(
+                    option_value, pl.DataFrame
+                ):  # points, pairs or crossings of the same names
+                    options[name] = keep_call_order(option_value, call_order)
             if "confidence" in parameters:
                 level = confidence.level if isinstance(confidence, Intervals) else confidence
                 options["confidence"] = level
-            rows = self._count_alike(_collect(result), table_words)
-            rows = keep_call_order(rows, call_order)
-            chart: Chart = draw(rows, *etas, **chart_words, **options)
+            chart_rows = self._count_alike(_collect(frame_or_plan), table_words)
+            chart_rows = keep_call_order(chart_rows, call_order)
+            chart: Chart = draw_chart(chart_rows, *etas, **chart_words, **options)
             return chart
 
         return draw_rows, table_words
 
-    def _count_alike(self, rows: pl.DataFrame, table_words: Any) -> pl.DataFrame:
+    def _count_alike(self, point_rows: pl.DataFrame, table_words: Any) -> pl.DataFrame:
         """Return points of weighted rows with as how many examples these count; others as they are."""
-        has_weights = self._methods._merge_words(table_words).get("weight") is not None
-        if not (has_weights and {"threshold", "fp"} <= {*rows.columns}):
-            return rows
+        has_weights = self._bound_table._merge_words(table_words).get("weight") is not None
+        if not (has_weights and {"threshold", "fp"} <= {*point_rows.columns}):
+            return point_rows
         count_words = {word: value for word, value in table_words.items() if word in USES["counts"]}
-        return add_effective_numbers(rows, _collect(self._methods.counts(**count_words)))
+        return add_effective_numbers(point_rows, _collect(self._bound_table.counts(**count_words)))
 
     def alerts(
         self, eta: Eta = None, *, confidence: Confidence = 0.95, **words: Unpack[ChartOfPoints]
@@ -152,14 +156,14 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         """
         draw, table_words = self._prepare("alerts", words)
         target_points = _collect(
-            self._methods.operating_points(
+            self._bound_table.operating_points(
                 eta, metrics="precision", confidence=confidence, columns="all", **table_words
             )
         )
-        rows_of_models = {}
+        ranking_argument = {}
         if target_points.n_unique("eta") == 1:
-            rows_of_models = self._rank_models(target_points, eta, confidence, table_words)
-        return draw(target_points, **rows_of_models, confidence=confidence)
+            ranking_argument = self._rank_models(target_points, eta, confidence, table_words)
+        return draw(target_points, **ranking_argument, confidence=confidence)
 
     def pr_curve(
         self,
@@ -188,7 +192,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         if log_y is not None:
             read_flag("log_y=", log_y)
         curve_points = _collect(
-            self._methods.curve(
+            self._bound_table.curve(
                 eta, metrics=(y,), confidence=confidence, thresholds="corners", **table_words
             )
         )
@@ -212,7 +216,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
 
         read_precision_lines(eta, precisions)
         read_flag("log_x=", log_x)
-        curve_points = _collect(self._methods.sweep(thresholds="corners", **table_words))
+        curve_points = _collect(self._bound_table.sweep(thresholds="corners", **table_words))
         options: dict[str, Any] = {"log_x": log_x, "precisions": precisions, "points": points}
         options |= self._rank_at_recall(curve_points, eta, points, table_words)
         return draw(curve_points, eta, **options)
@@ -220,25 +224,27 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
     def prg_curve(self, eta: Eta = None, **words: Unpack[ChartOfCurve]) -> Chart:
         """Collect `curve` at each prevalence, and draw precision gain by recall gain."""
         draw, table_words = self._prepare("prg_curve", words)
-        curve_points = _collect(self._methods.curve(eta, thresholds="corners", **table_words))
+        curve_points = _collect(self._bound_table.curve(eta, thresholds="corners", **table_words))
         return draw(curve_points, **self._rank_at_recall(curve_points, eta, None, table_words))
 
     def gain_curve(self, eta: Eta = None, **words: Unpack[ChartOfCurve]) -> Chart:
         """Collect `curve` at each prevalence, and draw recall by the share of cases alerted."""
         draw, table_words = self._prepare("gain_curve", words)
-        curve_points = _collect(self._methods.curve(eta, thresholds="corners", **table_words))
+        curve_points = _collect(self._bound_table.curve(eta, thresholds="corners", **table_words))
         tenth_points = None
         is_counted = {"tp", "fn"} <= {*curve_points.columns}
         if is_counted and (curve_points["tp"] + curve_points["fn"] < FEW_POSITIVES).any():
             options: dict[str, Any] = {"predicted_positive_rate": 0.1, "confidence": 0.95}
             tenth_points = _collect(
-                self._methods.operating_points(eta, columns="all", **options, **table_words)
+                self._bound_table.operating_points(eta, columns="all", **options, **table_words)
             )
-        rows_of_models: dict[str, pl.DataFrame] = {}
+        ranking_argument: dict[str, pl.DataFrame] = {}
         if curve_points.n_unique("eta") == 1:
-            target: dict[str, float] = {"predicted_positive_rate": 0.1}
-            rows_of_models = self._rank_models(curve_points, eta, 0.95, table_words, "recall", **target)
-        return draw(curve_points, points=tenth_points, **rows_of_models)
+            target_of_ranking: dict[str, float] = {"predicted_positive_rate": 0.1}
+            ranking_argument = self._rank_models(
+                curve_points, eta, 0.95, table_words, "recall", **target_of_ranking
+            )
+        return draw(curve_points, points=tenth_points, **ranking_argument)
 
     def decision_curve(
         self,
@@ -262,14 +268,14 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         if log_x is not None:
             read_flag("log_x=", log_x)
         options: dict[str, Any] = {"eta_train": eta_train, "confidence": confidence, "columns": "all"}
-        ask = partial(self._methods.decision_curve, eta, **options, **table_words)
+        compute_benefits = partial(self._bound_table.decision_curve, eta, **options, **table_words)
         risks = PROBABILITIES if probabilities is None else probabilities
-        benefit_rows = _collect(ask(probabilities=risks))
+        benefit_rows = _collect(compute_benefits(probabilities=risks))
         if (
             probabilities is None
             and (risks := choose_risks(benefit_rows["eta"].to_list())) != PROBABILITIES
         ):
-            benefit_rows = ask(probabilities=risks)
+            benefit_rows = compute_benefits(probabilities=risks)
         return draw(benefit_rows, confidence=confidence, log_x=log_x)
 
     def reliability(
@@ -287,7 +293,9 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         check_etas(eta, eta_train)
         if confidence is not None:
             check_confidence(confidence)
-        return draw(self._methods.sweep(**table_words), eta, eta_train=eta_train, confidence=confidence)
+        return draw(
+            self._bound_table.sweep(**table_words), eta, eta_train=eta_train, confidence=confidence
+        )
 
     def scores(
         self, *, points: pl.DataFrame | Decision | None = None, **words: Unpack[ChartOfCurve]
@@ -295,9 +303,9 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         """Collect `sweep`, and draw the scores of both classes, with the thresholds of `points`."""
         _, points, words = _read_decision(None, points, words)
         draw, table_words = self._prepare("scores", words, points, ["recall"])
-        curve_points = _collect(self._methods.sweep(**table_words))
-        rows_of_models = self._rank_at_recall(curve_points, None, points, table_words)
-        return draw(curve_points, points=points, **rows_of_models)
+        curve_points = _collect(self._bound_table.sweep(**table_words))
+        ranking_argument = self._rank_at_recall(curve_points, None, points, table_words)
+        return draw(curve_points, points=points, **ranking_argument)
 
     def difference(
         self,
@@ -326,20 +334,22 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         """
         draw, table_words = self._prepare("difference", words)
         # The default grid is for two models: many pairs are compared where the table was tested.
-        ask = partial(
-            self._methods.compare,
+        compare_models = partial(
+            self._bound_table.compare,
             metrics="average_precision" if metrics is None else metrics,
             confidence=confidence,
             adjust="holm",
             **table_words,
         )
-        score_columns = self._methods._merge_words(table_words).get("score")
+        score_columns = self._bound_table._merge_words(table_words).get("score")
         is_wide = isinstance(score_columns, list | tuple) and len(score_columns) > _MOST_CURVES
         difference_rows = _collect(
-            ask(_choose_etas(self._read_sizes(table_words)) if eta is None and not is_wide else eta)
+            compare_models(
+                _choose_etas(self._read_sizes(table_words)) if eta is None and not is_wide else eta
+            )
         )
         if eta is None and difference_rows.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
-            difference_rows = difference_rows if is_wide else _collect(ask(None))
+            difference_rows = difference_rows if is_wide else _collect(compare_models(None))
         return draw(difference_rows, confidence=confidence)
 
     def threshold_curve(
@@ -352,9 +362,9 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         """Collect `curve` at every distinct score, and draw metrics by threshold, charts in a column."""
         eta, points, words = _read_decision(eta, points, words)
         draw, table_words = self._prepare("threshold_curve", words, points, ["recall", "precision"])
-        curve_points = _collect(self._methods.curve(eta, **table_words))
-        rows_of_models = self._rank_at_recall(curve_points, eta, points, table_words)
-        return draw(curve_points, points=points, **rows_of_models)
+        curve_points = _collect(self._bound_table.curve(eta, **table_words))
+        ranking_argument = self._rank_at_recall(curve_points, eta, points, table_words)
+        return draw(curve_points, points=points, **ranking_argument)
 
     def ranking(
         self,
@@ -376,7 +386,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         size_rows = self._read_sizes(table_words) if eta is None else None
         etas = eta if size_rows is None else _choose_etas(size_rows)
         options = {"metric": metric, "confidence": confidence, "coarse": coarse}
-        ranked_rows = _collect(self._methods.ranking(etas, columns="all", **options, **table_words))
+        ranked_rows = _collect(self._bound_table.ranking(etas, columns="all", **options, **table_words))
         curve_metric, pair_rows = self._find_ranked_metric(metric, table_words), None
         if confidence:
             size_rows = self._read_sizes(table_words) if size_rows is None else size_rows
@@ -386,7 +396,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
 
     def _find_ranked_metric(self, metric: Any, table_words: Any) -> CurveMetric:
         """Return the curve metric that ranks: by default the area that the table has."""
-        all_words = self._methods._merge_words(table_words)
+        all_words = self._bound_table._merge_words(table_words)
         default_name = default_curve_metric(all_words.get("rates"), all_words.get("cells"))
         named_metric = find_metric(default_name if metric is None else metric)
         return best(named_metric) if isinstance(named_metric, PointMetric) else named_metric
@@ -402,11 +412,11 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         """Return which models of a ranking differ significantly, by pairs; None for two, or many."""
         if not 3 <= ranked_rows["model"].n_unique() <= _MOST_PAIRED:
             return None
-        all_words = self._methods._merge_words(table_words)
+        all_words = self._bound_table._merge_words(table_words)
         is_paired = all_words.get("id") is not None or isinstance(all_words.get("score"), list | tuple)
         options: dict[str, Any] = {"confidence": confidence, "paired": is_paired, "adjust": "holm"}
         return _collect(
-            self._methods.compare(etas, metrics=metric, columns="all", **options, **table_words)
+            self._bound_table.compare(etas, metrics=metric, columns="all", **options, **table_words)
         )
 
     def metric_by_eta(
@@ -454,7 +464,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
                 draw, eta, table_words, metrics=point_metrics, confidence=confidence
             )
         table_words = {word: value for word, value in table_words.items() if word not in TARGET_WORDS}
-        all_words = self._methods._merge_words(table_words)
+        all_words = self._bound_table._merge_words(table_words)
         if metrics is None:
             metrics = default_curve_metric(all_words.get("rates"), all_words.get("cells"))
         etas = eta_grid() if eta is None else eta
@@ -462,25 +472,33 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
 
         options: dict[str, Any] = {"metrics": metrics, "coarse": coarse}
         has_sizes = all_words.get("rates") is None or all_words.get("sizes") is not None
-        is_doubted = confidence is None and not coarse and has_sizes  # for dotted lines without a band
-        level = 0.95 if is_doubted else confidence
+        has_hidden_intervals = (
+            confidence is None and not coarse and has_sizes
+        )  # for dotted lines without a band
+        level = 0.95 if has_hidden_intervals else confidence
         summary_rows = doubt_wide(self._summarize(etas, table_words, confidence=level, **options))
-        summary_rows = summary_rows.drop("low", "high", strict=False) if is_doubted else summary_rows
+        summary_rows = (
+            summary_rows.drop("low", "high", strict=False) if has_hidden_intervals else summary_rows
+        )
         summary_rows = end_at_negatives(summary_rows) if eta is None else summary_rows
-        rows_of_models = {}
-        if self._find_model_name(table_words) is not None:
-            rows_of_models = self._compare_by_eta(summary_rows, metrics, confidence, table_words)
-        return draw(summary_rows, **rows_of_models, confidence=confidence)
+        comparison_arguments = {}
+        if self._find_model_column(table_words) is not None:
+            comparison_arguments = self._compare_by_eta(summary_rows, metrics, confidence, table_words)
+        return draw(summary_rows, **comparison_arguments, confidence=confidence)
 
     def _summarize(self, etas: Any, table_words: Any, **options: Any) -> pl.DataFrame:
         """Return the summary at these prevalences, in which models are the first group."""
-        summary_rows = _collect(self._methods.summary(etas, columns="all", **options, **table_words))
-        name = self._find_model_name(table_words)
-        return summary_rows if name is None else summary_rows.select(name, pl.exclude(name))
+        summary_rows = _collect(self._bound_table.summary(etas, columns="all", **options, **table_words))
+        model_column = self._find_model_column(table_words)
+        return (
+            summary_rows
+            if model_column is None
+            else summary_rows.select(model_column, pl.exclude(model_column))
+        )
 
-    def _find_model_name(self, table_words: Any) -> str | None:
+    def _find_model_column(self, table_words: Any) -> str | None:
         """Return the name of the group that holds the models; None if there is none."""
-        all_words = self._methods._merge_words(table_words)
+        all_words = self._bound_table._merge_words(table_words)
         if (model_column := all_words.get("model")) is not None:
             return name_column(model_column)
         return "model" if isinstance(all_words.get("score"), list | tuple) else None
@@ -506,12 +524,16 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         if not 2 <= summary_rows[summary_rows.columns[0]].n_unique() <= _MAX_MODELS or len(etas) < 2:
             return {}
         options: dict[str, Any] = {"metric": curve_metrics[0], **table_words}
-        rows = {"crossings": self._methods.crossings(eta_range=(etas[0], etas[-1]), **options)}
+        comparison_arguments = {
+            "crossings": self._bound_table.crossings(eta_range=(etas[0], etas[-1]), **options)
+        }
         if confidence is not None:
-            rows["ranking"] = _collect(
-                self._methods.ranking(etas.to_list(), confidence=confidence, columns="all", **options)
+            comparison_arguments["ranking"] = _collect(
+                self._bound_table.ranking(
+                    etas.to_list(), confidence=confidence, columns="all", **options
+                )
             )
-        return rows
+        return comparison_arguments
 
     def monitor(
         self,
@@ -537,7 +559,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         draw, table_words = self._prepare("monitor", words)
         options: dict[str, Any] = {"reference": reference, "threshold": threshold, "eta": eta}
         options |= {"metrics": metrics, "confidence": confidence, "adjust": adjust}
-        period_rows = self._methods.monitor(time, columns="all", **options, **table_words)
+        period_rows = self._bound_table.monitor(time, columns="all", **options, **table_words)
         return draw(period_rows, confidence=confidence)
 
     def p3_curve(
@@ -564,36 +586,42 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
     ) -> Chart:
         """Draw operating points by prevalence; without one, down to where the negatives end."""
         etas, confidence = eta_grid() if eta is None else eta, options["confidence"]
-        points = _collect(self._methods.operating_points(etas, columns="all", **options, **table_words))
+        points = _collect(
+            self._bound_table.operating_points(etas, columns="all", **options, **table_words)
+        )
         points = end_at_negatives(points) if eta is None else points
         etas = points["eta"].unique().sort().to_list() if eta is None else etas
-        rows_of_models = {}
+        ranking_argument = {}
         if [*options["metrics"]] == ["precision"]:
-            rows_of_models = self._rank_models(points, etas, confidence, table_words)
-        return draw(points, **rows_of_models, confidence=confidence)
+            ranking_argument = self._rank_models(points, etas, confidence, table_words)
+        return draw(points, **ranking_argument, confidence=confidence)
 
     def _rank_at_recall(
         self,
-        rows: pl.DataFrame,
+        curve_points: pl.DataFrame,
         eta: Any,
         points: pl.DataFrame | None,
         table_words: Any,
         confidence: Any = 0.95,
     ) -> dict[str, pl.DataFrame]:
         """Return the ranking of models at the recall that a title is on, of points or else of 50%."""
-        columns, targets = ["criterion", "target"], [("recall", 0.5)]
+        target_columns, criteria_with_targets = ["criterion", "target"], [("recall", 0.5)]
         if points is not None:
-            has_targets = {*columns} <= {*points.columns}
-            targets = points.select(columns).rows() if has_targets else []
-            targets = [row for row in targets if row[0] in ("recall", "precision", "threshold")][:1]
-        has_one_eta = "eta" not in rows.columns or rows.n_unique("eta") == 1
-        if not has_one_eta or [name for name, _ in targets] != ["recall"]:
+            has_targets = {*target_columns} <= {*points.columns}
+            criteria_with_targets = points.select(target_columns).rows() if has_targets else []
+            criteria_with_targets = [
+                pair for pair in criteria_with_targets if pair[0] in ("recall", "precision", "threshold")
+            ][:1]
+        has_one_eta = "eta" not in curve_points.columns or curve_points.n_unique("eta") == 1
+        if not has_one_eta or [criterion for criterion, _ in criteria_with_targets] != ["recall"]:
             return {}
-        return self._rank_models(rows, eta, confidence, table_words, "precision", **dict(targets))
+        return self._rank_models(
+            curve_points, eta, confidence, table_words, "precision", **dict(criteria_with_targets)
+        )
 
     def _rank_models(
         self,
-        rows: pl.DataFrame,
+        model_rows: pl.DataFrame,
         etas: Any,
         confidence: Any,
         table_words: Any,
@@ -602,38 +630,45 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
     ) -> dict[str, pl.DataFrame]:
         """Return the ranking of 2 to 8 models by a metric at one target, if it is tested."""
         # Intervals of single thresholds may lie apart where the models do not differ significantly.
-        all_words, name = self._methods._merge_words(table_words), self._find_model_name(table_words)
-        has_scores = all(all_words.get(word) is None for word in ("by", "rates", "cells"))
+        all_words, model_column = (
+            self._bound_table._merge_words(table_words),
+            self._find_model_column(table_words),
+        )
+        has_scores = all(all_words.get(argument) is None for argument in ("by", "rates", "cells"))
         has_scores = has_scores and not isinstance(all_words.get("score"), Mapping)
-        is_plain = etas is None or isinstance(etas, float | int | str | list | tuple)
-        if name is None or confidence is None or not (has_scores and is_plain):
+        has_plain_etas = etas is None or isinstance(etas, float | int | str | list | tuple)
+        if model_column is None or confidence is None or not (has_scores and has_plain_etas):
             return {}
-        targets = target or {
-            word: value
-            for word, value in table_words.items()
-            if word in TARGET_WORDS and value is not None and word != "per"
+        value_of_target = target or {
+            argument: target_value
+            for argument, target_value in table_words.items()
+            if argument in TARGET_WORDS and target_value is not None and argument != "per"
         }
-        is_one_target = len(targets) == 1 and "maximize" not in targets
-        is_one_target &= all(isinstance(value, float | int | str) for value in targets.values())
-        if not is_one_target or not 2 <= rows[name].n_unique() <= _MAX_MODELS:
+        is_one_target = len(value_of_target) == 1 and "maximize" not in value_of_target
+        is_one_target &= all(
+            isinstance(target_value, float | int | str) for target_value in value_of_target.values()
+        )
+        if not is_one_target or not 2 <= model_rows[model_column].n_unique() <= _MAX_MODELS:
             return {}
         options: dict[str, Any] = {"metric": metric, "confidence": confidence, **target}
-        ranking = self._methods.ranking(etas, columns="all", **options, **table_words)
-        return {"ranking": _collect(ranking)}
+        ranking_frame = self._bound_table.ranking(etas, columns="all", **options, **table_words)
+        return {"ranking": _collect(ranking_frame)}
 
     def _choose_point_metrics(self, metrics: Any, table_words: Any) -> Sequence[Any]:
         """Return the point metrics of a chart by prevalence; none if it is of whole curves."""
-        target_words = [name for name in TARGET_WORDS if table_words.get(name) is not None]
+        passed_targets = [
+            target_name for target_name in TARGET_WORDS if table_words.get(target_name) is not None
+        ]
         check_per_has_alerts(table_words.get("alerts"), table_words.get("per"))
         if metrics is None:
-            is_of_points = target_words or has_one_point_each(self._methods, table_words)
-            return _POINT_METRICS if is_of_points else ()
+            are_points_drawn = bool(passed_targets) or has_one_point_each(self._bound_table, table_words)
+            return _POINT_METRICS if are_points_drawn else ()
         named_metrics = find_metrics(metrics, Metric)
         if all(isinstance(metric, PointMetric) for metric in named_metrics):
             return named_metrics
-        if target_words:
+        if passed_targets:
             raise PrcError(
-                f"leave out {target_words[0]}=, or pass only point metrics, such as 'precision': "
+                f"leave out {passed_targets[0]}=, or pass only point metrics, such as 'precision': "
                 "metrics of a whole curve have no target"
             )
         return ()
@@ -686,15 +721,17 @@ def _choose_etas(size_rows: pl.DataFrame) -> list[float]:
 
 def _add_uneven_sizes(ranked_rows: pl.DataFrame, size_rows: pl.DataFrame) -> pl.DataFrame:
     """Return a ranking with the sizes of models, if only some have few positives."""
-    has_few = size_rows["n_pos"] < FEW_POSITIVES
-    if has_few.all() or not has_few.any():
+    has_few_positives = size_rows["n_pos"] < FEW_POSITIVES
+    if has_few_positives.all() or not has_few_positives.any():
         return ranked_rows
-    model_name, *group_names = size_rows.columns[: size_rows.columns.index("eta")]
-    size_rows = size_rows.select("n_pos", "n_neg", *group_names, pl.col(model_name).alias("model"))
-    keys = [*group_names, "model"]
-    return ranked_rows.join(size_rows, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    model_column, *group_columns = size_rows.columns[: size_rows.columns.index("eta")]
+    size_rows = size_rows.select("n_pos", "n_neg", *group_columns, pl.col(model_column).alias("model"))
+    key_columns = [*group_columns, "model"]
+    return ranked_rows.join(
+        size_rows, on=key_columns, how="left", nulls_equal=True, maintain_order="left"
+    )
 
 
-def _collect(result: Any) -> pl.DataFrame:
+def _collect(frame_or_plan: Any) -> pl.DataFrame:
     """Return the rows of a table that may be a query."""
-    return run_query(result) if isinstance(result, pl.LazyFrame) else result
+    return run_query(frame_or_plan) if isinstance(frame_or_plan, pl.LazyFrame) else frame_or_plan

@@ -51,106 +51,152 @@ class Layout(NamedTuple):
     level: float | None = None  # the level of intervals
 
 
-def format_table(result: pl.DataFrame, layout: Layout, width: int) -> tuple[list[str], set[str]]:
+def format_table(result_frame: pl.DataFrame, layout: Layout, width: int) -> tuple[list[str], set[str]]:
     """Return the lines of a table of at most this width, and the columns that they show."""
-    columns = _build_columns(result, layout)
-    first_answer = next((name for name in layout.answers if name in result.columns), "")
-    alike = [column for column in columns if _is_alike(column, layout.answers, first_answer)]
-    alike = alike if len(alike) < len(columns) else []
-    phrases = [f"{column.head} {column.cells[0]}" for column in alike if column.cells[0] != NOTHING]
-    columns = _choose_columns([column for column in columns if column not in alike], width)
-    head_lines, *rows = ([cut_text(line, width) for line in lines] for lines in lay_out(columns))
-    rule_width = max(measure_width(line) for lines in (head_lines, *rows) for line in lines)
-    lines = [*fill_lines("; ".join(phrases), width), ""] if phrases else []
-    lines += [*head_lines, "-" * rule_width, *(line for row_lines in rows for line in row_lines)]
-    if any(span.endswith(_DOUBT) for column in columns for span in column.spans):
-        reasons = ", ".join(result[DOUBT].drop_nulls().unique(maintain_order=True))
-        lines += ["", *fill_lines(f"{_DOUBT} This interval may be wrong: {reasons}.", width)]
-    return lines, {name for column in (*alike, *columns) for name in column.shown_names}
-
-
-def _is_alike(column: TextColumn, answers: Sequence[str], first_answer: str) -> bool:
-    """Return whether a column has one value, and no answer; of answers without any, the first is one."""
-    texts, [name, *_] = {*column.texts[1:]}, column.shown_names
-    return len(texts) == 1 and name not in ([first_answer] if texts == {NOTHING} else answers)
-
-
-def _choose_columns(columns: list[TextColumn], width: int) -> list[TextColumn]:
-    """Return the columns that fit; the last ones go first, and never the first interval."""
-    n_names = next((place for place, column in enumerate(columns) if not column.is_text), len(columns))
-    n_before = next((place for place, column in enumerate(columns) if column.spans), n_names)
-    names, answers, others = columns[:n_names], columns[n_names:n_before], columns[n_before:]
-    stacked = [column._replace(is_stacked=True) for column in others]
-    # The letters that names keep at least, the answers that stay, and the columns with intervals.
-    needs = [(16, answers, others), (8, answers, stacked), (_LEAST_LETTERS, [], stacked)]
-    needs += [(_LEAST_LETTERS, [], [])] if names else []
-    choices = [
-        [
-            [name.cut(letters) if name.width > letters else name for name in names] + before + rest[:1],
-            rest,
-        ]
-        for least_letters, before, rest in needs
-        for letters in range(_NAME_LETTERS, least_letters - 1, -1)
+    text_columns = _build_columns(result_frame, layout)
+    first_answer_column = next((name for name in layout.answers if name in result_frame.columns), "")
+    alike_columns = [
+        column for column in text_columns if _is_alike(column, layout.answers, first_answer_column)
     ]
-    fitting = (choice for choice in choices if measure_columns(choice[0]) <= width)
-    chosen_columns, rest = next(fitting, choices[-1])
-    for column in rest[1:]:
+    alike_columns = alike_columns if len(alike_columns) < len(text_columns) else []
+    phrases = [
+        f"{column.head} {column.cells[0]}" for column in alike_columns if column.cells[0] != NOTHING
+    ]
+    text_columns = _choose_columns(
+        [column for column in text_columns if column not in alike_columns], width
+    )
+    head_lines, *lines_of_rows = (
+        [cut_text(line, width) for line in lines] for lines in lay_out(text_columns)
+    )
+    rule_width = max(measure_width(line) for lines in (head_lines, *lines_of_rows) for line in lines)
+    lines = [*fill_lines("; ".join(phrases), width), ""] if phrases else []
+    lines += [
+        *head_lines,
+        "-" * rule_width,
+        *(line for row_lines in lines_of_rows for line in row_lines),
+    ]
+    if any(span.endswith(_DOUBT) for column in text_columns for span in column.spans):
+        reasons_text = ", ".join(result_frame[DOUBT].drop_nulls().unique(maintain_order=True))
+        lines += ["", *fill_lines(f"{_DOUBT} This interval may be wrong: {reasons_text}.", width)]
+    return lines, {name for column in (*alike_columns, *text_columns) for name in column.shown_names}
+
+
+def _is_alike(column: TextColumn, answer_columns: Sequence[str], first_answer_column: str) -> bool:
+    """Return whether a column has one value, and no answer; of answers without any, the first is one."""
+    distinct_texts, [name, *_] = {*column.texts[1:]}, column.shown_names
+    return len(distinct_texts) == 1 and name not in (
+        [first_answer_column] if distinct_texts == {NOTHING} else answer_columns
+    )
+
+
+def _choose_columns(text_columns: list[TextColumn], width: int) -> list[TextColumn]:
+    """Return the columns that fit; the last ones go first, and never the first interval."""
+    name_columns, answer_columns, span_columns = _split_columns(text_columns)
+    stacked_columns = [column._replace(is_stacked=True) for column in span_columns]
+    # The letters that names keep at least, the answers that stay, and the columns with intervals.
+    room_options = [
+        (16, answer_columns, span_columns),
+        (8, answer_columns, stacked_columns),
+        (_LEAST_LETTERS, [], stacked_columns),
+    ]
+    room_options += [(_LEAST_LETTERS, [], [])] if name_columns else []
+    column_choices = [
+        [
+            [column.cut(n_letters) if column.width > n_letters else column for column in name_columns]
+            + kept_answers
+            + other_columns[:1],
+            other_columns,
+        ]
+        for min_letters, kept_answers, other_columns in room_options
+        for n_letters in range(_NAME_LETTERS, min_letters - 1, -1)
+    ]
+    fitting_choices = (
+        column_choice for column_choice in column_choices if measure_columns(column_choice[0]) <= width
+    )
+    chosen_columns, other_columns = next(fitting_choices, column_choices[-1])
+    for column in other_columns[1:]:
         if measure_columns([*chosen_columns, column]) > width:
             break
         chosen_columns.append(column)
     return chosen_columns
 
 
-def _build_columns(result: pl.DataFrame, layout: Layout) -> list[TextColumn]:
+def _split_columns(
+    text_columns: list[TextColumn],
+) -> tuple[list[TextColumn], list[TextColumn], list[TextColumn]]:
+    """Return the columns of names, then those before the first interval, and that with all others."""
+    numbered_columns = list(enumerate(text_columns))
+    n_names = next(
+        (number for number, column in numbered_columns if not column.is_text), len(text_columns)
+    )
+    n_before_spans = next((number for number, column in numbered_columns if column.spans), n_names)
+    return text_columns[:n_names], text_columns[n_names:n_before_spans], text_columns[n_before_spans:]
+
+
+def _build_columns(result_frame: pl.DataFrame, layout: Layout) -> list[TextColumn]:
     """Return the columns that distinguish rows, then those of values by falling importance."""
-    columns: list[TextColumn] = []
+    text_columns: list[TextColumn] = []
     shown_names: set[str] = set()
-    subject_names = [name for name in (*layout.by, *_SUBJECT_COLUMNS) if name not in layout.answers]
-    for name in dict.fromkeys((*subject_names, *layout.answers, *result.columns)):
-        if name in result.columns and name not in shown_names:
-            column = _build_column(result, name, layout)
-            if name in subject_names:
-                cells = column.cells if name in ("eta", "target") else show_names(result[name].to_list())
+    subject_columns = [name for name in (*layout.by, *_SUBJECT_COLUMNS) if name not in layout.answers]
+    for name in dict.fromkeys((*subject_columns, *layout.answers, *result_frame.columns)):
+        if name in result_frame.columns and name not in shown_names:
+            column = _build_column(result_frame, name, layout)
+            if name in subject_columns:
+                cells = (
+                    column.cells
+                    if name in ("eta", "target")
+                    else show_names(result_frame[name].to_list())
+                )
                 column = TextColumn(column.head, cells, is_text=True, shown_names=[name])
-            columns.append(column)
+            text_columns.append(column)
             shown_names.update(column.shown_names)
-    return columns
+    return text_columns
 
 
-def _build_column(result: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
+def _build_column(result_frame: pl.DataFrame, name: str, layout: Layout) -> TextColumn:
     """Return a column of values, with their intervals if the table has them."""
-    estimate, values = find_estimate(result.columns, name), result[name].to_list()
+    estimate, values = find_estimate(result_frame.columns, name), result_frame[name].to_list()
     has_span = estimate.span is not None and (name != "eta" or name in layout.answers)
     end_names = [estimate.low, estimate.high] if has_span else []
-    ends = result.select(end_names).rows()
-    show = _choose_format(result.schema[name], name, values, [end for pair in ends for end in pair])
-    cells = [NOTHING if value is None else show(value) for value in values]
-    spans = ["" if None in pair else f"({show(pair[0])} to {show(pair[1])})" for pair in ends]
+    end_pairs = result_frame.select(end_names).rows()
+    write_cell = _choose_format(
+        result_frame.schema[name],
+        name,
+        values,
+        [end for low_and_high in end_pairs for end in low_and_high],
+    )
+    cells = [NOTHING if value is None else write_cell(value) for value in values]
+    spans = [
+        ""
+        if None in low_and_high
+        else f"({write_cell(low_and_high[0])} to {write_cell(low_and_high[1])})"
+        for low_and_high in end_pairs
+    ]
     shown_names = [name, *end_names]
-    if name == "eta" and "shift_p_value" in result.columns:
-        for row in result.select(pl.arg_where(IS_REFUTED)).to_series():
-            cells[row], spans[row : row + 1] = "worthless", [""] * has_span
-    if "low" in end_names and DOUBT in result.columns:
-        doubts = result[DOUBT].to_list()
-        blank = " " if any(map(all, zip(spans, doubts, strict=True))) else ""
-        marks = [_DOUBT if doubt else blank for doubt in doubts]
-        spans = [span and span + mark for span, mark in zip(spans, marks, strict=True)]
+    if name == "eta" and "shift_p_value" in result_frame.columns:
+        for row_number in result_frame.select(pl.arg_where(IS_REFUTED)).to_series():
+            cells[row_number], spans[row_number : row_number + 1] = "worthless", [""] * has_span
+    if "low" in end_names and DOUBT in result_frame.columns:
+        doubt_texts = result_frame[DOUBT].to_list()
+        mark_of_certain = " " if any(map(all, zip(spans, doubt_texts, strict=True))) else ""
+        doubt_marks = [_DOUBT if doubt else mark_of_certain for doubt in doubt_texts]
+        spans = [span and span + mark for span, mark in zip(spans, doubt_marks, strict=True)]
         shown_names.append(DOUBT)
     # Without a level they are what coarse scores leave open.
     level_text = "limits" if layout.level is None else format_level(layout.level)
-    is_text = not result.schema[name].is_numeric()
+    is_text = not result_frame.schema[name].is_numeric()
     level = f"({level_text})" if has_span else ""
     return TextColumn(make_harmless(name), cells, is_text, shown_names, spans, level)
 
 
 def _choose_format(
-    dtype: pl.DataType, name: str, values: list[Any], ends: list[Any]
+    dtype: pl.DataType, name: str, values: list[Any], end_values: list[Any]
 ) -> Callable[[Any], str]:
     """Return what writes the values of a column alike."""
     if dtype == pl.Boolean:
         return lambda value: "yes" if value else "no"
     if name in ("eta", "eta_low", "eta_high"):
-        text_of_eta = map_etas([*values, *ends])
+        text_of_eta = map_etas([*values, *end_values])
         return lambda eta: text_of_eta[eta].replace(NO_BREAK, " ")
     if name in _SCORE_COLUMNS or not dtype.is_numeric():
         return lambda value: make_harmless(
@@ -160,30 +206,37 @@ def _choose_format(
         return lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}"
     if dtype.is_integer():
         return format_count
-    decimals = choose_decimals(values, ends)
-    return lambda value: show_number(value, decimals)
+    n_decimals = choose_decimals(values, end_values)
+    return lambda value: show_number(value, n_decimals)
 
 
-def show_names(values: Sequence[Any]) -> list[str]:
+def show_names(group_values: Sequence[Any]) -> list[str]:
     """Return values of a group column, such as the names of models, so that all can be distinguished."""
     text_of_value = {None: NOTHING, NOTHING: f'"{NOTHING}"'}
-    names = [text_of_value.get(value) or show_name(str(value)) for value in values]
-    return shorten_names(names, _NAME_LETTERS)
+    group_names = [
+        text_of_value.get(group_value) or show_name(str(group_value)) for group_value in group_values
+    ]
+    return shorten_names(group_names, _NAME_LETTERS)
 
 
-def choose_decimals(values: Sequence[float | None], ends: Sequence[float | None] = ()) -> int:
+def choose_decimals(values: Sequence[float | None], end_values: Sequence[float | None] = ()) -> int:
     """Return how many decimals the numbers of a column have, all alike, at most as many as any has."""
     # The greatest has three digits, and the least two. No share near 1, and no end, is rounded to 1.
-    sizes = [abs(value) for value in values if value and math.isfinite(value)]
-    if not sizes:
+    value_sizes = [abs(value) for value in values if value and math.isfinite(value)]
+    if not value_sizes:
         return 0
-    gaps = [1 - value for value in (*values, *ends) if value and 0.9 < value < 1]
-    finest = max(2 - find_magnitude(max(sizes)), 1 - find_magnitude(min([*sizes, *gaps])), 0)
-    finest = min(finest, _MAX_DECIMALS)
-    return max(len(f"{size:.{finest}f}".rstrip("0").partition(".")[2]) for size in [*sizes, *gaps])
+    gaps_to_1 = [1 - value for value in (*values, *end_values) if value and 0.9 < value < 1]
+    max_decimals = max(
+        2 - find_magnitude(max(value_sizes)), 1 - find_magnitude(min([*value_sizes, *gaps_to_1])), 0
+    )
+    max_decimals = min(max_decimals, _MAX_DECIMALS)
+    return max(
+        len(f"{size:.{max_decimals}f}".rstrip("0").partition(".")[2])
+        for size in [*value_sizes, *gaps_to_1]
+    )
 
 
-def show_number(value: float, decimals: int) -> str:
+def show_number(value: float, n_decimals: int) -> str:
     """Return a number with these decimals; one that would be shown as 0 has an exponent."""
-    text = f"{value + 0.0:,.{decimals}f}"
-    return f"{value:.1e}" if value and not text.strip("-0.") else text
+    number_text = f"{value + 0.0:,.{n_decimals}f}"
+    return f"{value:.1e}" if value and not number_text.strip("-0.") else number_text
