@@ -95,11 +95,13 @@ class Candidate:
         It is None if no best value does; of several it is the last one.
         """
         for word in reversed(self.goal.limits):
-            best = read_estimate(self.row, f"{EvidenceColumn.BEST}{word}")
+            best_estimate = read_estimate(self.row, f"{EvidenceColumn.BEST}{word}")
             limit = self.goal.scale_limit(word)
-            holds_limit = best.span is None or best.low <= limit <= best.high
-            is_shown = holds_limit or not self.may_meet_targets or self.goal.guarantee is not None
-            if best.value is not None and is_shown:
+            contains_limit = (
+                best_estimate.span is None or best_estimate.low <= limit <= best_estimate.high
+            )
+            shows_limit = contains_limit or not self.may_meet_targets or self.goal.guarantee is not None
+            if best_estimate.value is not None and shows_limit:
                 return word
         return None
 
@@ -143,9 +145,9 @@ class Candidate:
         log_odds, low_log_odds = find_log_odds(self.precision.value), find_log_odds(self.precision.low)
         return not log_odds - _SURELY * (log_odds - low_log_odds) > find_log_odds(self.row["eta"])
 
-    def is_surely_below(self, other: Candidate) -> bool:
+    def is_surely_below(self, other_candidate: Candidate) -> bool:
         """Whether its precision is below another model's, at 50% recall."""
-        estimate, other_estimate = self.precision_at_half, other.precision_at_half
+        estimate, other_estimate = self.precision_at_half, other_candidate.precision_at_half
         if estimate.span is None or other_estimate.span is None:
             return False
         own_precision, other_precision = float(estimate.value), float(other_estimate.value)
@@ -172,8 +174,8 @@ class Candidate:
             return True
         if self.goal.sign > 0 and self.merit.low <= 0:
             return True
-        lacks_examples = self.row[DOUBT] in (None, *_CURED_BY_EXAMPLES)
-        return lacks_examples and measure_width(self.vaguest[1]) > WIDE
+        may_need_examples = self.row[DOUBT] in (None, *_CURED_BY_EXAMPLES)
+        return may_need_examples and measure_width(self.vaguest[1]) > WIDE
 
     @property
     def vaguest(self) -> tuple[str, Estimate]:
@@ -181,12 +183,14 @@ class Candidate:
 
         Of a whole curve, and where there is no threshold, precision is that at half of the positives.
         """
-        half = EvidenceColumn.AT_HALF
-        is_half = self.goal.is_of_curve and not self.goal.mean_over
-        estimates = {name: self.read(name) for name in (self.goal.merit_column, "precision")}
-        if is_half or all(estimate.span is None for estimate in estimates.values()):
-            estimates = {self.goal.merit_column: self.merit, half: self.precision_at_half}
-        return max(estimates.items(), key=lambda name_and_estimate: measure_width(name_and_estimate[1]))
+        half_column = EvidenceColumn.AT_HALF
+        is_at_half = self.goal.is_of_curve and not self.goal.mean_over
+        estimate_of_name = {name: self.read(name) for name in (self.goal.merit_column, "precision")}
+        if is_at_half or all(estimate.span is None for estimate in estimate_of_name.values()):
+            estimate_of_name = {self.goal.merit_column: self.merit, half_column: self.precision_at_half}
+        return max(
+            estimate_of_name.items(), key=lambda name_and_estimate: measure_width(name_and_estimate[1])
+        )
 
     def read(self, name: str) -> Estimate:
         """Return a value of the row and its interval; precision of a whole curve is that at half."""
@@ -200,21 +204,27 @@ def find_open_target(candidates: Sequence[Candidate]) -> tuple[Candidate, str] |
 
     Models that may meet them go first.
     """
-    shown_targets = [(candidate, candidate.shown_target) for candidate in candidates]
-    may_meet = any(candidate.may_meet_targets for candidate, word in shown_targets if word)
-    found = [
+    candidates_and_words = [(candidate, candidate.shown_target) for candidate in candidates]
+    may_meet_targets = any(
+        candidate.may_meet_targets for candidate, word in candidates_and_words if word
+    )
+    open_pairs = [
         (candidate, word)
-        for candidate, word in shown_targets
-        if word is not None and candidate.may_meet_targets == may_meet
+        for candidate, word in candidates_and_words
+        if word is not None and candidate.may_meet_targets == may_meet_targets
     ]
-    if not found:
+    if not open_pairs:
         return None
-    first_candidate, first_word = found[0]
+    first_candidate, first_word = open_pairs[0]
     sign = -1 if TARGET_KINDS[first_word].is_at_most else 1
-    column = f"{EvidenceColumn.BEST}{first_word}{first_candidate.goal.find_decisive_end(first_word)}"
+    best_column = (
+        f"{EvidenceColumn.BEST}{first_word}{first_candidate.goal.find_decisive_end(first_word)}"
+    )
     return max(
-        (pair for pair in found if pair[1] == first_word),
-        key=lambda pair: -math.inf if pair[0].row[column] is None else sign * pair[0].row[column],
+        (pair for pair in open_pairs if pair[1] == first_word),
+        key=lambda pair: (
+            -math.inf if pair[0].row[best_column] is None else sign * pair[0].row[best_column]
+        ),
     )
 
 

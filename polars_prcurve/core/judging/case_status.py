@@ -49,14 +49,14 @@ class Case:
     @property
     def groups(self) -> dict[str, Any]:
         """The values of its group by their columns, without `eta` and what comes with it."""
-        columns = [*self.key_values]
-        return {column: self.key_values[column] for column in columns[: columns.index("eta")]}
+        key_columns = [*self.key_values]
+        return {column: self.key_values[column] for column in key_columns[: key_columns.index("eta")]}
 
     @property
     def eta_limits(self) -> tuple[float | None, float | None]:
         """Both ends of the interval of a prevalence that is an estimate; otherwise None and None."""
-        columns = [*self.key_values]
-        if ETA_LOW not in columns[columns.index("eta") :]:  # a group column may have that name
+        key_columns = [*self.key_values]
+        if ETA_LOW not in key_columns[key_columns.index("eta") :]:  # a group column may have that name
             return None, None
         return self.key_values[ETA_LOW], self.key_values[ETA_HIGH]
 
@@ -81,31 +81,34 @@ class Case:
     @property
     def overweight_class(self) -> str | None:
         """The class of which a few rows have nearly all the weight, so that few count; or None."""
-        size, name = min(
-            ((size, name) for name, size in self.size_by_weight.items()), default=(math.inf, None)
+        class_size, class_name = min(
+            ((class_size, class_name) for class_name, class_size in self.size_by_weight.items()),
+            default=(math.inf, None),
         )
-        return name if size < LEAST_OF_CLASS <= min(self.sizes.values()) else None
+        return class_name if class_size < LEAST_OF_CLASS <= min(self.sizes.values()) else None
 
     @property
     def chance_precision(self) -> float:
         """What precision, or the mean by which models are judged, is of random scores."""
-        by_chance = self.candidates[0].row[EvidenceColumn.BY_CHANCE] if self.goal.mean_over else self.eta
-        return by_chance or 0.0
+        precision_by_chance = (
+            self.candidates[0].row[EvidenceColumn.BY_CHANCE] if self.goal.mean_over else self.eta
+        )
+        return precision_by_chance or 0.0
 
     @property
     def useful_precision(self) -> float:
         """The least precision of a useful model: at it a positive is flagged twice as often."""
-        chance = self.chance_precision
-        return _USEFUL_ODDS * chance / (1 + (_USEFUL_ODDS - 1) * chance)
+        chance_precision = self.chance_precision
+        return _USEFUL_ODDS * chance_precision / (1 + (_USEFUL_ODDS - 1) * chance_precision)
 
     @property
     def is_reversed(self) -> bool:
         """Whether the scores of all models significantly rank negatives above positives."""
         return bool(self.candidates) and all(candidate.is_reversed for candidate in self.candidates)
 
-    def find_candidate(self, model: Any) -> Candidate | None:
+    def find_candidate(self, model_name: Any) -> Candidate | None:
         """Return a model by its name; None if the case does not have it."""
-        return next((candidate for candidate in self.candidates if candidate.model == model), None)
+        return next((candidate for candidate in self.candidates if candidate.model == model_name), None)
 
     @property
     def qualifiers(self) -> list[Candidate]:
@@ -156,9 +159,9 @@ class Case:
     @property
     def leaders(self) -> list[Candidate]:
         """The models to show side by side: the first, and the next that may be the best, or is."""
-        first, *others = self.qualifiers or self.candidates
-        rivals = [other for other in others if other.may_be_best]
-        return [first, *(rivals or others)[:1]]
+        first_candidate, *other_candidates = self.qualifiers or self.candidates
+        rivals = [other_candidate for other_candidate in other_candidates if other_candidate.may_be_best]
+        return [first_candidate, *(rivals or other_candidates)[:1]]
 
     @property
     def lead(self) -> Estimate:
@@ -167,23 +170,33 @@ class Case:
         Of several others each may be the best, so the interval is not that of any pair.
         """
         row = (self.qualifiers or self.candidates)[0].row
-        value, low, high = (row.get(f"behind{end}") for end in ("", "_high", "_low"))
-        return Estimate(*(None if limit is None else -limit for limit in (value, low, high)))
+        behind, behind_low, behind_high = (
+            row.get(f"behind{suffix}") for suffix in ("", "_high", "_low")
+        )
+        return Estimate(
+            *(
+                None if behind_limit is None else -behind_limit
+                for behind_limit in (behind, behind_low, behind_high)
+            )
+        )
 
     @property
     def doubt_of_lead(self) -> str | None:
         """Why an interval of the lead above 0 does not decide between models that may be best."""
-        models, (low, _) = self.rivals, self.lead.span or (0.0, 0.0)
-        if low <= 0 or not any(model.may_be_best for model in models[1:]):
+        rivals, (lead_low, _) = self.rivals, self.lead.span or (0.0, 0.0)
+        if lead_low <= 0 or not any(rival.may_be_best for rival in rivals[1:]):
             return None
-        doubts = (model.row.get(EvidenceColumn.LEAD_DOUBT) for model in models)
+        doubts = (rival.row.get(EvidenceColumn.LEAD_DOUBT) for rival in rivals)
         return next((doubt for doubt in doubts if doubt), None)
 
     @property
     def width(self) -> float:
         """The width of the widest interval by which its models are judged; infinite if one has none."""
-        merits = [candidate.merit for candidate in self.rivals or self.candidates]
-        widths = (merit.high - merit.low if merit.span else math.inf for merit in merits)
+        merit_estimates = [candidate.merit for candidate in self.rivals or self.candidates]
+        widths = (
+            merit_estimate.high - merit_estimate.low if merit_estimate.span else math.inf
+            for merit_estimate in merit_estimates
+        )
         return max(widths, default=math.inf)
 
     @property
@@ -199,8 +212,8 @@ class Case:
     @cached_property
     def _judgement(self) -> tuple[Status, list[Candidate]]:
         """The first status that holds, and the models that it is about."""
-        least = _LEAST_GROUPS if self.goal.mean_over else LEAST_OF_CLASS
-        if min(self.sizes.values()) < least or self.overweight_class is not None:
+        least_size = _LEAST_GROUPS if self.goal.mean_over else LEAST_OF_CLASS
+        if min(self.sizes.values()) < least_size or self.overweight_class is not None:
             return "too_little_data", []
         if all(candidate.may_be_chance for candidate in self.candidates):
             return "chance" if self._rules_out_use() else "too_little_data", []
@@ -238,10 +251,10 @@ class Case:
 
     def _judge_without_row(self) -> Status:
         """Return the status of a case in which no threshold of any model meets the targets."""
-        is_open = (
+        is_demand_open = (
             self.goal.is_gate and self.candidates[0].meets_demand is None
         )  # such as a budget, without an alert
-        if self.lacks_threshold or is_open:
+        if self.lacks_threshold or is_demand_open:
             return "unsure"
         if self.goal.is_at_threshold or self.goal.is_of_point:  # no score reaches it
             return "not_met"
@@ -272,8 +285,8 @@ class Case:
     @property
     def models(self) -> tuple[Any, ...]:
         """The models that the status is about; a table without models has none."""
-        models = (candidate.model for candidate in self.finalists)
-        return tuple(model for model in models if model is not None)
+        model_names = (candidate.model for candidate in self.finalists)
+        return tuple(model_name for model_name in model_names if model_name is not None)
 
     @property
     def outcome(self) -> Outcome:
@@ -294,10 +307,12 @@ class Case:
     def clear_misses(self) -> list[Candidate]:
         """The models without a threshold within the targets, where others have one, and no rivals."""
         rival_misses = self.near_misses if self.status == "no_winner" else []
-        unqualified = [candidate for candidate in self.candidates if not candidate.meets_targets]
+        unqualified_candidates = [
+            candidate for candidate in self.candidates if not candidate.meets_targets
+        ]
         if not self.qualifiers:
             return []
-        return [candidate for candidate in unqualified if candidate not in rival_misses]
+        return [candidate for candidate in unqualified_candidates if candidate not in rival_misses]
 
     @property
     def models_of_few_scores(self) -> list[Candidate]:
@@ -335,64 +350,71 @@ class Case:
     @property
     def interval_doubts(self) -> list[str]:
         """Why intervals of the models that may be best may be too narrow: which examples are few."""
-        doubtful = [rival for rival in self.rivals if rival.row[DOUBT] and rival.merit.span is not None]
-        doubtful = [rival for rival in doubtful if not rival.is_of_alerts]  # none could be missed
-        return sorted({*map(self._describe_doubt, doubtful)} - {"recall below fpr"})
+        doubtful_rivals = [
+            rival
+            for rival in self.rivals
+            if rival.row[DOUBT]
+            and rival.merit.span is not None
+            and not rival.is_of_alerts  # none could be missed
+        ]
+        return sorted({*map(self._describe_doubt, doubtful_rivals)} - {"recall below fpr"})
 
     def _describe_doubt(self, candidate: Candidate) -> str:
         """Return the doubt of a model; of a large class, the side of the threshold that has few."""
         doubt, row = str(candidate.row[DOUBT]), candidate.row
-        size, rate, other_side = {
+        class_size, rate, unflagged_word = {
             "few positives": (self.n_pos, row.get("recall"), "missed"),
             "few negatives": (self.n_neg, row.get("fpr"), "unflagged"),
         }.get(doubt, (0.0, None, ""))
         # Of fewer than twice as many, each side would have too few at any threshold.
-        if rate is None or self.goal.is_of_curve or size < 2 * LEAST_OF_CLASS:
+        if rate is None or self.goal.is_of_curve or class_size < 2 * LEAST_OF_CLASS:
             return doubt
-        return doubt.replace("few", f"few {other_side if rate > 0.5 else 'flagged'}")
+        return doubt.replace("few", f"few {unflagged_word if rate > 0.5 else 'flagged'}")
 
 
 def list_cases(
     evidence: Evidence, request: DecisionRequest, standings: Iterable[GroupStanding | None]
 ) -> list[Case]:
     """Return the cases in the order of the evidence, or of prevalences as they were listed."""
-    goal, model_column, keys = request.goal, request.model, evidence.keys
-    n_group_columns = keys.index("eta")
+    goal, model_column, key_columns = request.goal, request.model, evidence.keys
+    n_group_columns = key_columns.index("eta")
     # The numbers of positives and negatives; of models with a sample each, the fewest
-    size_by_group: dict[tuple[Any, ...], tuple[float, float]] = {}
-    size_by_weight_of_group: dict[tuple[Any, ...], dict[str, float]] = {}
+    sizes_of_group: dict[tuple[Any, ...], tuple[float, float]] = {}
+    sizes_by_weight_of_group: dict[tuple[Any, ...], dict[str, float]] = {}
     for row in evidence.sizes.iter_rows(named=True):
-        group_key = tuple(row[column] for column in keys[:n_group_columns])
-        model_size = row["n_pos"] or 0, row["n_neg"] or 0
-        n_pos, n_neg = size_by_group.get(group_key, model_size)
-        size_by_group[group_key] = min(n_pos, model_size[0]), min(n_neg, model_size[1])
-        sizes_by_weight = size_by_weight_of_group.setdefault(group_key, {})
+        group_values = tuple(row[column] for column in key_columns[:n_group_columns])
+        sizes_of_model = row["n_pos"] or 0, row["n_neg"] or 0
+        n_pos, n_neg = sizes_of_group.get(group_values, sizes_of_model)
+        sizes_of_group[group_values] = min(n_pos, sizes_of_model[0]), min(n_neg, sizes_of_model[1])
+        size_by_weight = sizes_by_weight_of_group.setdefault(group_values, {})
         for class_name, column in zip(("positives", "negatives"), FIELD_COLUMNS[:2], strict=True):
-            if (size := row.get(column)) is not None:
-                sizes_by_weight[class_name] = min(size, sizes_by_weight.get(class_name, size))
-    candidates_by_key: dict[tuple[Any, ...], list[Candidate]] = {}
+            if (weighed_size := row.get(column)) is not None:
+                size_by_weight[class_name] = min(
+                    weighed_size, size_by_weight.get(class_name, weighed_size)
+                )
+    candidates_of_case: dict[tuple[Any, ...], list[Candidate]] = {}
     for row in evidence.rows.iter_rows(named=True):
         candidate = Candidate(None if model_column is None else row[model_column], row, goal)
-        candidates_by_key.setdefault(tuple(row[column] for column in keys), []).append(candidate)
+        candidates_of_case.setdefault(tuple(row[column] for column in key_columns), []).append(candidate)
     etas = request.eta if isinstance(request.eta, list | tuple) else ()
-    place_of_eta = {eta: place for place, eta in enumerate(etas)}
+    position_of_eta = {eta: position for position, eta in enumerate(etas)}
     cases = []
-    for (case_key, candidates), standing in zip(candidates_by_key.items(), standings, strict=False):
-        n_pos, n_neg = size_by_group.get(case_key[:n_group_columns], (0, 0))
+    for (case_values, candidates), standing in zip(candidates_of_case.items(), standings, strict=False):
+        n_pos, n_neg = sizes_of_group.get(case_values[:n_group_columns], (0, 0))
         cases.append(
             Case(
-                key_values=dict(zip(keys, case_key, strict=True)),
+                key_values=dict(zip(key_columns, case_values, strict=True)),
                 goal=goal,
                 candidates=sorted(candidates, key=_rank_candidate),
                 n_pos=n_pos,
                 n_neg=n_neg,
-                size_by_weight=size_by_weight_of_group.get(case_key[:n_group_columns], {}),
+                size_by_weight=sizes_by_weight_of_group.get(case_values[:n_group_columns], {}),
                 per=evidence.per,
                 compares_intervals=request.compares_intervals,
                 standing=standing,
             )
         )
-    return sorted(cases, key=lambda case: place_of_eta.get(case.eta, 0))
+    return sorted(cases, key=lambda case: position_of_eta.get(case.eta, 0))
 
 
 def _rank_candidate(candidate: Candidate) -> tuple[int, float]:

@@ -58,8 +58,8 @@ class DecisionRequest(DecisionTerms):
     @cached_property
     def score_counts(self) -> pl.DataFrame:
         """The result of `counts` of the table."""
-        counts: pl.DataFrame = self.table.counts()
-        return counts
+        count_rows: pl.DataFrame = self.table.counts()
+        return count_rows
 
     @property
     def whole_table(self) -> tuple[Any, Any]:
@@ -72,10 +72,10 @@ def count_rows_left_out(question: Question, **options: bool) -> DroppedRows | No
 
     `options` are those of `count_dropped_rows`.
     """
-    column_arguments = question.columns
-    if column_arguments.missing != "drop":
+    input_columns = question.columns
+    if input_columns.missing != "drop":
         return None
-    dropped_rows = count_dropped_rows(question.frame, column_arguments, **options)
+    dropped_rows = count_dropped_rows(question.frame, input_columns, **options)
     if not question.may_rank_last:
         dropped_rows = dropped_rows._replace(may_rank_last=False)
     if question.is_wide:  # a row goes for all models, or classes
@@ -90,22 +90,24 @@ def weigh_field(request: DecisionRequest, question: Question, frame: pl.DataFram
 
     `frame` has its parts.
     """
-    table: Any = request.table
+    bound_table: Any = request.table
     eta_field: Field = request.eta
     exact_field = replace(eta_field, frame=frame.drop(UNCERTAIN_ETA_COLUMNS, strict=False))
-    summary = table.summary(exact_field, metrics="roc_auc", columns="all")
-    group_columns = summary.columns[: summary.columns.index("eta")]
+    summary_rows = bound_table.summary(exact_field, metrics="roc_auc", columns="all")
+    group_columns = summary_rows.columns[: summary_rows.columns.index("eta")]
     group_columns = [name for name in group_columns if name != request.model]
-    eta_rows = summary.select(*group_columns, "eta").unique(maintain_order=True)
+    eta_rows = summary_rows.select(*group_columns, "eta").unique(maintain_order=True)
     eta: Any = eta_rows if group_columns else eta_rows["eta"].to_list()
     weight_column = "weight"
-    while weight_column in table._frame.columns:
+    while weight_column in bound_table._frame.columns:
         weight_column += " of the field"
-    arguments = {**table._words, "by": question.columns.by, "weight": weight_column}
+    arguments = {**bound_table._words, "by": question.columns.by, "weight": weight_column}
     if request.model is not None and not question.has_model_columns:
         arguments["model"] = request.model
-    weighted_table = type(table)(table.reweight(eta=exact_field, name=weight_column), arguments)
-    request = replace(request, unweighted_table=table(by=question.columns.by))
+    weighted_table = type(bound_table)(
+        bound_table.reweight(eta=exact_field, name=weight_column), arguments
+    )
+    request = replace(request, unweighted_table=bound_table(by=question.columns.by))
     # Without a guarantee, and at exact prevalences, that table answers everything.
     if request.goal.guarantee is None and exact_field.frame.columns == frame.columns:
         return replace(request, table=weighted_table, eta=eta)

@@ -47,26 +47,28 @@ def test_groups(request: DecisionRequest, evidence: Evidence) -> GroupTests | No
             return None
         score_counts = score_counts.drop(request.model)
     case_rows = evidence.rows.select(*group_columns, "eta")
-    numbered_groups = case_rows.select(group_columns).with_row_index(RESERVED)
-    score_counts = score_counts.join(numbered_groups, on=group_columns, nulls_equal=True)
+    numbered_group_rows = case_rows.select(group_columns).with_row_index(RESERVED)
+    score_counts = score_counts.join(numbered_group_rows, on=group_columns, nulls_equal=True)
     score_counts = score_counts.drop(group_columns).rename({RESERVED: _GROUP})
     if score_counts.height * case_rows.height > _MOST_ROWS:
         return None
     eta, target_arguments = case_rows["eta"][0], goal.build_arguments()
     pooled_table = request.open_table(score_counts)(counts=_COUNTS)
     if target_arguments:
-        point = pooled_table.operating_points(
+        pooled_points = pooled_table.operating_points(
             eta, metrics=["precision"], columns="all", **target_arguments
         )
-        overall_value = point[goal.merit_column][0]
+        overall_value = pooled_points[goal.merit_column][0]
     else:
         overall_value = pooled_table.summary(eta, metrics=goal.merit_column)["value"][0]
-    arguments = {"eta": eta, "metrics": goal.merit_column, "paired": False, **target_arguments}
-    gap_of_cell, tested_cells = _find_gaps(request, score_counts, range(case_rows.height), arguments)
+    compare_arguments = {"eta": eta, "metrics": goal.merit_column, "paired": False, **target_arguments}
+    gap_of_group, tested_group_numbers = _find_gaps(
+        request, score_counts, range(case_rows.height), compare_arguments
+    )
     standings: list[GroupStanding | None] = [None] * case_rows.height
-    for cell in tested_cells:
-        gap = gap_of_cell.get(cell)
-        standings[cell] = "open" if gap is None else "better" if gap > 0 else "worse"
+    for group_number in tested_group_numbers:
+        gap = gap_of_group.get(group_number)
+        standings[group_number] = "open" if gap is None else "better" if gap > 0 else "worse"
     return GroupTests(tuple(standings), overall_value)
 
 
@@ -80,8 +82,8 @@ def _are_testable(request: DecisionRequest, evidence: Evidence) -> bool:
     if goal.is_joint or has_other_test or not group_columns:
         return False
     case_rows = evidence.rows.select(*group_columns, "eta")
-    has_other_keys = len(evidence.keys) > len(group_columns) + 1
-    if has_other_keys or case_rows.height < _LEAST_GROUPS or request.eta is None:
+    has_other_key_columns = len(evidence.keys) > len(group_columns) + 1
+    if has_other_key_columns or case_rows.height < _LEAST_GROUPS or request.eta is None:
         return False  # prevalences have to be numbers: groups with their own ones differ by these alone
     n_groups = case_rows.select(group_columns).n_unique()
     return n_groups == case_rows.height and case_rows["eta"].n_unique() <= 1
@@ -90,33 +92,37 @@ def _are_testable(request: DecisionRequest, evidence: Evidence) -> bool:
 def _find_gaps(
     request: DecisionRequest,
     score_counts: pl.DataFrame,
-    cell_numbers: Iterable[int],
-    arguments: Mapping[str, Any],
+    group_numbers: Iterable[int],
+    compare_arguments: Mapping[str, Any],
 ) -> tuple[dict[int, float], set[int]]:
     """Return how far groups that differ are ahead of all others, and the groups that have a test."""
-    gap_of_cell: dict[int, float] = {}
-    cells_with_test: set[int] = set()
-    open_groups = [*cell_numbers]
-    side_of_row = (
+    gap_of_group: dict[int, float] = {}
+    tested_group_numbers: set[int] = set()
+    open_group_numbers = [*group_numbers]
+    side_expr = (
         pl.when(pl.col(_GROUP).cast(pl.Int64) == pl.col(_CELL)).then(pl.lit("a")).otherwise(pl.lit("b"))
     )
-    while open_groups:
+    while open_group_numbers:
         # The level is shared by the groups that no earlier step found different (Holm).
-        level = 1 - (1 - request.confidence) / len(open_groups)
-        tested_cells = pl.DataFrame({_CELL: open_groups}, schema={_CELL: pl.Int64})
+        level = 1 - (1 - request.confidence) / len(open_group_numbers)
+        tested_group_rows = pl.DataFrame({_CELL: open_group_numbers}, schema={_CELL: pl.Int64})
         # The counts once for each group, which is one model, and all others are another one.
-        stacked_counts = score_counts.join(tested_cells, how="cross").with_columns(
-            side_of_row.alias(_SIDE)
+        stacked_count_rows = score_counts.join(tested_group_rows, how="cross").with_columns(
+            side_expr.alias(_SIDE)
         )
-        stacked_table = request.open_table(stacked_counts)(by=_CELL, model=_SIDE, counts=_COUNTS)
-        differences: pl.DataFrame = stacked_table.compare(**arguments, confidence=level, columns="all")
-        cells_with_test |= set(differences.drop_nulls(["low", "high"])[_CELL])
-        differences = differences.filter("significant")
-        gap_of_cell |= dict(
-            zip(differences[_CELL].to_list(), differences["difference"].to_list(), strict=True)
+        stacked_table = request.open_table(stacked_count_rows)(by=_CELL, model=_SIDE, counts=_COUNTS)
+        difference_rows: pl.DataFrame = stacked_table.compare(
+            **compare_arguments, confidence=level, columns="all"
         )
-        remaining_groups = [cell_number for cell_number in open_groups if cell_number not in gap_of_cell]
-        if len(remaining_groups) == len(open_groups):
+        tested_group_numbers |= set(difference_rows.drop_nulls(["low", "high"])[_CELL])
+        difference_rows = difference_rows.filter("significant")
+        gap_of_group |= dict(
+            zip(difference_rows[_CELL].to_list(), difference_rows["difference"].to_list(), strict=True)
+        )
+        remaining_group_numbers = [
+            group_number for group_number in open_group_numbers if group_number not in gap_of_group
+        ]
+        if len(remaining_group_numbers) == len(open_group_numbers):
             break
-        open_groups = remaining_groups
-    return gap_of_cell, cells_with_test
+        open_group_numbers = remaining_group_numbers
+    return gap_of_group, tested_group_numbers

@@ -73,29 +73,31 @@ class SampleNeed(NamedTuple):
 
 def count_examples_needed(case: Case, test_level: float) -> SampleNeed | None:
     """Return how many examples would settle what is open, or None if more would not."""
-    has_few = min(case.sizes.values()) < LEAST_OF_CLASS or case.overweight_class is not None
+    has_few_examples = min(case.sizes.values()) < LEAST_OF_CLASS or case.overweight_class is not None
     is_settled = case.status == "met" and case.goal.is_gate and not case.goal.limits_merit
-    if case.status in ("chance", "not_met") or has_few or is_settled or rests_on_eta(case):
+    if case.status in ("chance", "not_met") or has_few_examples or is_settled or rests_on_eta(case):
         return None
     if not case.qualifiers and case.goal.targets and not case.goal.is_gate:
         return _plan_open_target(case, test_level) if case.status == "unsure" else None
     if case.status == "no_winner":
         # More examples with the same few scores would leave the doubt.
-        has_plan = case.doubt_of_lead != EQUAL_SCORES
-        return _plan_difference(case, test_level) if has_plan else None
+        is_plan_useful = case.doubt_of_lead != EQUAL_SCORES
+        return _plan_difference(case, test_level) if is_plan_useful else None
     if case.status == "too_little_data":
         return _plan_vaguest(case)
     candidate = (case.rivals or case.candidates)[0]
     if case.status == "unsure":
         return _plan_test(case, candidate)
-    goal = _scale_goal(candidate.merit, WELL_KNOWN)
-    return _plan_width(case, candidate, case.goal.merit_column, candidate.merit, goal)
+    goal_half_width = _choose_half_width(candidate.merit, WELL_KNOWN)
+    return _plan_width(case, candidate, case.goal.merit_column, candidate.merit, goal_half_width)
 
 
 def _plan_vaguest(case: Case) -> SampleNeed | None:
     """Return how many examples make the widest interval of a case narrow enough for a verdict."""
     candidate, metric_name, estimate = find_vaguest(case)
-    return _plan_width(case, candidate, metric_name, estimate, _scale_goal(estimate, ROUGHLY_KNOWN))
+    return _plan_width(
+        case, candidate, metric_name, estimate, _choose_half_width(estimate, ROUGHLY_KNOWN)
+    )
 
 
 def is_out_of_reach(case: Case) -> bool:
@@ -103,10 +105,10 @@ def is_out_of_reach(case: Case) -> bool:
     return bool(case.goal.caps and case.qualifiers) and case.n_hits < _LEAST_HITS
 
 
-def _scale_goal(estimate: Estimate, usual: float) -> float:
+def _choose_half_width(estimate: Estimate, usual_half_width: float) -> float:
     """Return a useful half-width for a value: half of the value where that is small."""
     value = float(estimate.value or 0.0)
-    return usual if value >= 2 * usual else value / 2
+    return usual_half_width if value >= 2 * usual_half_width else value / 2
 
 
 # Plans -------------------------------------------------------------------------------------------
@@ -127,19 +129,25 @@ def _plan_width(
     if _is_bare(candidate):
         value = float(candidate.precision.value)
         return _plan_bare(case, candidate, abs(value - 2 * half_width), half_width)
-    widths = _find_half_widths(candidate)
-    return None if widths is None else _plan_classes(case, candidate, widths, half_width)
+    logit_half_widths = _find_half_widths(candidate)
+    return (
+        None
+        if logit_half_widths is None
+        else _plan_classes(case, candidate, logit_half_widths, half_width)
+    )
 
 
-def _plan_rate(case: Case, name: str, estimate: Estimate, half_width: float) -> SampleNeed | None:
+def _plan_rate(case: Case, rate_name: str, estimate: Estimate, half_width: float) -> SampleNeed | None:
     """Return how many examples of its class give recall or fpr an interval of a half-width."""
-    class_name = "positives" if name == "recall" else "negatives"
-    times = _count_times_of_rate(case.sizes[class_name], estimate, half_width)
-    return _build_need(case, {class_name: times}, half_width)
+    class_name = "positives" if rate_name == "recall" else "negatives"
+    size_factor = _find_size_factor(case.sizes[class_name], estimate, half_width)
+    return _build_need(case, {class_name: size_factor}, half_width)
 
 
-def _plan_bare(case: Case, candidate: Candidate, end: float, half_width: float) -> SampleNeed | None:
-    """Return how many examples move the only end of an interval of precision, from 1 or 0, to `end`.
+def _plan_bare(
+    case: Case, candidate: Candidate, needed_end: float, half_width: float
+) -> SampleNeed | None:
+    """Return how many examples move the only end of an interval of precision, from 1 or 0, elsewhere.
 
     No fewer do: this is the number at which there is still no false positive, or no true one.
     """
@@ -148,54 +156,62 @@ def _plan_bare(case: Case, candidate: Candidate, end: float, half_width: float) 
     class_name, rate_name = ("negatives", "fpr") if is_perfect else ("positives", "recall")
     rate_high = float(candidate.row[f"{rate_name}_high"])
     bare_end = low if is_perfect else high
-    if not 0 < bare_end < 1 or not 0 < end < 1 or not 0 < rate_high < 1:
+    if not 0 < bare_end < 1 or not 0 < needed_end < 1 or not 0 < rate_high < 1:
         return None
     # The odds of precision go with those of the rate, and of 0 among n these end at z**2 / n (Wilson).
-    odds_ratio = math.exp(abs(find_log_odds(end) - find_log_odds(bare_end)))
-    is_reached = bare_end >= end if is_perfect else bare_end <= end
+    odds_ratio = math.exp(abs(find_log_odds(needed_end) - find_log_odds(bare_end)))
+    is_reached = bare_end >= needed_end if is_perfect else bare_end <= needed_end
     needed_rate = rate_high * (odds_ratio if is_reached else 1 / odds_ratio)
     if needed_rate >= 1:
         return None
-    times = math.exp(find_log_odds(rate_high) - find_log_odds(needed_rate))
+    size_factor = math.exp(find_log_odds(rate_high) - find_log_odds(needed_rate))
     n_tested = case.sizes[class_name]
-    return SampleNeed((ClassNeed(class_name, n_tested * times, n_tested),), half_width, is_least=True)
+    return SampleNeed(
+        (ClassNeed(class_name, n_tested * size_factor, n_tested),), half_width, is_least=True
+    )
 
 
 def _plan_bare_half(case: Case, estimate: Estimate, half_width: float) -> SampleNeed | None:
     """Return how many negatives narrow precision at half of the positives, if none was flagged there."""
-    low, end = float(estimate.low), 1 - 2 * half_width
-    if not 0 < low < end < 1:
+    low, needed_end = float(estimate.low), 1 - 2 * half_width
+    if not 0 < low < needed_end < 1:
         return None
-    times = math.exp(find_log_odds(end) - find_log_odds(low))
-    if times > _MOST_TIMES:
+    size_factor = math.exp(find_log_odds(needed_end) - find_log_odds(low))
+    if size_factor > _MOST_TIMES:
         return None
-    need = ClassNeed("negatives", case.n_neg * times, case.n_neg)
+    need = ClassNeed("negatives", case.n_neg * size_factor, case.n_neg)
     return SampleNeed((need,), half_width, is_least=True)
 
 
 def _plan_classes(
-    case: Case, candidate: Candidate, widths: tuple[float, float], half_width: float
+    case: Case, candidate: Candidate, logit_half_widths: tuple[float, float], half_width: float
 ) -> SampleNeed | None:
     """Return how many examples of each class narrow precision, whose half-widths from both are these."""
-    pos_width, neg_width = widths
+    pos_half_width, neg_half_width = logit_half_widths
     estimate = candidate.precision
     # With fewer false positives than seen, a precision above a half has a narrower interval: moving it
     # towards a half, and the size as well, would allow for the same chance twice.
-    error = math.hypot(pos_width, neg_width) / 2 if float(estimate.value) < 0.5 else 0.0
-    room = _find_room(estimate, error, half_width)
-    if room is None:
+    error = math.hypot(pos_half_width, neg_half_width) / 2 if float(estimate.value) < 0.5 else 0.0
+    logit_half_width = _find_logit_half_width(estimate, error, half_width)
+    if logit_half_width is None:
         return None
-    factor = math.exp(_find_plan_error(case, candidate, pos_width, neg_width))
-    times = (pos_width**2 + neg_width**2) / room**2 * factor
+    safety_factor = math.exp(_find_plan_error(case, candidate, pos_half_width, neg_half_width))
+    size_factor = (pos_half_width**2 + neg_half_width**2) / logit_half_width**2 * safety_factor
     # One class alone does where the other one leaves room, at no more than twice the size of both.
-    width_of_class: dict[str, float] = {"positives": pos_width, "negatives": neg_width}
-    for (name, width), other_width in zip(width_of_class.items(), (neg_width, pos_width), strict=True):
-        rest = room**2 - other_width**2 * factor
-        times_alone = width**2 * factor / rest if rest > 0 else math.inf
-        if times_alone <= 2 * times:
-            return _build_need(case, {name: times_alone}, half_width)
-    first = max(width_of_class, key=lambda name: width_of_class[name])
-    return _build_need(case, dict.fromkeys([first, *width_of_class], times), half_width)
+    half_width_of_class: dict[str, float] = {"positives": pos_half_width, "negatives": neg_half_width}
+    for (class_name, class_half_width), other_half_width in zip(
+        half_width_of_class.items(), (neg_half_width, pos_half_width), strict=True
+    ):
+        remaining_square = logit_half_width**2 - other_half_width**2 * safety_factor
+        size_factor_alone = (
+            class_half_width**2 * safety_factor / remaining_square if remaining_square > 0 else math.inf
+        )
+        if size_factor_alone <= 2 * size_factor:
+            return _build_need(case, {class_name: size_factor_alone}, half_width)
+    widest_class = max(half_width_of_class, key=lambda class_name: half_width_of_class[class_name])
+    return _build_need(
+        case, dict.fromkeys([widest_class, *half_width_of_class], size_factor), half_width
+    )
 
 
 def _plan_both(case: Case, estimate: Estimate, half_width: float) -> SampleNeed | None:
@@ -203,14 +219,18 @@ def _plan_both(case: Case, estimate: Estimate, half_width: float) -> SampleNeed 
     low, high = estimate.span or (0.0, 1.0)
     if high > 1 or case.goal.mean_over:  # no share, or a mean, whose interval is symmetric
         plan_error = max(2 * _PLAN_ERROR, _find_mean_error(case))
-        times = ((high - low) / 2 / half_width) ** 2 * math.exp(plan_error)
-        return _build_need(case, dict.fromkeys(case.sizes, times), half_width)
+        size_factor = ((high - low) / 2 / half_width) ** 2 * math.exp(plan_error)
+        return _build_need(case, dict.fromkeys(case.sizes, size_factor), half_width)
     if not 0 < low < high < 1:
         return None
-    width = (find_log_odds(high) - find_log_odds(low)) / 2
-    room = _find_room(estimate, width / 2, half_width)
-    times = math.inf if room is None else (width / room) ** 2 * math.exp(min(1.0, width / 2))
-    return _build_need(case, dict.fromkeys(case.sizes, times), half_width)
+    current_half_width = (find_log_odds(high) - find_log_odds(low)) / 2
+    logit_half_width = _find_logit_half_width(estimate, current_half_width / 2, half_width)
+    size_factor = (
+        math.inf
+        if logit_half_width is None
+        else (current_half_width / logit_half_width) ** 2 * math.exp(min(1.0, current_half_width / 2))
+    )
+    return _build_need(case, dict.fromkeys(case.sizes, size_factor), half_width)
 
 
 def _plan_test(case: Case, candidate: Candidate) -> SampleNeed | None:
@@ -244,49 +264,53 @@ def _plan_open_target(case: Case, test_level: float) -> SampleNeed | None:
 
 def _plan_difference(case: Case, test_level: float) -> SampleNeed | None:
     """Return how many examples detect a difference that matters between the first two models."""
-    first, second = case.rivals[0], case.rivals[min(1, len(case.rivals) - 1)]
-    gap, value = second.read("behind"), abs(first.value)
-    if gap.span is None or value == 0 or is_out_of_reach(case):
+    first_rival, second_rival = case.rivals[0], case.rivals[min(1, len(case.rivals) - 1)]
+    gap_estimate, merit_value = second_rival.read("behind"), abs(first_rival.value)
+    if gap_estimate.span is None or merit_value == 0 or is_out_of_reach(case):
         return None
     # The difference has the standard error (high - low) / 2z, and errors shrink with the root of n:
     # n * ((z + 0.84) * error / d)**2 examples detect a difference of d.
-    difference = RELEVANT_GAP if value >= 2 * RELEVANT_GAP else value / 2
+    relevant_difference = RELEVANT_GAP if merit_value >= 2 * RELEVANT_GAP else merit_value / 2
     z = z_value(test_level)
-    error = float(gap.high - gap.low) / 2 / z
-    plan_error = min(1.0, 2 * error / value)  # that of the value, and that of how errors shrink
+    gap_error = float(gap_estimate.high - gap_estimate.low) / 2 / z
+    # That of the value, and that of how errors shrink
+    plan_error = min(1.0, 2 * gap_error / merit_value)
     plan_error = max(plan_error, _find_mean_error(case))
-    times = ((z + _POWER_MARGIN) * error / difference) ** 2 * math.exp(plan_error)
-    if len(case.rivals) == 2 and max(map(abs, gap.span)) < difference:
-        times = min(times, 1.0)  # so large a difference is ruled out by the examples there are
-    return _build_need(case, dict.fromkeys(case.sizes, times), difference)
+    size_factor = ((z + _POWER_MARGIN) * gap_error / relevant_difference) ** 2 * math.exp(plan_error)
+    if len(case.rivals) == 2 and max(map(abs, gap_estimate.span)) < relevant_difference:
+        # So large a difference is ruled out by the examples there are.
+        size_factor = min(size_factor, 1.0)
+    return _build_need(case, dict.fromkeys(case.sizes, size_factor), relevant_difference)
 
 
 def count_group_need(cases: Sequence[Case], confidence: float) -> ClassNeed | None:
     """Return how many positives make a group differ: the middle one of those that do not."""
     open_cases = [case for case in cases if case.outcome == "open"]
-    half_widths = [(case.n_pos, measure_half_width(case.candidates)) for case in open_cases]
-    known_widths = sorted(
-        (n_pos, half_width) for n_pos, half_width in half_widths if half_width is not None
+    sizes_and_half_widths = [(case.n_pos, measure_half_width(case.candidates)) for case in open_cases]
+    known_sizes_and_half_widths = sorted(
+        (n_pos, half_width) for n_pos, half_width in sizes_and_half_widths if half_width is not None
     )
-    if not known_widths or not cases[0].goal.is_of_rate:
+    if not known_sizes_and_half_widths or not cases[0].goal.is_of_rate:
         return None
-    n_pos, half_width = known_widths[len(known_widths) // 2]
+    n_pos, half_width = known_sizes_and_half_widths[len(known_sizes_and_half_widths) // 2]
     z = z_value(confidence)
     return ClassNeed(
         "positives", n_pos * ((z + _POWER_MARGIN) / z * half_width / RELEVANT_GAP) ** 2, n_pos
     )
 
 
-def _build_need(case: Case, times_of_class: dict[str, float], size: float) -> SampleNeed | None:
+def _build_need(
+    case: Case, size_factor_of_class: dict[str, float], effect_size: float
+) -> SampleNeed | None:
     """Return the sizes of classes that grow so many times; None if that is out of reach."""
-    if max(times_of_class.values()) > _MOST_TIMES:
+    if max(size_factor_of_class.values()) > _MOST_TIMES:
         return None
     n_of_class = case.sizes
     needs = [
-        ClassNeed(name, n_of_class[name] * times, n_of_class[name])
-        for name, times in times_of_class.items()
+        ClassNeed(class_name, n_of_class[class_name] * size_factor, n_of_class[class_name])
+        for class_name, size_factor in size_factor_of_class.items()
     ]
-    return SampleNeed(tuple(needs), size)
+    return SampleNeed(tuple(needs), effect_size)
 
 
 # Half-widths and their errors ---------------------------------------------------------------------
@@ -304,14 +328,16 @@ def _find_half_widths(candidate: Candidate) -> tuple[float, float] | None:
     """
     # Of a small rate the interval of k successes reaches as far to either side, on this scale. Where the
     # sample chose the threshold, the low end may be near 0, with any log: then the high end counts.
-    widths = []
-    for name in ("recall", "fpr"):
-        rate, low, high = (candidate.row.get(f"{name}{end}") for end in ("", "_low", "_high"))
+    half_widths = []
+    for rate_name in ("recall", "fpr"):
+        rate, low, high = (candidate.row.get(f"{rate_name}{suffix}") for suffix in ("", "_low", "_high"))
         if not rate or low is None or not high:
             return None
-        width = math.log(high / low) / 2 if low > 0 else math.inf
-        widths.append(min(width, math.log(high / rate)) if rate < 0.5 or low <= 0 else width)
-    return widths[0], widths[1]
+        half_width = math.log(high / low) / 2 if low > 0 else math.inf
+        half_widths.append(
+            min(half_width, math.log(high / rate)) if rate < 0.5 or low <= 0 else half_width
+        )
+    return half_widths[0], half_widths[1]
 
 
 def _is_bare(candidate: Candidate) -> bool:
@@ -327,56 +353,63 @@ def _find_mean_error(case: Case) -> float:
     return _POWER_MARGIN * math.sqrt(2 / (min(case.sizes.values()) - 1))
 
 
-def _find_room(estimate: Estimate, error: float, half_width: float) -> float | None:
+def _find_logit_half_width(estimate: Estimate, error: float, half_width: float) -> float | None:
     """Return the half-width on the logit scale that is `half_width` at a value, moved half an error."""
     if not 0 < float(estimate.value) < 1:
         return None
     logit = find_log_odds(float(estimate.value))
     logit = math.copysign(max(abs(logit) - error / 2, 0.0), logit)
 
-    def measure(room: float) -> float:
-        return (_find_share(logit + room) - _find_share(logit - room)) / 2
+    def measure(logit_half_width: float) -> float:
+        return (_find_share(logit + logit_half_width) - _find_share(logit - logit_half_width)) / 2
 
-    return _bisect(lambda room: measure(room) < half_width, 30.0)
+    return _bisect(lambda logit_half_width: measure(logit_half_width) < half_width, 30.0)
 
 
-def _bisect(is_below: Callable[[float], bool], most: float) -> float:
-    """Return the number up to `most` at which a test that holds for small ones stops to hold."""
-    low, high = 0.0, most
+def _bisect(is_below: Callable[[float], bool], upper_end: float) -> float:
+    """Return the number up to `upper_end` at which a test that holds for small ones stops to hold."""
+    low, high = 0.0, upper_end
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if is_below(middle) else (low, middle)
     return low
 
 
-def _find_plan_error(case: Case, candidate: Candidate, pos_width: float, neg_width: float) -> float:
+def _find_plan_error(
+    case: Case, candidate: Candidate, pos_half_width: float, neg_half_width: float
+) -> float:
     """Return the standard error of the log of a size that follows from these half-widths."""
-    neg_share = neg_width**2 / (pos_width**2 + neg_width**2)
+    neg_share = neg_half_width**2 / (pos_half_width**2 + neg_half_width**2)
     # Half-widths are about two standard errors. The width from negatives goes with their rate, which
     # moves with the threshold where a recall chooses that: by the slope of a binormal curve.
     slope = _find_slope(candidate.row) if "recall" in case.goal.targets else 0.0
-    rate_error = math.hypot(neg_width / 2, slope * pos_width / 2)
-    errors = (neg_share * rate_error, (1 - neg_share) * pos_width / 2, _PLAN_ERROR)
-    return min(1.0, math.hypot(*errors))
+    rate_error = math.hypot(neg_half_width / 2, slope * pos_half_width / 2)
+    error_parts = (neg_share * rate_error, (1 - neg_share) * pos_half_width / 2, _PLAN_ERROR)
+    return min(1.0, math.hypot(*error_parts))
 
 
 def _find_slope(row: Any) -> float:
     """Return d ln(fpr) / d ln(recall) of normal scores of one spread with these rates."""
-    normal = NormalDist()
-    recall, fpr = (min(max(row[name], 1e-9), 1 - 1e-9) for name in ("recall", "fpr"))
-    densities = normal.pdf(normal.inv_cdf(1 - fpr)), normal.pdf(normal.inv_cdf(recall))
+    normal_distribution = NormalDist()
+    recall, fpr = (min(max(row[rate_name], 1e-9), 1 - 1e-9) for rate_name in ("recall", "fpr"))
+    densities = (
+        normal_distribution.pdf(normal_distribution.inv_cdf(1 - fpr)),
+        normal_distribution.pdf(normal_distribution.inv_cdf(recall)),
+    )
     return float(densities[0] / fpr * recall / densities[1])
 
 
-def _count_times_of_rate(n_tested: float, estimate: Estimate, half_width: float) -> float:
+def _find_size_factor(n_tested: float, estimate: Estimate, half_width: float) -> float:
     """Return how many times the examples of a class give the interval of a rate a half-width."""
     low, high = estimate.span or (0.0, 1.0)
     # Moved towards a half by one error, a quarter of the width. Rows that count for less are more.
-    value = float(estimate.value)
-    middle, error = (value * n_tested + 2) / (n_tested + 4), (high - low) / 4
-    cautious = min(value + error, 0.5) if value < 0.5 else max(value - error, 0.5)
-    design_effect = max(1.0, ((high - low) / 4) ** 2 * (n_tested + 4) / (middle * (1 - middle)))
-    n_needed = 4 * cautious * (1 - cautious) / half_width**2 * design_effect
+    rate = float(estimate.value)
+    shrunk_rate, error = (rate * n_tested + 2) / (n_tested + 4), (high - low) / 4
+    cautious_rate = min(rate + error, 0.5) if rate < 0.5 else max(rate - error, 0.5)
+    design_effect = max(
+        1.0, ((high - low) / 4) ** 2 * (n_tested + 4) / (shrunk_rate * (1 - shrunk_rate))
+    )
+    n_needed = 4 * cautious_rate * (1 - cautious_rate) / half_width**2 * design_effect
     return n_needed * math.exp(2 * _PLAN_ERROR) / n_tested
 
 
@@ -388,13 +421,13 @@ def find_promise_needs(case: Case) -> list[ClassNeed]:
 
     The number is infinite if none suffice.
     """
-    needs = []
+    class_needs = []
     for class_name, n_tested in case.sizes.items():
         n_needed = [candidate.row.get(f"n_{class_name[:3]}_needed") for candidate in case.candidates]
-        known_numbers = [number for number in n_needed if number is not None]
-        if known_numbers:
-            needs.append(ClassNeed(class_name, min(known_numbers), n_tested))
-    return needs
+        known_n_needed = [n for n in n_needed if n is not None]
+        if known_n_needed:
+            class_needs.append(ClassNeed(class_name, min(known_n_needed), n_tested))
+    return class_needs
 
 
 # What an interval rests on -------------------------------------------------------------------------
@@ -419,9 +452,13 @@ def rests_on_eta(case: Case) -> bool:
 
 def measure_half_width(candidates: Sequence[Candidate]) -> float | None:
     """Return half the width of the widest interval of what models are judged by."""
-    merits = [candidate.merit for candidate in candidates]
+    merit_estimates = [candidate.merit for candidate in candidates]
     return max(
-        ((estimate.high - estimate.low) / 2 for estimate in merits if estimate.span is not None),
+        (
+            (estimate.high - estimate.low) / 2
+            for estimate in merit_estimates
+            if estimate.span is not None
+        ),
         default=None,
     )
 
@@ -435,7 +472,7 @@ def find_short_class(case: Case) -> tuple[float, str]:
     Without a plan it is the class with the larger error where the widest interval is.
     """
     n_of_class = case.sizes
-    class_name = min(n_of_class, key=lambda name: n_of_class[name])
+    class_name = min(n_of_class, key=lambda class_label: n_of_class[class_label])
     if n_of_class[class_name] >= LEAST_OF_CLASS and not case.goal.mean_over:
         need = _plan_vaguest(case)
         class_name = case.overweight_class or (

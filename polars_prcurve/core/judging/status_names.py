@@ -27,13 +27,13 @@ Outcome: TypeAlias = Status | GroupStanding
 
 def find_first_status(statuses: Iterable[Status]) -> Status:
     """Return the first status that occurs, in the order in which they are tried."""
-    occurring = set(statuses)
-    return next(status for status in STATUSES if status in occurring)
+    occurring_statuses = set(statuses)
+    return next(status for status in STATUSES if status in occurring_statuses)
 
 
-def combine_met(parts: Iterable[bool | None]) -> bool | None:
+def combine_met(met_values: Iterable[bool | None]) -> bool | None:
     """Return whether all parts meet a demand: false if one does not, None if that is open."""
-    values = {*parts}
-    if False in values:
+    distinct_values = {*met_values}
+    if False in distinct_values:
         return False
-    return True if values == {True} else None
+    return True if distinct_values == {True} else None

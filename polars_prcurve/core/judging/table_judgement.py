@@ -47,21 +47,21 @@ class TableJudgement(DecisionTerms):
 def judge_table(request: DecisionRequest) -> TableJudgement:
     """Return what is decided for the table of the request."""
     evidence = collect_evidence(request)
-    tests_of_groups = test_groups(request, evidence)
-    standings = repeat(None) if tests_of_groups is None else tests_of_groups.standings
+    group_tests = test_groups(request, evidence)
+    standings = repeat(None) if group_tests is None else group_tests.standings
     cases = list_cases(evidence, request, standings)
-    is_measured = any(case.status != "too_little_data" for case in cases)
-    is_lone = sum(case.is_group_tested for case in cases) < 2  # besides groups of too little data
-    if is_measured and is_lone and not any(case.is_group_apart for case in cases):
-        tests_of_groups, cases = None, [replace(case, standing=None) for case in cases]
-    status, models = _judge_cases(cases, has_demand=bool(request.goal.demand))
+    has_enough_data = any(case.status != "too_little_data" for case in cases)
+    is_test_alone = sum(case.is_group_tested for case in cases) < 2  # besides groups of too little data
+    if has_enough_data and is_test_alone and not any(case.is_group_apart for case in cases):
+        group_tests, cases = None, [replace(case, standing=None) for case in cases]
+    status, model_names = _judge_cases(cases, has_demand=bool(request.goal.demand))
     return TableJudgement(
-        **{term.name: getattr(request, term.name) for term in fields(DecisionTerms)},
+        **{term_field.name: getattr(request, term_field.name) for term_field in fields(DecisionTerms)},
         status=status,
-        models=models,
+        models=model_names,
         cases=tuple(cases),
         evidence=evidence,
-        group_tests=tests_of_groups,
+        group_tests=group_tests,
     )
 
 
@@ -71,19 +71,19 @@ def _judge_cases(cases: Sequence[Case], *, has_demand: bool) -> tuple[Status, tu
         return "too_little_data", ()
     if len(cases) == 1:
         return cases[0].status, cases[0].models
-    met = combine_met(case.met for case in cases)
-    if has_demand and not met:
-        return "unsure" if met is None else "not_met", ()
+    is_met = combine_met(case.met for case in cases)
+    if has_demand and not is_met:
+        return "unsure" if is_met is None else "not_met", ()
     statuses = {case.status for case in cases}
     if has_demand:
         statuses &= {"no_winner", "winner"}
     status = find_first_status(statuses or {"met"})
-    models = tuple(dict.fromkeys(model for case in cases for model in case.models))
+    model_names = tuple(dict.fromkeys(model_name for case in cases for model_name in case.models))
     # One model is the winner if it is in every case. That errs as seldom as each case does: if the model
     # is not the best in all of them, there is one case that must err.
-    if status == "winner" and len(models) > 1:
+    if status == "winner" and len(model_names) > 1:
         status = "no_winner"
-    return status, () if status in ("too_little_data", "chance", "not_met", "unsure") else models
+    return status, () if status in ("too_little_data", "chance", "not_met", "unsure") else model_names
 
 
 def are_alike(cases: Sequence[Case]) -> bool:
@@ -99,7 +99,9 @@ def find_least_known(cases: Sequence[CaseT], test_level: float) -> CaseT:
     open_cases = [case for case in cases if case.status not in ("winner", "met", "measured")]
 
     def rank(case: CaseT) -> tuple[float, float]:
-        need = count_examples_needed(case, test_level)
-        return 0.0 if need is None else sum(size.n_missing for size in need.classes), case.width
+        sample_need = count_examples_needed(case, test_level)
+        return 0.0 if sample_need is None else sum(
+            class_need.n_missing for class_need in sample_need.classes
+        ), case.width
 
     return max(open_cases or cases, key=rank)
