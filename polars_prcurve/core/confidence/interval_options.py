@@ -95,7 +95,9 @@ def intervals(
         method=arguments.read_choice("method=", method, get_args(IntervalMethod)),  # type: ignore[arg-type]
         rate=rate,
         simultaneous=arguments.read_flag("simultaneous=", simultaneous),
-        resamples=arguments.read_whole_number("resamples=", resamples, 2, most=arguments.MOST_REPEATS),
+        resamples=arguments.read_whole_number(
+            "resamples=", resamples, 2, greatest_number=arguments.MOST_REPEATS
+        ),
         seed=arguments.read_seed(seed),
     )
     check_rate_method(rate, "rate=")

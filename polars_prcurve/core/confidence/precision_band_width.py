@@ -273,7 +273,7 @@ def rectangle_level(
             return 1.0
         deviation = z * (recall_error + fpr_error) / math.hypot(recall_error, fpr_error)
         return math.erf(deviation / math.sqrt(2))
-    n_draws = arguments.read_whole_number("n_draws=", n_draws, 1, most=arguments.MOST_REPEATS)
+    n_draws = arguments.read_whole_number("n_draws=", n_draws, 1, greatest_number=arguments.MOST_REPEATS)
     random_generator = np.random.default_rng(seed)
     hits_and_sizes = (
         (random_generator.binomial(class_size, rate, n_draws).astype(float), float(class_size))

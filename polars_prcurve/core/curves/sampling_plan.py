@@ -75,7 +75,7 @@ def build_sampling_plan(
 ) -> pl.LazyFrame:
     """Return one row per stratum, from the highest scores down: PLAN_COLUMNS."""
     budget = read_whole_number("budget=", budget, 0)
-    strata = read_whole_number("strata=", strata, 2, most=_MOST_STRATA)
+    strata = read_whole_number("strata=", strata, 2, greatest_number=_MOST_STRATA)
     [exact_threshold] = read_threshold_list("threshold", [threshold], table.score_dtype)
     least_scores = to_least_scores([exact_threshold], table.score_dtype)
     score_query = count_scores(table, UNLABELLED_COLUMNS)

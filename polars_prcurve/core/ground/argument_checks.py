@@ -39,13 +39,13 @@ def read_number(
     argument_name: str,
     value: object,
     expected_phrase: str,
-    accepts: Callable[[float], bool] | None = None,
+    accepts_number: Callable[[float], bool] | None = None,
 ) -> float:
-    """Return a number; raise unless it is one, for which `accepts` is true."""
+    """Return a number; raise unless it is one, for which `accepts_number` is true."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise refuse_kind(argument_name, expected_phrase, value)
     number = round_to_float(value)
-    if accepts is not None and not accepts(number):
+    if accepts_number is not None and not accepts_number(number):
         raise refuse_kind(argument_name, expected_phrase, value)
     return number
 
@@ -113,27 +113,29 @@ MOST_REPEATS = 10**7
 
 
 def read_whole_number(
-    argument_name: str, value: Any, least: int, most: int | None = MOST_EXAMPLES
+    argument_name: str, value: Any, least_number: int, greatest_number: int | None = MOST_EXAMPLES
 ) -> int:
-    """Return `value` as an int; raise unless it is a whole number from `least` to `most`."""
+    """Return `value` as an int; raise unless it is a whole number between the two, or one of them."""
     try:
         number = operator.index(value)
     except TypeError:
         number = None
-    if number is None or isinstance(value, bool) or number < least:
+    if number is None or isinstance(value, bool) or number < least_number:
         raise PrcError(
-            f"{argument_name} takes a whole number of at least {least}; got {describe_value(value)}"
+            f"{argument_name} takes a whole number of at least {least_number}; got "
+            f"{describe_value(value)}"
         )
-    if most is not None and number > most:
+    if greatest_number is not None and number > greatest_number:
         raise PrcError(
-            f"{argument_name} takes a whole number of at most {most}; got {describe_value(value)}"
+            f"{argument_name} takes a whole number of at most {greatest_number}; got "
+            f"{describe_value(value)}"
         )
     return number
 
 
 def read_seed(value: Any) -> int | None:
     """Return the seed of a random generator, or None; raise for any other value."""
-    return None if value is None else read_whole_number("seed=", value, 0, most=None)
+    return None if value is None else read_whole_number("seed=", value, 0, greatest_number=None)
 
 
 def read_choice(argument_name: str, value: Any, choices: Iterable[str]) -> str:
@@ -141,8 +143,8 @@ def read_choice(argument_name: str, value: Any, choices: Iterable[str]) -> str:
     valid_words = list(choices)
     if not isinstance(value, str) or value not in valid_words:
         *other_words, last_word = (f'"{word}"' for word in valid_words)
-        alternatives_text = f"{', '.join(other_words)} or {last_word}" if other_words else last_word
-        raise PrcError(f"{argument_name} takes {alternatives_text}; got {describe_value(value)}")
+        choices_text = f"{', '.join(other_words)} or {last_word}" if other_words else last_word
+        raise PrcError(f"{argument_name} takes {choices_text}; got {describe_value(value)}")
     return value
 
 

@@ -75,19 +75,23 @@ SYNONYMS_OF_ARGUMENTS = {
 }
 
 
-def list_arguments_meant(name: str) -> list[str]:
-    """Return the names that arguments have here which others call `name`, the likeliest first."""
+def list_arguments_meant(foreign_name: str) -> list[str]:
+    """Return the names that arguments have here which others call so, the likeliest first."""
     argument_names = [
         argument_name
-        for same_arguments, synonyms in SYNONYMS_OF_ARGUMENTS.items()
-        if name in synonyms.split()
-        for argument_name in same_arguments
+        for same_argument_names, synonyms_text in SYNONYMS_OF_ARGUMENTS.items()
+        if foreign_name in synonyms_text.split()
+        for argument_name in same_argument_names
     ]
-    return [*argument_names, METRIC_OF_SYNONYM[name]] if name in METRIC_OF_SYNONYM else argument_names
+    return (
+        [*argument_names, METRIC_OF_SYNONYM[foreign_name]]
+        if foreign_name in METRIC_OF_SYNONYM
+        else argument_names
+    )
 
 
 def tell_alternative(
-    name: str, argument_names: Collection[str], weight_spelling: str, target_names: Collection[str]
+    wrong_name: str, argument_names: Collection[str], weight_spelling: str, target_names: Collection[str]
 ) -> str:
     """Return what to do instead of an argument that only other functions have, or an empty text."""
 
@@ -96,31 +100,31 @@ def tell_alternative(
 
     is_command = weight_spelling.startswith("-")
     takes_examples = not {"score", "label"}.isdisjoint(argument_names)
-    if name in target_names and takes_examples:
+    if wrong_name in target_names and takes_examples:
         finder_text = "command operating-points" if is_command else "method operating_points"
-        metrics_text = spell("metrics" if "metrics" in argument_names else "metric")
-        text = f"the row at a target is found by the {finder_text}"
+        metrics_spelling = spell("metrics" if "metrics" in argument_names else "metric")
+        advice_text = f"the row at a target is found by the {finder_text}"
         if "threshold" in argument_names:
-            text = f"find the threshold by the {finder_text}, and pass it as {spell('threshold')}"
+            advice_text = f"find the threshold by the {finder_text}, and pass it as {spell('threshold')}"
         elif "mean_over" in argument_names:  # of methods whose metrics may be at a target
-            examples = "'precision_at_recall(0.8)' or 'precision_at_threshold(0.8)'"
-            text = f"name it in the metric, such as {metrics_text}{examples}"
-        return text
-    metric_name = METRIC_OF_SYNONYM.get(name.lower(), name.lower())
+            examples_text = "'precision_at_recall(0.8)' or 'precision_at_threshold(0.8)'"
+            advice_text = f"name it in the metric, such as {metrics_spelling}{examples_text}"
+        return advice_text
+    metric_name = METRIC_OF_SYNONYM.get(wrong_name.lower(), wrong_name.lower())
     if metric_name == "specificity" and {"threshold", "fpr"} <= set(argument_names):
         return f"a specificity of 0.99 is an fpr of 0.01, {spell('fpr')}"
     is_rate = metric_name in ("recall", "specificity", "fpr", "precision")
     takes_counts = not {"cells", "tp"}.isdisjoint(argument_names) and "recall" not in argument_names
     if is_rate and takes_counts and not is_command:
         return "from_rates(sensitivity=..., specificity=...) makes a table of a test's rates"
-    names_meant = {name, *list_arguments_meant(name.lower())}
-    if "eta" in names_meant and takes_examples and names_meant.isdisjoint(argument_names):
+    meant_names = {wrong_name, *list_arguments_meant(wrong_name.lower())}
+    if "eta" in meant_names and takes_examples and meant_names.isdisjoint(argument_names):
         return f"a prevalence is {spell('eta')} of a call that reads it, such as curve and summary"
     return ""
 
 
 def suggest_arguments(
-    name: str,
+    wrong_name: str,
     spelling_of_argument: Mapping[str, str],
     *,
     weight_spelling: str = "weight=",
@@ -133,12 +137,14 @@ def suggest_arguments(
     `spelling_of_argument`, and one called "weight", whether there is one or not, as `weight_spelling`.
     Some functions that take a threshold cannot find that of all targets.
     """
-    if alternative_text := tell_alternative(name, spelling_of_argument, weight_spelling, target_names):
+    if alternative_text := tell_alternative(
+        wrong_name, spelling_of_argument, weight_spelling, target_names
+    ):
         return alternative_text
-    for argument_name in list_arguments_meant(name.lower()):
+    for argument_name in list_arguments_meant(wrong_name.lower()):
         if argument_name in spelling_of_argument:
             return f"did you mean {spelling_of_argument[argument_name]!r}?"
-    return suggest_names(spelling or name, spelling_of_argument.values())
+    return suggest_names(spelling or wrong_name, spelling_of_argument.values())
 
 
 def hint_at_arguments(
@@ -151,7 +157,7 @@ def hint_at_arguments(
     """
     parameter_of_name = inspect.signature(function).parameters
     valid_names = frozenset([*parameter_of_name, *refused_names])
-    names_by_place = [
+    positional_names = [
         name
         for name, parameter in parameter_of_name.items()
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
@@ -161,35 +167,38 @@ def hint_at_arguments(
     def check_and_call(*args: P.args, **kwargs: P.kwargs) -> R:
         if not valid_names.issuperset(kwargs):
             refuse_name(next(name for name in kwargs if name not in valid_names))
-        if len(args) > len(names_by_place):
-            refuse_place(args[len(names_by_place)])
+        if len(args) > len(positional_names):
+            refuse_place(args[len(positional_names)])
         return function(*args, **kwargs)
 
-    def refuse_name(name: str) -> NoReturn:
+    def refuse_name(wrong_name: str) -> NoReturn:
         call_text = f"{check_and_call.__qualname__}()"
         spelling_of_argument = {
             parameter_name: parameter_name
             for parameter_name in parameter_of_name
             if parameter_name not in _SELF_NAMES
         }
-        hint_text = suggest_arguments(name, spelling_of_argument, target_names=target_names)
-        message = f"{call_text} got an unexpected keyword argument {name!r}; {hint_text}"
+        hint_text = suggest_arguments(wrong_name, spelling_of_argument, target_names=target_names)
+        message = f"{call_text} got an unexpected keyword argument {wrong_name!r}; {hint_text}"
         raise TypeError(make_visible(message))
 
-    def refuse_place(value: object) -> NoReturn:
-        names = [name for name in names_by_place if name not in _SELF_NAMES]
-        raise TypeError(f"{check_and_call.__qualname__}() {_describe_places(names, value)}")
+    def refuse_place(extra_value: object) -> NoReturn:
+        user_names = [name for name in positional_names if name not in _SELF_NAMES]
+        raise TypeError(f"{check_and_call.__qualname__}() {_describe_places(user_names, extra_value)}")
 
     return check_and_call
 
 
-def _describe_places(names: Sequence[str], value: object) -> str:
-    """Return which arguments a function takes by place, and that `value` is one more."""
-    value_text = describe_value(value)
-    if not names:
-        return f"takes arguments by name only; got a positional one, {value_text}"
-    if len(names) == 1:
-        return f"takes one positional argument, {names[0]}; got an extra one, {value_text}"
+def _describe_places(positional_names: Sequence[str], extra_value: object) -> str:
+    """Return which arguments a function takes by place, and that `extra_value` is one more."""
+    extra_value_text = describe_value(extra_value)
+    if not positional_names:
+        return f"takes arguments by name only; got a positional one, {extra_value_text}"
+    if len(positional_names) == 1:
+        return (
+            f"takes one positional argument, {positional_names[0]}; got an extra one, {extra_value_text}"
+        )
     return (
-        f"takes {len(names)} positional arguments, {join_words(names)}; got an extra one, {value_text}"
+        f"takes {len(positional_names)} positional arguments, {join_words(positional_names)}; got an "
+        f"extra one, {extra_value_text}"
     )

@@ -55,18 +55,18 @@ def suggest_names(
 
     Names are compared, and shown as in `text_of_name` where it has them.
     """
-    names, text_of_name = list(valid_names), text_of_name or {}
+    valid_name_list, text_of_name = list(valid_names), text_of_name or {}
     # At 0.9 a slip of one letter still finds its word; at 0.6, as by default, 'font' finds 'points'.
     near_names = (
-        [name for name in names if name.lower() == wrong_name.lower()]
-        or get_close_matches(wrong_name, names, n=3, cutoff=0.9)
-        or [name for name in names if name.startswith(f"{wrong_name}_")][:3]
-        or get_close_matches(wrong_name, names, n=3, cutoff=0.65)
+        [name for name in valid_name_list if name.lower() == wrong_name.lower()]
+        or get_close_matches(wrong_name, valid_name_list, n=3, cutoff=0.9)
+        or [name for name in valid_name_list if name.startswith(f"{wrong_name}_")][:3]
+        or get_close_matches(wrong_name, valid_name_list, n=3, cutoff=0.65)
     )
-    texts = [text_of_name.get(name, name) for name in near_names or names]
+    shown_texts = [text_of_name.get(name, name) for name in near_names or valid_name_list]
     if near_names:
-        return f"did you mean {' or '.join(repr(shorten_name(text)) for text in texts)}?"
-    return f"choose from: {list_names(texts)}"
+        return f"did you mean {' or '.join(repr(shorten_name(text)) for text in shown_texts)}?"
+    return f"choose from: {list_names(shown_texts)}"
 
 
 class HintingAttributes:

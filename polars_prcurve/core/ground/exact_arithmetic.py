@@ -113,9 +113,9 @@ def to_whole_shares(share_terms: pl.Expr) -> pl.Expr:
     return to_whole(share_terms * SHARE_SCALE)
 
 
-def to_whole(floats: pl.Expr) -> pl.Expr:
+def to_whole(float_expr: pl.Expr) -> pl.Expr:
     """Return floats cut to whole numbers."""
-    return floats.cast(pl.Int128, wrap_numerical=True)
+    return float_expr.cast(pl.Int128, wrap_numerical=True)
 
 
 def sum_shares(whole_shares: pl.Expr) -> pl.Expr:

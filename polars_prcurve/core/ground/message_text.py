@@ -22,19 +22,19 @@ def name_groups(column_names: Sequence[str]) -> tuple[str, str]:
     They are `group` and `groups` of several columns, and where the name is not known to have a regular
     plural.
     """
-    name = "group"
+    singular = "group"
     if len(column_names) == 1 and _has_regular_plural(column_names[0]):
-        [name] = column_names
-    plural = _CONSONANT_Y.sub(lambda end: f"{end[0][0]}ies", name)
-    if plural == name:
-        plural = f"{name}es" if _SIBILANT.search(name) else f"{name}s"
-    return name, plural
+        [singular] = column_names
+    plural = _CONSONANT_Y.sub(lambda end: f"{end[0][0]}ies", singular)
+    if plural == singular:
+        plural = f"{singular}es" if _SIBILANT.search(singular) else f"{singular}s"
+    return singular, plural
 
 
-def _has_regular_plural(name: str) -> bool:
+def _has_regular_plural(column_name: str) -> bool:
     """Return whether the name of a column is a word with a regular plural, as far as it shows."""
-    is_unsafe = name in _UNSAFE_WORDS or _UNSAFE_ENDING.search(name)
-    return _WORD.fullmatch(name) is not None and not is_unsafe
+    may_be_irregular = column_name in _UNSAFE_WORDS or _UNSAFE_ENDING.search(column_name)
+    return _WORD.fullmatch(column_name) is not None and not may_be_irregular
 
 
 def format_count(count: Any) -> str:

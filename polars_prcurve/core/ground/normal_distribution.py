@@ -33,11 +33,18 @@ def add_normal_quantile(frame: pl.LazyFrame, share: pl.Expr, quantile_name: str)
     """Add the x below which a `share` of a standard normal distribution lies, which is below 1/2."""
     # The first guess is good to 5e-4 (Hastings 1955). Each step of Halley's method cubes the error. Each
     # is a column of its own, because one expression of all would hold the guess hundreds of times.
-    t, quantile, newton_step = pl.col(_ROOT_OF_LOG), pl.col(quantile_name), pl.col(_NEWTON_STEP)
+    root_of_log, quantile, newton_step = (
+        pl.col(_ROOT_OF_LOG),
+        pl.col(quantile_name),
+        pl.col(_NEWTON_STEP),
+    )
     frame = frame.with_columns(share.alias(_SHARE))
     frame = frame.with_columns((pl.col(_SHARE).log() * -2).sqrt().alias(_ROOT_OF_LOG))
-    numerator = 2.515517 + t * (0.802853 + t * 0.010328)
-    first_guess = numerator / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))) - t
+    numerator = 2.515517 + root_of_log * (0.802853 + root_of_log * 0.010328)
+    first_guess = (
+        numerator / (1 + root_of_log * (1.432788 + root_of_log * (0.189269 + root_of_log * 0.001308)))
+        - root_of_log
+    )
     frame = frame.with_columns(first_guess.alias(quantile_name))
     for _ in range(2):
         normal_density = (quantile * quantile / -2).exp() * (1 / math.sqrt(2 * math.pi))
@@ -62,18 +69,21 @@ def list_range_deviations(confidence: float) -> tuple[float, ...]:
     coarse_deviates = deviates[::25]
     densities = np.exp(-coarse_deviates * coarse_deviates / 2) / math.sqrt(2 * math.pi)
     densities = densities * (coarse_deviates[1] - coarse_deviates[0])
-    exact_numbers = np.array([*range(2, 13), 15, 20, 25, 30, 40, 50, 70, 100, 200, 500, 1000, 4000])
-    lows, highs = np.zeros(len(exact_numbers)), np.full(len(exact_numbers), 20.0)
+    exact_mean_counts = np.array([*range(2, 13), 15, 20, 25, 30, 40, 50, 70, 100, 200, 500, 1000, 4000])
+    low_ranges, high_ranges = np.zeros(len(exact_mean_counts)), np.full(len(exact_mean_counts), 20.0)
     for _ in range(50):  # to within 2e-14
-        middles = (lows + highs) / 2
+        middle_ranges = (low_ranges + high_ranges) / 2
         # The share of ranges up to `middles`, by the place of the greatest mean.
         shares_of_ranges = shares_below[::25] - np.interp(
-            coarse_deviates - middles[:, None], deviates, shares_below
+            coarse_deviates - middle_ranges[:, None], deviates, shares_below
         )
-        powers_of_shares = shares_of_ranges ** (exact_numbers[:, None] - 1)
-        is_enough = exact_numbers * (powers_of_shares @ densities) >= confidence
-        lows, highs = np.where(is_enough, lows, middles), np.where(is_enough, middles, highs)
-    numbers_of_means = np.arange(2, int(exact_numbers[-1]) + 1)
-    deviations = np.interp(np.log(numbers_of_means), np.log(exact_numbers), highs / math.sqrt(2))
+        powers_of_shares = shares_of_ranges ** (exact_mean_counts[:, None] - 1)
+        reaches_confidence = exact_mean_counts * (powers_of_shares @ densities) >= confidence
+        low_ranges, high_ranges = (
+            np.where(reaches_confidence, low_ranges, middle_ranges),
+            np.where(reaches_confidence, middle_ranges, high_ranges),
+        )
+    mean_counts = np.arange(2, int(exact_mean_counts[-1]) + 1)
+    deviations = np.interp(np.log(mean_counts), np.log(exact_mean_counts), high_ranges / math.sqrt(2))
     # Of two means there is one difference.
     return (0.0, 0.0, normal_quantile((1 + confidence) / 2), *deviations[1:].tolist())

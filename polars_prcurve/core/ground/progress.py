@@ -77,12 +77,12 @@ def clear_line() -> None:
 @contextmanager
 def show_share(task_name: str, total_amount: int) -> Iterator[Callable[[int], None]]:
     """Show which share of the total is complete; yield a function that takes how much was added."""
-    progress_line, progress = _ProgressLine(), 0
+    progress_line, amount_so_far = _ProgressLine(), 0
 
     def advance(added_amount: int) -> None:
-        nonlocal progress
-        progress += added_amount
-        progress_line.write(f"{task_name}: {progress / total_amount:4.0%}")
+        nonlocal amount_so_far
+        amount_so_far += added_amount
+        progress_line.write(f"{task_name}: {amount_so_far / total_amount:4.0%}")
 
     try:
         yield advance

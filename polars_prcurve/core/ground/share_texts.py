@@ -30,14 +30,17 @@ def read_share_text(text: str) -> float:
 
 
 def read_share(
-    argument: str, value: object, expected_phrase: str, holds: Callable[[float], bool] | None = None
+    argument_name: str,
+    value: object,
+    expected_phrase: str,
+    accepts_number: Callable[[float], bool] | None = None,
 ) -> float:
-    """Return the share that a number or a text gives; raise unless `holds` is true of it."""
+    """Return the share that a number or a text gives; raise unless `accepts_number` is true of it."""
     try:
         number = read_share_text(value) if isinstance(value, str) else value
-        return arguments.read_number(argument, number, expected_phrase, holds)
+        return arguments.read_number(argument_name, number, expected_phrase, accepts_number)
     except ValueError:
-        raise arguments.refuse_kind(argument, expected_phrase, value) from None
+        raise arguments.refuse_kind(argument_name, expected_phrase, value) from None
 
 
 def read_share_texts(value: Any) -> Any:
@@ -65,8 +68,8 @@ _THOUSANDS = re.compile(rf"[1-9]\d{{0,2}}(?:{_BETWEEN_THOUSANDS}\d{{3}})+")  # s
 def read_fraction(text: str) -> fractions.Fraction:
     """Return the number in a text exactly; raise a `ValueError` unless it is one of a sane size."""
     # Fraction("1e99999999") would write out a hundred million digits.
-    exponents = _EXPONENT.findall(text.replace("_", ""))
-    if any(len(digits) > _MAX_EXPONENT_DIGITS for digits in exponents):
+    exponent_texts = _EXPONENT.findall(text.replace("_", ""))
+    if any(len(exponent_text) > _MAX_EXPONENT_DIGITS for exponent_text in exponent_texts):
         raise ValueError(f"the exponent is too large: {text}")
     return fractions.Fraction(text.strip())
 

@@ -30,59 +30,66 @@ _TEMPORARY = (_FREEDOM, _AT_0, _INTEGRAL)  # columns that are there while a shar
 
 
 def add_student_share(
-    frame: pl.LazyFrame, t: pl.Expr, freedom: pl.Expr, share_name: str
+    frame: pl.LazyFrame, t: pl.Expr, degrees_of_freedom: pl.Expr, share_name: str
 ) -> pl.LazyFrame:
     """Add the share of a Student's distribution that is at least as far from 0 as t."""
-    frame = _start(frame, t.abs(), freedom, share_name)
+    frame = _start(frame, t.abs(), degrees_of_freedom, share_name)
     frame = _add_integral(frame, pl.col(share_name), _INTEGRAL)
     log_share = _find_log_share(pl.col(share_name))
     return frame.with_columns(log_share.exp().alias(share_name)).drop(*_TEMPORARY)
 
 
 def add_student_quantile(
-    frame: pl.LazyFrame, z: pl.Expr, freedom: pl.Expr, quantile_name: str
+    frame: pl.LazyFrame, z: pl.Expr, degrees_of_freedom: pl.Expr, quantile_name: str
 ) -> pl.LazyFrame:
     """Add the t as far out in Student's distribution as z, above 0, is in the normal one."""
-    t, freedom_column = pl.col(quantile_name), pl.col(_FREEDOM)
+    t, freedom_expr = pl.col(quantile_name), pl.col(_FREEDOM)
     frame = frame.with_columns((normal_cdf(-z) * 2).log().alias(_LOG_SHARE))
-    frame = _start(frame, student_quantile(z, freedom.cast(pl.Float64)), freedom, quantile_name)
+    frame = _start(
+        frame,
+        student_quantile(z, degrees_of_freedom.cast(pl.Float64)),
+        degrees_of_freedom,
+        quantile_name,
+    )
     # Newton's method for the log of the share as a function of the log of t, which is nearly a line for
     # few degrees of freedom.
     for _ in range(_N_NEWTON_STEPS):
         frame = _add_integral(frame, t, _INTEGRAL)
-        excess = _find_log_share(t) - pl.col(_LOG_SHARE)
-        log_step = excess * pl.col(_INTEGRAL) * (freedom_column + t * t).sqrt() / t
+        log_share_excess = _find_log_share(t) - pl.col(_LOG_SHARE)
+        log_step = log_share_excess * pl.col(_INTEGRAL) * (freedom_expr + t * t).sqrt() / t
         frame = frame.with_columns((t * log_step.exp()).alias(quantile_name))
     return frame.drop(*_TEMPORARY, _LOG_SHARE)
 
 
-def _start(frame: pl.LazyFrame, t: pl.Expr, freedom: pl.Expr, name: str) -> pl.LazyFrame:
+def _start(frame: pl.LazyFrame, t: pl.Expr, degrees_of_freedom: pl.Expr, t_column: str) -> pl.LazyFrame:
     """Add t under a name, the degrees of freedom, and the integral from 0."""
-    frame = frame.with_columns(t.alias(name), freedom.cast(pl.Float64).alias(_FREEDOM))
+    frame = frame.with_columns(t.alias(t_column), degrees_of_freedom.cast(pl.Float64).alias(_FREEDOM))
     return _add_integral(frame, pl.col(_FREEDOM) * 0.0, _AT_0)
 
 
 def _find_log_share(t: pl.Expr) -> pl.Expr:
-    freedom = pl.col(_FREEDOM)
-    return freedom * -0.5 * (t * t / freedom).log1p() + (pl.col(_INTEGRAL) / pl.col(_AT_0)).log()
+    freedom_expr = pl.col(_FREEDOM)
+    return (
+        freedom_expr * -0.5 * (t * t / freedom_expr).log1p() + (pl.col(_INTEGRAL) / pl.col(_AT_0)).log()
+    )
 
 
-def _add_integral(frame: pl.LazyFrame, t: pl.Expr, name: str) -> pl.LazyFrame:
+def _add_integral(frame: pl.LazyFrame, t: pl.Expr, integral_column: str) -> pl.LazyFrame:
     """Add the integral over y > 0 of (cosh(y) + tanh(s) sinh(y))**-f, for t = sqrt(f) sinh(s)."""
-    freedom, tanh, scale = pl.col(_FREEDOM), pl.col(_TANH), pl.col(_SCALE)
-    frame = frame.with_columns((t / (freedom + t * t).sqrt()).alias(_TANH))
+    freedom_expr, tanh_s, y_scale = pl.col(_FREEDOM), pl.col(_TANH), pl.col(_SCALE)
+    frame = frame.with_columns((t / (freedom_expr + t * t).sqrt()).alias(_TANH))
     # Within this scale of y the integrand falls.
-    frame = frame.with_columns((1 / (freedom * tanh + freedom.sqrt())).alias(_SCALE))
+    frame = frame.with_columns((1 / (freedom_expr * tanh_s + freedom_expr.sqrt())).alias(_SCALE))
     # One after the other, because sum_horizontal adds in an order of its own.
     integral: pl.Expr = pl.lit(0.0)
     for node in _NODES:
         y = math.exp(node - math.exp(-node))
-        half_sinh = (scale * (y / 2)).sinh()
+        half_sinh = (y_scale * (y / 2)).sinh()
         # cosh(y) + tanh(s) sinh(y) - 1, without loss of digits for small y
-        excess = 2 * half_sinh * (half_sinh + tanh * (1 + half_sinh * half_sinh).sqrt())
-        weight = _STEP * y * (1 + math.exp(-node))
-        integral += (freedom * -1.0 * excess.log1p()).exp() * weight
-    return frame.with_columns((scale * integral).alias(name)).drop(_TANH, _SCALE)
+        integrand_excess = 2 * half_sinh * (half_sinh + tanh_s * (1 + half_sinh * half_sinh).sqrt())
+        node_weight = _STEP * y * (1 + math.exp(-node))
+        integral += (freedom_expr * -1.0 * integrand_excess.log1p()).exp() * node_weight
+    return frame.with_columns((y_scale * integral).alias(integral_column)).drop(_TANH, _SCALE)
 
 
 # Good to 1% from 4 degrees of freedom on, without steps ----------------------------------------

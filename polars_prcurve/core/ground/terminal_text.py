@@ -59,12 +59,12 @@ def cut_text(text: str, width: int) -> str:
 
 def cut_texts(texts: Sequence[str], width: int) -> list[str]:
     """Return texts in at most this width; those that differ still do, if the width is enough."""
-    cut_ends = [cut_text(text, width) for text in texts]
-    if len(set(cut_ends)) == len(set(texts)):
-        return cut_ends
+    texts_cut_at_end = [cut_text(text, width) for text in texts]
+    if len(set(texts_cut_at_end)) == len(set(texts)):
+        return texts_cut_at_end
     short_texts = shorten_names(texts, max(width, _LEAST_WITH_DIGEST))
-    cut_middles = [cut_text(text, width) for text in short_texts]
-    return max(cut_ends, cut_middles, key=lambda columns: len(set(columns)))
+    texts_cut_in_middle = [cut_text(text, width) for text in short_texts]
+    return max(texts_cut_at_end, texts_cut_in_middle, key=lambda texts_of_cut: len(set(texts_of_cut)))
 
 
 def pad_text(text: str, width: int, *, is_right: bool) -> str:
@@ -92,9 +92,9 @@ class TextColumn(NamedTuple):
     @property
     def texts(self) -> list[str]:
         """The head and the cells, with the level and the intervals."""
-        gap, spans = "\n" if self.is_stacked else " ", self.spans or [""] * len(self.cells)
-        pairs = zip((self.head, *self.cells), (self.level, *spans), strict=True)
-        return [gap.join(filter(None, pair)) for pair in pairs]
+        separator, spans = "\n" if self.is_stacked else " ", self.spans or [""] * len(self.cells)
+        cell_pairs = zip((self.head, *self.cells), (self.level, *spans), strict=True)
+        return [separator.join(filter(None, cell_pair)) for cell_pair in cell_pairs]
 
     @property
     def width(self) -> int:
@@ -113,13 +113,13 @@ def measure_columns(columns: Sequence[TextColumn]) -> int:
 
 def lay_out(columns: Sequence[TextColumn]) -> Iterator[list[str]]:
     """Yield the lines of the head and of each row."""
-    for cells in zip(*(column.texts for column in columns), strict=True):
-        lines_of_cells = [cell.split("\n") for cell in cells]
-        height = max(map(len, lines_of_cells))
+    for row_cells in zip(*(column.texts for column in columns), strict=True):
+        lines_of_cells = [cell.split("\n") for cell in row_cells]
+        n_lines = max(map(len, lines_of_cells))
         padded_cells = (
             [
                 pad_text(line, column.width, is_right=not column.is_text)
-                for line in [*lines, *[""] * (height - len(lines))]
+                for line in [*lines, *[""] * (n_lines - len(lines))]
             ]
             for column, lines in zip(columns, lines_of_cells, strict=True)
         )

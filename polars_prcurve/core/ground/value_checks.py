@@ -79,24 +79,24 @@ def stop_if_broken(frame: pl.LazyFrame, checks: Iterable[Check]) -> pl.LazyFrame
 
 def _report(checks: Iterable[Check]) -> pl.Expr:
     """Return the sentence of the first broken check, or `_PASSED_REPORT`."""
-    report_text: pl.Expr = pl.lit(_PASSED_REPORT)
+    report_expr: pl.Expr = pl.lit(_PASSED_REPORT)
     for check in reversed(list(checks)):
         part_exprs = (
             pl.lit(part.translate(SYMBOL_OF_CODE)) if isinstance(part, str) else part.cast(pl.String)
             for part in check.sentence_parts
         )
         # A null part would make a null sentence, which no error quotes.
-        sentence = pl.concat_str(pl.lit("- "), *part_exprs, pl.lit(_SIGNATURE), ignore_nulls=True)
-        report_text = pl.when(check.is_broken).then(sentence).otherwise(report_text)
-    singular_text = report_text.str.replace_all(r"\b1 ([a-z]+)\(s\)", "1 $1")
-    return singular_text.str.replace_all(r"(\d [a-z]+)\(s\)", "${1}s")
+        sentence_expr = pl.concat_str(pl.lit("- "), *part_exprs, pl.lit(_SIGNATURE), ignore_nulls=True)
+        report_expr = pl.when(check.is_broken).then(sentence_expr).otherwise(report_expr)
+    singular_report_expr = report_expr.str.replace_all(r"\b1 ([a-z]+)\(s\)", "1 $1")
+    return singular_report_expr.str.replace_all(r"(\d [a-z]+)\(s\)", "${1}s")
 
 
-def _fail_unless_passed(report_text: pl.Expr) -> pl.Expr:
+def _fail_unless_passed(report_expr: pl.Expr) -> pl.Expr:
     """Return 0 where the report is `_PASSED_REPORT`; any other report stops the query."""
     # Polars has no operation that raises a given text. Of all that fail and quote a value, this one
     # quotes it earliest: after the words "Invalid argument". A cast writes 80 letters first.
-    epoch = pl.datetime(1970, 1, 1, time_zone="GMT", ambiguous=report_text)
+    epoch = pl.datetime(1970, 1, 1, time_zone="GMT", ambiguous=report_expr)
     return epoch.cast(pl.Int64)
 
 
@@ -115,18 +115,19 @@ def translate_errors() -> Iterator[None]:
 
 def _translate_error(error: Exception) -> Exception:
     """Return the error of a guard as a `PrcError`, and any other as it is."""
-    match = _QUOTED_SENTENCE.search(str(error))
-    return error if match is None else PrcError(match.group(1))
+    sentence_match = _QUOTED_SENTENCE.search(str(error))
+    return error if sentence_match is None else PrcError(sentence_match.group(1))
 
 
 def run_query(query: pl.LazyFrame, n_rows: int | None = None) -> pl.DataFrame:
     """Collect a query of about `n_rows`, if known; raise a `PrcError` if one of its guards stops it."""
     # The default is the streaming engine, which takes milliseconds to start, and holds less in memory.
     # Few rows are collected in memory, unless the user has chosen an engine.
-    is_chosen = "POLARS_ENGINE_AFFINITY" in os.environ  # which pl.Config.set_engine_affinity sets, too
-    is_small = not is_chosen and n_rows is not None and n_rows <= _FEW_ROWS
+    # pl.Config.set_engine_affinity sets it, too.
+    is_engine_chosen = "POLARS_ENGINE_AFFINITY" in os.environ
+    is_small_table = not is_engine_chosen and n_rows is not None and n_rows <= _FEW_ROWS
     try:
-        return query.collect(engine="in-memory" if is_small else "auto")
+        return query.collect(engine="in-memory" if is_small_table else "auto")
     except pl.exceptions.InvalidOperationError as error:
         raise _translate_error(error) from None
 
@@ -142,26 +143,26 @@ class DtypeRule(NamedTuple):
     """The dtypes that a column may have, and the error for a column of another dtype."""
 
     allowed_dtypes: selectors.Selector
-    remedy: str
+    remedy_phrase: str
 
-    def require(self, subject: str, dtype: pl.DataType) -> None:
-        """Raise unless a column of this dtype passes; `subject` names the column in the error."""
+    def require(self, subject_phrase: str, dtype: pl.DataType) -> None:
+        """Raise unless a column of this dtype passes; `subject_phrase` names the column in the error."""
         if not _is_allowed(self, dtype):
             empty_frame = pl.DataFrame(schema={"x": dtype})
             dtype_name: str = empty_frame.select(pl.dtype_of("x").display()).item()
-            raise PrcError(
-                f"{subject} is {_DTYPE_NAME_OF_SHORT_NAME.get(dtype_name, dtype_name)}{self.remedy}"
-            )
+            python_name = _DTYPE_NAME_OF_SHORT_NAME.get(dtype_name, dtype_name)
+            raise PrcError(f"{subject_phrase} is {python_name}{self.remedy_phrase}")
 
-    def restrict(self, subject: str, value: pl.Expr) -> pl.Expr:
+    def restrict(self, subject_phrase: str, value_expr: pl.Expr) -> pl.Expr:
         """Return an expression as it is; the query stops if its dtype is not allowed."""
-        dtype = pl.dtype_of(value)
-        dtype_name = dtype.display().replace(_DTYPE_NAME_OF_SHORT_NAME)
-        is_allowed = dtype.matches(self.allowed_dtypes)
-        check = Check(~is_allowed, (f"{subject} is ", dtype_name, self.remedy))
-        # Polars evaluates `is_allowed` once the dtype is there. It then takes one branch and forgets the
-        # other, so nothing is computed for the check.
-        return pl.when(pl.when(is_allowed).then(True).otherwise(guard([check]) == 0)).then(value)
+        dtype_expr = pl.dtype_of(value_expr)
+        dtype_name_expr = dtype_expr.display().replace(_DTYPE_NAME_OF_SHORT_NAME)
+        is_allowed_expr = dtype_expr.matches(self.allowed_dtypes)
+        check = Check(~is_allowed_expr, (f"{subject_phrase} is ", dtype_name_expr, self.remedy_phrase))
+        # Polars evaluates `is_allowed_expr` once the dtype is there. It then takes one branch and leaves
+        # out the other, so nothing is computed for the check.
+        has_passed_expr = pl.when(is_allowed_expr).then(True).otherwise(guard([check]) == 0)
+        return pl.when(has_passed_expr).then(value_expr)
 
 
 @lru_cache(maxsize=512)  # some dtypes in each of the rules; expanding a selector costs a millisecond
@@ -216,12 +217,20 @@ class ValueRule:
     """What no row of a column may be; called with the column, it returns the check of that."""
 
     is_wrong: Callable[..., pl.Expr]
-    trouble: str
-    remedy: str
+    problem_phrase: str
+    remedy_phrase: str
 
-    def __call__(self, count_rows: RowCounter, subject: str, *value_exprs: pl.Expr) -> list[Check]:
+    def __call__(
+        self, count_rows: RowCounter, subject_phrase: str, *value_exprs: pl.Expr
+    ) -> list[Check]:
         n_wrong = count_rows(self.is_wrong(*value_exprs))
-        return [count_check(n_wrong, f"{subject} is {self.trouble} in ", f" row(s); {self.remedy}")]
+        return [
+            count_check(
+                n_wrong,
+                f"{subject_phrase} is {self.problem_phrase} in ",
+                f" row(s); {self.remedy_phrase}",
+            )
+        ]
 
 
 # Of numbers of examples, and of sums of squared weights
@@ -293,8 +302,8 @@ posterior_checks = ValueRule(
 # The same where a table without labels could have a reference instead of probabilities
 unlabelled_checks = replace(
     posterior_checks,
-    remedy=f"{posterior_checks.remedy}; if scores are not probabilities, pass reference=, a labelled "
-    "table with scores of the same model",
+    remedy_phrase=f"{posterior_checks.remedy_phrase}; if scores are not probabilities, pass reference=, "
+    "a labelled table with scores of the same model",
 )
 # Of prevalences
 eta_checks = ValueRule(
@@ -323,53 +332,68 @@ equal_weight_checks = ValueRule(
 )
 
 
-def is_missing(column: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+def is_missing(value_expr: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Return whether a value is null, or NaN if it is a float."""
-    return column.is_null() | column.is_nan() if dtype.is_float() else column.is_null()
+    return value_expr.is_null() | value_expr.is_nan() if dtype.is_float() else value_expr.is_null()
 
 
 def missing_checks(
     count_rows: RowCounter,
-    subject: str,
-    value: pl.Expr,
+    subject_phrase: str,
+    value_expr: pl.Expr,
     *,
     refuses_nan: bool,
     may_rank_last: bool = False,
 ) -> list[Check]:
     """Return checks that no value is null, and, with `refuses_nan`, that none is NaN."""
-    test_of_trouble = {"null": value.is_null()}
-    test_of_trouble |= {"NaN": value.cast(pl.Float64).is_nan()} if refuses_nan else {}
-    remedy = ' row(s); filter those rows out, or pass missing="drop" to a method of df.prc'
+    test_of_problem = {"null": value_expr.is_null()}
+    test_of_problem |= {"NaN": value_expr.cast(pl.Float64).is_nan()} if refuses_nan else {}
+    remedy_phrase = ' row(s); filter those rows out, or pass missing="drop" to a method of df.prc'
     if may_rank_last:
-        remedy += ', or missing="below" if they were never scored'
-    n_wrong_of_trouble = {trouble: count_rows(is_wrong) for trouble, is_wrong in test_of_trouble.items()}
+        remedy_phrase += ', or missing="below" if they were never scored'
+    n_wrong_of_problem = {
+        problem_phrase: count_rows(is_wrong) for problem_phrase, is_wrong in test_of_problem.items()
+    }
     return [
-        count_check(n_wrong, f"{subject} is {trouble} in ", remedy)
-        for trouble, n_wrong in n_wrong_of_trouble.items()
+        count_check(n_wrong, f"{subject_phrase} is {problem_phrase} in ", remedy_phrase)
+        for problem_phrase, n_wrong in n_wrong_of_problem.items()
     ]
 
 
-def label_checks(count_rows: RowCounter, subject: str, label: pl.Expr) -> list[Check]:
+def label_checks(count_rows: RowCounter, subject_phrase: str, label_expr: pl.Expr) -> list[Check]:
     """Return checks that all numeric labels are in {0, 1}, or all in {-1, 1}."""
-    remedy = "; expected {0, 1} or {-1, 1}, or pass pos_label="
-    n_zeros, n_ones, n_minus_ones = (count_rows(label == valid_label) for valid_label in (0, 1, -1))
-    n_others = count_rows(label.is_not_null()) - n_zeros - n_ones - n_minus_ones
-    mixed_sentence = f"{subject} mixes ", n_zeros, " row(s) of 0 with ", n_minus_ones, f" of -1{remedy}"
-    binary_check = count_check(n_others, f"{subject} is not binary in ", f" row(s){remedy}")
-    return [binary_check, Check((n_zeros > 0) & (n_minus_ones > 0), mixed_sentence)]
+    remedy_phrase = "; expected {0, 1} or {-1, 1}, or pass pos_label="
+    n_zeros, n_ones, n_minus_ones = (count_rows(label_expr == valid_label) for valid_label in (0, 1, -1))
+    n_others = count_rows(label_expr.is_not_null()) - n_zeros - n_ones - n_minus_ones
+    mixed_sentence_parts = (
+        f"{subject_phrase} mixes ",
+        n_zeros,
+        " row(s) of 0 with ",
+        n_minus_ones,
+        f" of -1{remedy_phrase}",
+    )
+    binary_check = count_check(
+        n_others, f"{subject_phrase} is not binary in ", f" row(s){remedy_phrase}"
+    )
+    return [binary_check, Check((n_zeros > 0) & (n_minus_ones > 0), mixed_sentence_parts)]
 
 
 def pos_label_checks(
-    count_rows: RowCounter, subject: str, is_positive: pl.Expr, pos_label: Any
+    count_rows: RowCounter, subject_phrase: str, is_positive: pl.Expr, pos_label: Any
 ) -> list[Check]:
     """Return a check that the positive label occurs: a misspelt one would leave no positives."""
     # As long as the column, which a literal alone is not.
     n_rows = count_rows(pl.lit(True) | is_positive)
-    remedy = (
+    remedy_phrase = (
         f" row(s) and none equals pos_label={pos_label!r}; check the spelling, or, if there are no "
         f"positives, pass a Boolean label such as pl.col(...) == {pos_label!r}"
     )
-    return [Check((n_rows > 0) & (count_rows(is_positive) == 0), (f"{subject} holds ", n_rows, remedy))]
+    return [
+        Check(
+            (n_rows > 0) & (count_rows(is_positive) == 0),
+            (f"{subject_phrase} holds ", n_rows, remedy_phrase),
+        )
+    ]
 
 
 # The positive label: which labels can equal it, and which rows do -------------------------------
@@ -423,19 +447,19 @@ def is_literal(value: Any) -> bool:
     return True
 
 
-def equals_label(label: pl.Expr, pos_label: Any) -> pl.Expr:
+def equals_label(label_expr: pl.Expr, pos_label: Any) -> pl.Expr:
     """Return whether a label is the positive one; false if its dtype cannot hold that value."""
     pos_label = _to_python(pos_label)
-    label_dtype = pl.dtype_of(label)
-    is_equal = label == pl.lit(pos_label).cast(label_dtype, strict=False)
+    label_dtype_expr = pl.dtype_of(label_expr)
+    is_equal_expr = label_expr == pl.lit(pos_label).cast(label_dtype_expr, strict=False)
     if isinstance(pos_label, Real | Decimal):
         # The cast would take 1.5 for 1 among integers, and 2 for true among Booleans.
         if pos_label not in (0, 1):
-            is_equal &= ~label_dtype.matches(selectors.boolean())
+            is_equal_expr &= ~label_dtype_expr.matches(selectors.boolean())
         if pos_label % 1 != 0:
-            is_equal &= ~label_dtype.matches(selectors.integer())
+            is_equal_expr &= ~label_dtype_expr.matches(selectors.integer())
     # Null where the dtype cannot hold the value; null labels are left out or refused elsewhere.
-    return is_equal.fill_null(False)
+    return is_equal_expr.fill_null(False)
 
 
 def _to_python(pos_label: Any) -> Any:

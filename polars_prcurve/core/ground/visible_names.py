@@ -41,8 +41,12 @@ def make_visible(text: str, *, keep_blanks: bool = False) -> str:
 
 def shorten_name(name: str, n_letters: int = _MAX_NAME_LETTERS) -> str:
     """Return a name of at most this many letters; of a longer one both ends, which distinguish names."""
-    n_last = n_letters // 3
-    return name if len(name) <= n_letters else f"{name[: n_letters - n_last - 1]}…{name[-n_last:]}"
+    n_last_letters = n_letters // 3
+    return (
+        name
+        if len(name) <= n_letters
+        else f"{name[: n_letters - n_last_letters - 1]}…{name[-n_last_letters:]}"
+    )
 
 
 _UNSEEN_CATEGORIES = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp", "Zs"}
@@ -63,7 +67,7 @@ def show_name(name: str) -> str:
     A name with something unseen, such as a blank at its end, stands in quotes, with that spelt. One of
     more letters than allowed is cut in its middle, and a digest of the whole of it follows.
     """
-    text = "".join(_spell_character(name, place) for place in range(len(name)))
+    text = "".join(_spell_character(name, position) for position in range(len(name)))
     is_quoted = name[:1] == name[-1:] == '"'
     if text != name or is_quoted or name in ("", "null"):  # null is another group
         text = f'"{text}"'
@@ -82,7 +86,7 @@ def shorten_names(names: Sequence[str], n_letters: int) -> list[str]:
 
 def find_lookalikes(names: Iterable[str]) -> list[list[str]]:
     """Return those names, as `show_name` writes them, that people may take for one, together."""
-    names_of_look: dict[str, list[str]] = {}
+    names_of_visible_text: dict[str, list[str]] = {}
     for name in sorted(set(names)):
         seen_text = "".join(" " if character.isspace() else character for character in name)
         seen_text = "".join(
@@ -90,27 +94,39 @@ def find_lookalikes(names: Iterable[str]) -> list[list[str]]:
             for character in unicodedata.normalize("NFC", seen_text)
             if not _is_unseen(character)
         )
-        look = " ".join(seen_text.split())
-        look = look if len(look) <= _MAX_NAME_LETTERS else shorten_name(look, _LETTERS_BEFORE_DIGEST)
-        names_of_look.setdefault(look, []).append(show_name(name))
-    return [like_names for like_names in names_of_look.values() if len(like_names) > 1]
+        visible_text = " ".join(seen_text.split())
+        visible_text = (
+            visible_text
+            if len(visible_text) <= _MAX_NAME_LETTERS
+            else shorten_name(visible_text, _LETTERS_BEFORE_DIGEST)
+        )
+        names_of_visible_text.setdefault(visible_text, []).append(show_name(name))
+    return [like_names for like_names in names_of_visible_text.values() if len(like_names) > 1]
 
 
 def _cut_name(text: str, whole_name: str, n_letters: int) -> str:
     """Return a text in at most so many letters, with a digest of the name that it represents."""
     digest = zlib.crc32(whole_name.encode("utf-8", "surrogatepass"))
-    ending = f" #{digest:08x}"[: 2 + _N_DIGEST_LETTERS]
-    return f"{shorten_name(text, n_letters - len(ending))}{ending}"
+    digest_text = f" #{digest:08x}"[: 2 + _N_DIGEST_LETTERS]
+    return f"{shorten_name(text, n_letters - len(digest_text))}{digest_text}"
 
 
-def _spell_character(name: str, place: int) -> str:
+def _spell_character(name: str, position: int) -> str:
     """Return a character of a name, or what identifies it: a sign, or its number in Unicode."""
-    character, before, after = name[place], name[place - 1 : place], name[place + 1 : place + 2]
+    character, character_before, character_after = (
+        name[position],
+        name[position - 1 : position],
+        name[position + 1 : position + 2],
+    )
     if character == " ":
-        return character if before not in ("", " ") and after not in ("", " ") else _BLANK_SIGN
+        return (
+            character
+            if character_before not in ("", " ") and character_after not in ("", " ")
+            else _BLANK_SIGN
+        )
     if (symbol := SYMBOL_OF_CHARACTER.get(character, "")) in _OWN_SIGNS:
         return symbol
-    is_unseen = _is_unseen(character) and not _joins(character, before, after)
+    is_unseen = _is_unseen(character) and not _joins(character, character_before, character_after)
     if is_unseen or character in _OWN_SIGNS or _is_apart(name, character):
         return f"[U+{ord(character):04X}]"
     return character
@@ -126,13 +142,13 @@ def _is_unseen(character: str) -> bool:
     )
 
 
-def _joins(character: str, before: str, after: str) -> bool:
+def _joins(character: str, character_before: str, character_after: str) -> bool:
     """Return whether an unseen character shapes its neighbours: in emoji, Arabic, Persian or Hindi."""
     if character in "\u200c\u200d":
-        return before > "\u05ff" and after > "\u05ff"
+        return character_before > "\u05ff" and character_after > "\u05ff"
     if 0xE0020 <= ord(character) <= 0xE007F:
-        return before == _BLACK_FLAG or "\U000e0020" <= before <= "\U000e007f"
-    return _is_variation(character) and before > "\x7f"
+        return character_before == _BLACK_FLAG or "\U000e0020" <= character_before <= "\U000e007f"
+    return _is_variation(character) and character_before > "\x7f"
 
 
 def _is_variation(character: str) -> bool:

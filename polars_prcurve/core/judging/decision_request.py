@@ -58,8 +58,8 @@ class DecisionRequest(DecisionTerms):
     @cached_property
     def score_counts(self) -> pl.DataFrame:
         """The result of `counts` of the table."""
-        count_rows: pl.DataFrame = self.table.counts()
-        return count_rows
+        score_count_rows: pl.DataFrame = self.table.counts()
+        return score_count_rows
 
     @property
     def whole_table(self) -> tuple[Any, Any]:

@@ -57,7 +57,7 @@ def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
     [0.001, 0.01, 0.022360679774997894, 0.1, 0.5]
     """
     low, high = arguments.read_pair("low, high", (low, high), "two prevalences")
-    n = arguments.read_whole_number("n=", n, 0, most=arguments.MOST_REPEATS)
+    n = arguments.read_whole_number("n=", n, 0, greatest_number=arguments.MOST_REPEATS)
     if not 0 < low < high <= 1:
         raise PrcError(f"eta_grid needs 0 < low < high <= 1; got low={low}, high={high}")
     if n < 2:

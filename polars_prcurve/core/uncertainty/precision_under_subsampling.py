@@ -195,7 +195,8 @@ def build_subsample_table(
             "negatives needs examples that count as one each"
         )
     check_result_columns(table, grid, SUBSAMPLE_COLUMNS)
-    n_repeats, seed = read_whole_number("n_repeats=", n_repeats, 1, most=MOST_REPEATS), read_seed(seed)
+    n_repeats = read_whole_number("n_repeats=", n_repeats, 1, greatest_number=MOST_REPEATS)
+    seed = read_seed(seed)
     numbered_grid = grid._replace(frame=grid.frame.with_row_index(Population.NUMBER))
     shown_thresholds: Thresholds = "corners" if thresholds is None else thresholds
     sweep_rows = build_eta_sweep(numbered_grid, table, thresholds=shown_thresholds)
@@ -207,8 +208,7 @@ def build_subsample_table(
     has_both_classes = n_pos.is_not_null() & n_neg.is_not_null()
     # n_pos / (n_pos + n_kept) is eta, rounded to a whole number of negatives.
     n_nearest = (n_pos * (1 - eta) / eta + 0.5).floor().clip(lower_bound=1)
-    n_nearest = pl.when(has_both_classes).then(n_nearest)
-    threshold_rows = threshold_rows.with_columns(n_nearest.alias("n_kept"))
+    threshold_rows = threshold_rows.with_columns(n_kept=pl.when(has_both_classes).then(n_nearest))
     _check_samples(threshold_rows, table)
     n_kept = pl.col("n_kept").cast(pl.Int64)
     threshold_rows = threshold_rows.with_columns(
