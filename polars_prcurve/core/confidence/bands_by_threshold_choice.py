@@ -41,8 +41,8 @@ class FixedBands:
     """Bands at thresholds that were given: the level, and how two intervals of rates make a band."""
 
     confidence: float
-    interval: RateMethod
-    band: BandKind
+    rate_method: RateMethod
+    band_kind: BandKind
     sample: SampleKind = INDEPENDENT  # how the examples were drawn, as `fit_bands` takes from the table
     eta_kinds: frozenset[EtaKind] = frozenset({"stated"})
     """How prevalences of rows may be known. If estimated, or counted, rows have EtaError.LIMITS; if
@@ -63,17 +63,17 @@ class FixedBands:
     def rate_level(self) -> float:
         """The level of the interval of a rate."""
         # Both rates hold at once with the product of their levels. In quadrature they need not.
-        return self.confidence if self.band == "mover" else math.sqrt(self.confidence)
+        return self.confidence if self.band_kind == "mover" else math.sqrt(self.confidence)
 
     @cached_property
     def needs_numbers(self) -> str:
         """The option that Polars has no expression for, or an empty text."""
-        rate_option = f'rate="{self.interval}"' if self.interval in BETA_METHODS else ""
-        return self.describe_band() if self.band == "simultaneous" else rate_option
+        rate_option = f'rate="{self.rate_method}"' if self.rate_method in BETA_METHODS else ""
+        return self.describe_band() if self.band_kind == "simultaneous" else rate_option
 
     def describe_band(self) -> str:
         """Return how a user requests the band."""
-        return "simultaneous=True" if self.band == "simultaneous" else f'method="{self.band}"'
+        return "simultaneous=True" if self.band_kind == "simultaneous" else f'method="{self.band_kind}"'
 
     def list_kinds(self) -> list[str]:
         """Return what is beside the value of a metric."""
@@ -81,7 +81,7 @@ class FixedBands:
 
     def carry_estimates(self) -> FixedBands:
         """Return the bands at prevalences of which some, or all, are estimates."""
-        if self.band != "mover":
+        if self.band_kind != "mover":
             raise PrcError(
                 'pass both ends of the interval of eta as numbers, or use method="analytic", which '
                 f"allows for its error: {self.describe_band()} needs an exact eta"
@@ -89,11 +89,11 @@ class FixedBands:
         return replace(self, eta_kinds=self.eta_kinds | {"estimated"})
 
     def carry_counts(
-        self, metrics: Iterable[PointMetric], *, are_all: bool, is_known: bool
+        self, metrics: Iterable[PointMetric], *, are_all_counted: bool, is_known: bool
     ) -> FixedBands:
         """Return the bands at prevalences of which some, or all, were counted in the table."""
-        if self.band == "mover":
-            other_kinds: frozenset[EtaKind] = frozenset() if are_all else self.eta_kinds
+        if self.band_kind == "mover":
+            other_kinds: frozenset[EtaKind] = frozenset() if are_all_counted else self.eta_kinds
             return replace(self, eta_kinds=other_kinds | {"counted"})
         # If only the query determines these rows, they are checked when it runs.
         if is_known and any(metric.depends_on_eta for metric in metrics):
@@ -109,7 +109,7 @@ class FixedBands:
 
     def limits_by_name(self, rate_name: str, rate_value: Any, size: Any) -> Iterable[tuple[str, Any]]:
         """Yield the low and high end of the interval of a rate, each with the name of its column."""
-        if self.band == "simultaneous":
+        if self.band_kind == "simultaneous":
             from polars_prcurve.core.confidence.levels_for_all_thresholds import (
                 compute_simultaneous_limits,
             )
@@ -118,7 +118,7 @@ class FixedBands:
         else:
             is_recall = rate_name == "recall"
             interval_ends = compute_limits(
-                rate_value * size, size, self.rate_level, self.interval, is_recall=is_recall
+                rate_value * size, size, self.rate_level, self.rate_method, is_recall=is_recall
             )
         end_columns = LIMIT_COLUMNS.get(rate_name, (f"{rate_name}_low", f"{rate_name}_high"))
         return zip(end_columns, interval_ends, strict=True)
@@ -134,7 +134,7 @@ class ChosenBands(FixedBands):
     @cached_property
     def allows_for_choice(self) -> bool:
         """Whether rows have TargetRow.N_RIGHT_BY_CHOICE and N_WRONG_BY_CHOICE."""
-        return self.band != "simultaneous"  # which holds at all thresholds, whatever chose one
+        return self.band_kind != "simultaneous"  # which holds at all thresholds, whatever chose one
 
     def list_kinds(self) -> list[str]:
         return [*(["corrected"] if self.corrected else []), *super().list_kinds()]

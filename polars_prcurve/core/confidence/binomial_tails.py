@@ -44,14 +44,14 @@ def is_tail_at_most(alpha: Alpha, hits: pl.Expr, trials: pl.Expr, odds: pl.Expr)
     )
     # P(K <= n - 1) is 1 - (1 + 1 / o)^-n, since not all n are successes.
     passes_if_all_but_one = trials * (1 / odds).log1p() <= -log_one_minus_alpha
-    otherwise_passes = tail_quantile(hits, trials, odds) <= _find_quantile(alpha)
+    passes_otherwise = tail_quantile(hits, trials, odds) <= _find_quantile(alpha)
     is_exact = (hits == 0) | (hits == 1)
     passes = (
         pl.when(is_exact)
         .then(passes_if_at_most_one)
         .when(hits == trials - 1)
         .then(passes_if_all_but_one)
-        .otherwise(otherwise_passes)
+        .otherwise(passes_otherwise)
     )
     # Odds are share / (1 - share). With less than one failure nothing passes, as with none.
     return (odds == math.inf) | ((odds > 0) & (hits <= trials - 1) & passes)

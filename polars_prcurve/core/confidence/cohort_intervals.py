@@ -113,14 +113,17 @@ def list_shares(metric: PointMetric) -> dict[str, ShareCells]:
     else:
         cells_of_shares = _CHAIN_OF_SHARES
     return {
-        "_".join((f"{RESERVED}share", *hits, "of", *hits, *misses)): (hits, misses)
-        for hits, misses in cells_of_shares
+        "_".join((f"{RESERVED}share", *hit_cells, "of", *hit_cells, *miss_cells)): (
+            hit_cells,
+            miss_cells,
+        )
+        for hit_cells, miss_cells in cells_of_shares
     }
 
 
-def name_correlation(first_share: str, second_share: str) -> str:
+def name_correlation(first_share_column: str, second_share_column: str) -> str:
     """Return the name of the column with the correlation of two shares, from their names."""
-    return f"{first_share}_with_{second_share.removeprefix(RESERVED)}"
+    return f"{first_share_column}_with_{second_share_column.removeprefix(RESERVED)}"
 
 
 def measure_share(
@@ -148,15 +151,15 @@ def measure_share(
 
 
 def correlate_shares(
-    pair_of_shares: Mapping[str, ShareCells], moment_columns: Collection[str]
+    cells_of_share: Mapping[str, ShareCells], moment_columns: Collection[str]
 ) -> pl.Expr | None:
     """Return the correlation of the errors of two shares, null where one has none; None if it is 0.
 
     The shares are columns, by these names.
     """
-    first_value, second_value = map(pl.col, pair_of_shares)
+    first_value, second_value = map(pl.col, cells_of_share)
     first_slopes, second_slopes = (
-        _find_slopes(pl.col(name), share_cells) for name, share_cells in pair_of_shares.items()
+        _find_slopes(pl.col(name), share_cells) for name, share_cells in cells_of_share.items()
     )
     if not moment_columns:
         if first_slopes.keys() != second_slopes.keys():

@@ -33,8 +33,8 @@ def scale_limit(
         scaled = value.sqrt() if unit is None else (value / unit).clip(0, 1).sqrt().arcsin()
         return -scaled if is_upper else scaled
 
-    ends = ("_high", "_low") if is_upper else ("_low", "_high")
-    value_exprs = [*(pl.col(f"{name}{end}") for end in ("", *ends)), limit]
+    endings = ("_high", "_low") if is_upper else ("_low", "_high")
+    value_exprs = [*(pl.col(f"{name}{ending}") for ending in ("", *endings)), limit]
     return dict(zip(_SCALED.values(), map(scale, value_exprs), strict=True))
 
 
@@ -47,8 +47,8 @@ def measure_certainty(confidence: float, *, is_chosen: bool = False) -> pl.Expr:
     """
     value, low, high, limit = map(pl.col, _SCALED.values())
     shift = (value - low - (high - value)).clip(lower_bound=0.0) if is_chosen else 0.0
-    to_limit = value - limit - shift
-    to_end = pl.when(to_limit > 0).then(value - low - shift).otherwise(high - value)
-    deviate = pl.when(to_limit == 0).then(0.0).otherwise(to_limit / to_end)
+    distance_to_limit = value - limit - shift
+    distance_to_end = pl.when(distance_to_limit > 0).then(value - low - shift).otherwise(high - value)
+    deviate = pl.when(distance_to_limit == 0).then(0.0).otherwise(distance_to_limit / distance_to_end)
     certainty = normal_cdf(deviate * z_value(confidence)).fill_nan(None)
     return pl.when(certainty >= 0.5).then(certainty) if is_chosen else certainty

@@ -44,12 +44,12 @@ def find_estimate(column_names: Collection[str], name: str) -> Estimate:
     """Return the columns of a value and of what a table has beside it; None for what it has not."""
     # In a table with a row for each value, or difference, `low` and `high` are of that one.
     estimate_columns = name_estimate(name)
-    value_names = (column for column in ("difference", "behind", "value") if column in column_names)
-    only_value = next(value_names, None)
-    if estimate_columns.low not in column_names and name == only_value:
+    value_columns = (column for column in ("difference", "behind", "value") if column in column_names)
+    sole_value_column = next(value_columns, None)
+    if estimate_columns.low not in column_names and name == sole_value_column:
         estimate_columns = replace(LONG, value=name)
-    columns = (column if column in column_names else None for column in astuple(estimate_columns))
-    return Estimate(*columns)
+    column_or_none = (column if column in column_names else None for column in astuple(estimate_columns))
+    return Estimate(*column_or_none)
 
 
 def read_estimate(value_of_column: Mapping[str, Any], name: str) -> Estimate:
@@ -62,26 +62,26 @@ def cut_to_ranges(
     rows: pl.LazyFrame, range_of_metric: Mapping[str, tuple[float, float]]
 ) -> pl.LazyFrame:
     """Cut `low` and `high` of rows with a `metric` at the ends of its range."""
-    names_of_range: dict[tuple[float, float], list[str]] = {}
+    metric_names_of_range: dict[tuple[float, float], list[str]] = {}
     for name, metric_range in range_of_metric.items():
-        names_of_range.setdefault(metric_range, []).append(name)
-    least, greatest = pl.lit(-math.inf), pl.lit(math.inf)
-    for (range_low, range_high), names in names_of_range.items():
-        when_in_range = pl.when(pl.col("metric").is_in(names))
-        least = when_in_range.then(range_low).otherwise(least)
-        greatest = when_in_range.then(range_high).otherwise(greatest)
-    return rows.with_columns(pl.col("low", "high").clip(least, greatest))
+        metric_names_of_range.setdefault(metric_range, []).append(name)
+    least_value, greatest_value = pl.lit(-math.inf), pl.lit(math.inf)
+    for (range_low, range_high), metric_names in metric_names_of_range.items():
+        when_in_range = pl.when(pl.col("metric").is_in(metric_names))
+        least_value = when_in_range.then(range_low).otherwise(least_value)
+        greatest_value = when_in_range.then(range_high).otherwise(greatest_value)
+    return rows.with_columns(pl.col("low", "high").clip(least_value, greatest_value))
 
 
 def add_eta_limits(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add EtaError.LIMITS to rows of eta and its interval: eta itself, where it is exact."""
     # An end at 0 or 1 is taken just inside, where every metric has its limit, or near it.
     low, high = pl.col(ETA_LOW), pl.col(ETA_HIGH)
-    limit_columns = (
+    limit_exprs = (
         pl.when(low == 0).then(high * 2.0**-69).otherwise(low),
         pl.when((high == 1) & (low < 1)).then(1 - 2.0**-53).otherwise(high),
     )
     return points.with_columns(
-        limit.fill_null(pl.col("eta")).alias(limit_name)
-        for limit_name, limit in zip(EtaError.LIMITS, limit_columns, strict=True)
+        limit_expr.fill_null(pl.col("eta")).alias(limit_column)
+        for limit_column, limit_expr in zip(EtaError.LIMITS, limit_exprs, strict=True)
     )

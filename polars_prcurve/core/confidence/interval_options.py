@@ -116,7 +116,7 @@ def intervals(
 
 def read_interval_options(
     confidence: float | str | Intervals,
-    asker_name: str,
+    caller_name: str,
     methods: Collection[str] = ("analytic",),
     *,
     takes_rate: bool = False,
@@ -131,11 +131,11 @@ def read_interval_options(
     if confidence.method not in methods:
         method_words = " or ".join(f'"{name}"' for name in methods)
         raise PrcError(
-            f'pass {method_words}: {asker_name} has no intervals by method="{confidence.method}"'
+            f'pass {method_words}: {caller_name} has no intervals by method="{confidence.method}"'
         )
     # Of `methods`, "rectangle" represents all intervals of point metrics.
     if confidence.simultaneous and "rectangle" not in methods:
-        raise PrcError(f"leave out simultaneous=: {asker_name} has no simultaneous intervals")
+        raise PrcError(f"leave out simultaneous=: {caller_name} has no simultaneous intervals")
     if confidence.rate != "wilson" and not takes_rate:
-        raise PrcError(f'leave out rate="{confidence.rate}": {asker_name} takes rate="wilson" only')
+        raise PrcError(f'leave out rate="{confidence.rate}": {caller_name} takes rate="wilson" only')
     return confidence

@@ -55,7 +55,7 @@ def compute_simultaneous_limits(hits: Any, trials: Any, level: float) -> tuple[A
     sizes, size_numbers = np.unique(trials, return_inverse=True)
     local_levels = np.array([find_local_level(size, level) for size in sizes.tolist()], dtype=float)
     tail_probabilities = local_levels[size_numbers.reshape(np.shape(trials))]
-    return compute_beta_limits(hits, trials, tail=tail_probabilities, prior_hits=0.0)
+    return compute_beta_limits(hits, trials, tail_probability=tail_probabilities, prior_hits=0.0)
 
 
 def find_local_level(n_examples: float, level: float) -> float:
@@ -74,9 +74,9 @@ def find_local_level(n_examples: float, level: float) -> float:
             ratio_growth = max(0.0, ratio - ratio_before) / math.log(2000 / 500)
             n_parts *= ratio + ratio_growth * math.log(n_examples / 2000)
     else:
-        place = bisect_left(_SIZES, n_examples)
-        first_place = place if n_examples == _SIZES[place] else place - 1
-        neighbour_sizes = _SIZES[first_place : place + 1]
+        size_index = bisect_left(_SIZES, n_examples)
+        first_size_index = size_index if n_examples == _SIZES[size_index] else size_index - 1
+        neighbour_sizes = _SIZES[first_size_index : size_index + 1]
         n_parts = _interpolate(n_examples, {size: _split(size, level) for size in neighbour_sizes})
     return (1 - level) / n_parts
 
@@ -108,34 +108,39 @@ def probability_at_all(n: int, local_level: float) -> float:
     low_ends = special.betaincinv(ranks, n - ranks + 1.0, local_level)
     event_times = np.concatenate([low_ends, 1 - low_ends[::-1]])
     time_order = np.argsort(event_times, kind="stable")
-    mean_events = n * np.diff(event_times[time_order], prepend=0.0)
+    mean_counts = n * np.diff(event_times[time_order], prepend=0.0)
     log_factorials = special.gammaln(np.arange(n + 2) + 1.0)
     chances, n_before, log_scale = np.ones(1), 0, 0.0  # of `n_before` events so far, and of more
-    for event, mean in zip(time_order.tolist(), mean_events.tolist(), strict=True):
-        if mean > 0:
+    for event_index, mean_count in zip(time_order.tolist(), mean_counts.tolist(), strict=True):
+        if mean_count > 0:
             # The chances of 0, 1, 2, ... events, up to a number that is hardly ever exceeded.
-            event_counts = np.arange(min(math.ceil(mean + 9 * math.sqrt(mean) + 16), n + 1) + 1)
-            new_chances = np.exp(event_counts * math.log(mean) - mean - log_factorials[event_counts])
+            event_counts = np.arange(
+                min(math.ceil(mean_count + 9 * math.sqrt(mean_count) + 16), n + 1) + 1
+            )
+            new_chances = np.exp(
+                event_counts * math.log(mean_count) - mean_count - log_factorials[event_counts]
+            )
             chances = np.convolve(chances, new_chances)
-        if event < n:  # a low end: at most `event` events, since ranks begin with 1
-            chances = chances[: event - n_before + 1]
+        if event_index < n:  # a low end: at most `event` events, since ranks begin with 1
+            chances = chances[: event_index - n_before + 1]
         else:
-            n_needed = event - n + 1
+            n_needed = event_index - n + 1
             chances = chances[max(n_needed - n_before, 0) : n - n_before + 1]
             n_before = max(n_before, n_needed)
-        greatest = float(chances.max(initial=0.0))
-        if greatest == 0:
+        greatest_chance = float(chances.max(initial=0.0))
+        if greatest_chance == 0:
             return 0.0
-        log_scale += math.log(greatest)
-        chances = chances / greatest
-        (places,) = np.nonzero(chances > _NEGLIGIBLE_CHANCE)
-        chances, n_before = chances[places[0] : places[-1] + 1], n_before + int(places[0])
+        log_scale += math.log(greatest_chance)
+        chances = chances / greatest_chance
+        (kept_indices,) = np.nonzero(chances > _NEGLIGIBLE_CHANCE)
+        chances = chances[kept_indices[0] : kept_indices[-1] + 1]
+        n_before += int(kept_indices[0])
     # Reach n events at the end, and divide by the chance of n events in all.
     n_missing = n - n_before - np.arange(len(chances))
-    mean_rest = max(n * (1 - float(event_times[time_order[-1]])), 1e-300)
-    log_chances = n_missing * math.log(mean_rest) - mean_rest - log_factorials[n_missing]
-    log_all = n * math.log(n) - n - float(log_factorials[n])
-    return float(np.sum(chances * np.exp(log_chances + log_scale - log_all)))
+    mean_missing = max(n * (1 - float(event_times[time_order[-1]])), 1e-300)
+    log_chances = n_missing * math.log(mean_missing) - mean_missing - log_factorials[n_missing]
+    log_total_chance = n * math.log(n) - n - float(log_factorials[n])
+    return float(np.sum(chances * np.exp(log_chances + log_scale - log_total_chance)))
 
 
 @cache
@@ -143,20 +148,20 @@ def solve_local_level(n_examples: int, level: float) -> float:
     """Return the local level at which all thresholds hold at once with the probability `level`."""
     log_miss = math.log1p(-level)
 
-    def excess(log_level: float) -> float:
+    def find_excess(log_level: float) -> float:
         return math.log(1 - probability_at_all(n_examples, math.exp(log_level))) - log_miss
 
     # One interval of n misses least, and n of them miss n times as often at most. On logarithms the
     # probability is nearly a straight line.
     log_level = log_miss - math.log(2 + 15 * math.log(n_examples))
-    level_before, step = log_level, 0.01
-    excess_before, log_level = excess(level_before), level_before + step
+    log_level_before, step = log_level, 0.01
+    excess_before, log_level = find_excess(log_level_before), log_level_before + step
     for _ in range(30):
-        log_excess = excess(log_level)
+        log_excess = find_excess(log_level)
         if log_excess == excess_before or abs(log_excess) < 1e-14:
             break
-        step = -log_excess * (log_level - level_before) / (log_excess - excess_before)
-        level_before, excess_before, log_level = log_level, log_excess, log_level + step
+        step = -log_excess * (log_level - log_level_before) / (log_excess - excess_before)
+        log_level_before, excess_before, log_level = log_level, log_excess, log_level + step
         if abs(step) < 1e-14:
             break
     return math.exp(log_level)

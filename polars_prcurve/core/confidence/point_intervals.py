@@ -102,13 +102,13 @@ def add_bands(
     points = add_limits_of_etas(points, bands)
     if "estimated" in bands.eta_kinds and EtaError.REFERENCE in points.collect_schema():
         points = _add_reference_correlations(points)
-    needs_exact_eta = bands.band != "mover" and any(metric.depends_on_eta for metric in metrics)
+    needs_exact_eta = bands.band_kind != "mover" and any(metric.depends_on_eta for metric in metrics)
     if needs_exact_eta and EtaError.IS_OWN in points.collect_schema():
         check = Check(pl.col(EtaError.IS_OWN).any(), (bands.tell_exact_eta(),))
         points = stop_if_broken(points, [check])
     # The schema is read once: each metric makes the plan longer, and its schema dearer.
     shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in points.collect_schema()
-    ends_of_metric = partial(
+    add_ends_of_metric = partial(
         add_ends, bands=bands, shares_eta=shares_eta, correlation_columns=correlation_columns
     )
 
@@ -120,10 +120,10 @@ def add_bands(
         return limit_rates(points.with_columns(**_measure_moved_shares(metrics, bands, table)))
 
     points = limit_rates(points)
-    points = add_bands_of_rows(points, metrics, bands, ends_of_metric, limit_moved_rates)
+    points = add_bands_of_rows(points, metrics, bands, add_ends_of_metric, limit_moved_rates)
     is_corrected = isinstance(bands, ChosenBands) and bands.corrected
-    for number, metric in enumerate(metrics if is_corrected else ()):
-        points = _add_correction(points, metric, pl.col(f"{TargetRow.OPTIMISM}{number}"))
+    for metric_number, metric in enumerate(metrics if is_corrected else ()):
+        points = _add_correction(points, metric, pl.col(f"{TargetRow.OPTIMISM}{metric_number}"))
     return points
 
 
@@ -159,8 +159,8 @@ def _lower_sizes(size_columns: Sequence[str], bands: FixedBands) -> dict[str, pl
         for size_column, degrees_of_freedom in freedom_of_size.items()
     }
     if bands.counts_eta:
-        widening = (student_quantile(z, least_freedom) * (1 / z)) ** 2
-        size_exprs[EtaError.VARIANCE] = pl.col(EtaError.VARIANCE) * widening
+        widening_factor = (student_quantile(z, least_freedom) * (1 / z)) ** 2
+        size_exprs[EtaError.VARIANCE] = pl.col(EtaError.VARIANCE) * widening_factor
     return size_exprs
 
 
@@ -193,27 +193,27 @@ def _add_shares(
     points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: FixedBands, table: ResolvedTable
 ) -> tuple[pl.LazyFrame, dict[str, tuple[str, str]], Collection[str]]:
     """Return a frame with shares, their columns with those of sizes, and those of correlations."""
-    moments = bands.sample.moments
-    if moments and isinstance(bands, ModelBands):
-        points = cohort_intervals.add_eta_correlations(points, table, moments)
+    moment_columns = bands.sample.moments
+    if moment_columns and isinstance(bands, ModelBands):
+        points = cohort_intervals.add_eta_correlations(points, table, moment_columns)
     share_exprs: dict[str, pl.Expr] = {}
     correlation_exprs: dict[str, pl.Expr] = {}
-    names_of_share: dict[str, tuple[str, str]] = {}
+    columns_of_share: dict[str, tuple[str, str]] = {}
     for metric in metrics:
         cells_of_share = cohort_intervals.list_shares(metric)
         for share_name, share_cells in cells_of_share.items():
             size_name = f"{share_name}_size"
-            share, size = cohort_intervals.measure_share(share_cells, table, moments)
-            names_of_share[share_name] = share_name, size_name
+            share, size = cohort_intervals.measure_share(share_cells, table, moment_columns)
+            columns_of_share[share_name] = share_name, size_name
             share_exprs |= {share_name: share, size_name: size}
         for first_name, second_name in combinations(cells_of_share, 2):
             cells_of_pair = {name: cells_of_share[name] for name in (first_name, second_name)}
-            correlation = cohort_intervals.correlate_shares(cells_of_pair, moments)
+            correlation = cohort_intervals.correlate_shares(cells_of_pair, moment_columns)
             if correlation is not None:
-                column = cohort_intervals.name_correlation(first_name, second_name)
-                correlation_exprs[column] = correlation
+                correlation_column = cohort_intervals.name_correlation(first_name, second_name)
+                correlation_exprs[correlation_column] = correlation
     points = points.with_columns(**share_exprs).with_columns(**correlation_exprs)
-    return points, names_of_share, correlation_exprs.keys()
+    return points, columns_of_share, correlation_exprs.keys()
 
 
 def _measure_moved_shares(
@@ -245,13 +245,14 @@ def add_rate_limits(
         # A rate is the same at every prevalence, and at every threshold between two of its examples.
         rates_and_sizes = point_frame.select(value_column, size_column).unique()
         arrays = (column.to_numpy() for column in rates_and_sizes)
-        limits = dict(bands.limits_by_name(rate_name, *arrays))
+        limit_arrays = dict(bands.limits_by_name(rate_name, *arrays))
         rates_and_sizes = rates_and_sizes.with_columns(
-            pl.Series(name, values).fill_nan(None) for name, values in limits.items()
+            pl.Series(limit_column, limit_values).fill_nan(None)
+            for limit_column, limit_values in limit_arrays.items()
         )
-        keys = [value_column, size_column]
-        point_frame = point_frame.drop(limits, strict=False).join(
-            rates_and_sizes, on=keys, how="left", nulls_equal=True, maintain_order="left"
+        key_columns = [value_column, size_column]
+        point_frame = point_frame.drop(limit_arrays, strict=False).join(
+            rates_and_sizes, on=key_columns, how="left", nulls_equal=True, maintain_order="left"
         )
     return point_frame.lazy()
 
@@ -265,9 +266,9 @@ def add_limits(
     trial_exprs: dict[str, pl.Expr] = {}
     limit_exprs: dict[str, pl.Expr] = {}
     for value_column, (rate_name, size) in rate_and_size_of_column.items():
-        rate, trials = pl.col(value_column), f"{RESERVED}trials_of_{value_column}"
-        trial_exprs[trials] = repeat_in_rows(size, rate)
-        limit_exprs |= bands.limits_by_name(rate_name, rate, pl.col(trials))
+        rate, trials_column = pl.col(value_column), f"{RESERVED}trials_of_{value_column}"
+        trial_exprs[trials_column] = repeat_in_rows(size, rate)
+        limit_exprs |= bands.limits_by_name(rate_name, rate, pl.col(trials_column))
     points = points.with_columns(**trial_exprs).with_columns(**limit_exprs)
     return points.with_columns(pl.col(*limit_exprs).fill_nan(None)).drop(trial_exprs)
 
@@ -288,7 +289,7 @@ def add_bands_of_rows(
     points: pl.LazyFrame,
     metrics: Sequence[PointMetric],
     bands: FixedBands,
-    ends_of_metric: EndsOfMetric,
+    add_ends_of_metric: EndsOfMetric,
     limit_moved_rates: Callable[[pl.LazyFrame], pl.LazyFrame],
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows that have the limits of all sources of error.
@@ -296,7 +297,7 @@ def add_bands_of_rows(
     `limit_moved_rates` adds these limits anew where a choice moved the rates.
     """
     for metric in metrics:
-        points = ends_of_metric(points, metric)
+        points = add_ends_of_metric(points, metric)
         value, ends = pl.col(metric.name), map(null_if_nan, map(pl.col, _ENDS))
         # Rounding must not put an end on the wrong side of the estimate.
         points = points.with_columns(
@@ -306,7 +307,7 @@ def add_bands_of_rows(
             for end, (side, find_farther) in zip(ends, _FARTHER_OF_SIDE.items(), strict=True)
         )
     if isinstance(bands, ChosenBands) and bands.allows_for_choice:
-        return _move_ends_by_choice(points, metrics, ends_of_metric, limit_moved_rates)
+        return _move_ends_by_choice(points, metrics, add_ends_of_metric, limit_moved_rates)
     return points
 
 
@@ -327,7 +328,7 @@ _CHOSEN_COLUMNS = ("recall", "fpr", *CELLS)  # what is moved while ends are comp
 def _move_ends_by_choice(
     points: pl.LazyFrame,
     metrics: Sequence[PointMetric],
-    ends_of_metric: EndsOfMetric,
+    add_ends_of_metric: EndsOfMetric,
     limit_moved_rates: Callable[[pl.LazyFrame], pl.LazyFrame],
 ) -> pl.LazyFrame:
     """Move ends of metrics to where they are without the examples that a choice may owe to chance."""
@@ -335,15 +336,17 @@ def _move_ends_by_choice(
         1: [metric for metric in metrics if metric.direction != "none"],
         -1: [metric for metric in metrics if metric.direction == "none" or _is_of_fpr(metric)],
     }
-    row_names = points.collect_schema().names()
-    copy_of_column = {name: f"{RESERVED}copy_{name}" for name in _CHOSEN_COLUMNS if name in row_names}
-    points = points.with_columns(pl.col(name).alias(copy) for name, copy in copy_of_column.items())
+    column_names = points.collect_schema().names()
+    copy_of_column = {name: f"{RESERVED}copy_{name}" for name in _CHOSEN_COLUMNS if name in column_names}
+    points = points.with_columns(
+        pl.col(name).alias(copy_column) for name, copy_column in copy_of_column.items()
+    )
     for fpr_sign, moved_metrics in metrics_of_sign.items():
         if not moved_metrics:
             continue
-        points = limit_moved_rates(points.with_columns(**_move_by_choice(fpr_sign, row_names)))
+        points = limit_moved_rates(points.with_columns(**_move_by_choice(fpr_sign, column_names)))
         for metric in moved_metrics:
-            points = ends_of_metric(points, metric)
+            points = add_ends_of_metric(points, metric)
             is_minimized = metric.direction == "minimize"
             side = "high" if is_minimized == (fpr_sign > 0) else "low"
             side = "low" if metric.direction == "none" else side
@@ -353,17 +356,21 @@ def _move_ends_by_choice(
             points = points.with_columns(
                 pl.when(pl.col(limit_column).is_not_null()).then(farther_end).alias(limit_column)
             )
-        points = points.with_columns(pl.col(copy).alias(name) for name, copy in copy_of_column.items())
+        points = points.with_columns(
+            pl.col(copy_column).alias(name) for name, copy_column in copy_of_column.items()
+        )
     return points.drop(copy_of_column.values())
 
 
 def _is_of_fpr(metric: PointMetric) -> bool:
     """Return whether a metric follows from fpr alone."""
-    first_value, second_value = (metric.formula(*n_pos, 2.1, 7.7) for n_pos in ((1.0, 1.3), (3.0, 0.4)))
+    first_value, second_value = (
+        metric.formula(*pos_cells, 2.1, 7.7) for pos_cells in ((1.0, 1.3), (3.0, 0.4))
+    )
     return bool(first_value == second_value)
 
 
-def _move_by_choice(fpr_sign: int, names: Collection[str]) -> dict[str, pl.Expr]:
+def _move_by_choice(fpr_sign: int, column_names: Collection[str]) -> dict[str, pl.Expr]:
     """Return rates and cells with fewer true positives, and more false ones or one less."""
     n_right, n_wrong = pl.col(TargetRow.N_RIGHT_BY_CHOICE), pl.col(TargetRow.N_WRONG_BY_CHOICE)
     n_wrong = n_wrong if fpr_sign > 0 else pl.when(n_right > 0).then(-1.0).otherwise(0.0)
@@ -371,15 +378,15 @@ def _move_by_choice(fpr_sign: int, names: Collection[str]) -> dict[str, pl.Expr]
         "recall": -n_right / pl.col(SIZE_COLUMNS["recall"]),
         "fpr": n_wrong / pl.col(SIZE_COLUMNS["fpr"]),
     }
-    columns = {rate: (pl.col(rate) + step).clip(0.0, 1.0) for rate, step in step_of_rate.items()}
-    if "tp" not in names:
-        return columns
+    moved_exprs = {rate: (pl.col(rate) + step).clip(0.0, 1.0) for rate, step in step_of_rate.items()}
+    if "tp" not in column_names:
+        return moved_exprs
     for step, *cells in zip(step_of_rate.values(), ("tp", "fp"), ("fn", "tn"), strict=True):
         hits, misses = (pl.col(cell).cast(pl.Float64) for cell in cells)
         class_sum = hits + misses
         moved_hits = (hits + step * class_sum).clip(0.0, class_sum)
-        columns |= dict(zip(cells, (moved_hits, misses + (hits - moved_hits)), strict=True))
-    return columns
+        moved_exprs |= dict(zip(cells, (moved_hits, misses + (hits - moved_hits)), strict=True))
+    return moved_exprs
 
 
 def name_eta_squares(metric: PointMetric) -> tuple[str, str]:
@@ -419,7 +426,7 @@ def _add_plain_ends(
 ) -> pl.LazyFrame:
     """Add the ends of a metric from those of rates, at a fixed threshold, and of eta."""
     eta_limits = EtaError.LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
-    if bands.band != "mover":
+    if bands.band_kind != "mover":
         return points.with_columns(**dict(zip(_ENDS, _find_extremes(metric, eta_limits), strict=True)))
     values_of_sources = [
         {rate_limit: evaluate_metric(metric, rate_limit, "fpr") for rate_limit in _RECALL_LIMITS},
@@ -429,16 +436,16 @@ def _add_plain_ends(
         values_of_sources.append(
             {eta_limit: evaluate_metric(metric, "recall", "fpr", eta_limit) for eta_limit in eta_limits}
         )
-    rate_limits = [[_RECALL_LIMITS[t], _FPR_LIMITS[f]] for t, f in find_corners(metric)]
+    rate_limits_of_ends = [[_RECALL_LIMITS[t], _FPR_LIMITS[f]] for t, f in find_corners(metric)]
     eta_distances = [[pl.col(name).sqrt() for name in name_eta_squares(metric)]]
-    return _add_ends(
+    return _add_ends_from_values(
         points,
         metric,
         _ENDS,
         evaluate_metric(metric, "recall", "fpr"),
         values_of_sources,
         corners=_find_extremes(metric, eta_limits),
-        rate_limits_of_ends=rate_limits,
+        rate_limits_of_ends=rate_limits_of_ends,
         common_errors=common_errors,
         other_distances=eta_distances if has_eta_squares else (),
     )
@@ -460,85 +467,108 @@ def _add_counted_ends(
     points: pl.LazyFrame,
     metric: PointMetric,
     bands: FixedBands,
-    shares: Sequence[str],
-    columns: Collection[str],
+    share_names: Sequence[str],
+    correlation_columns: Collection[str],
 ) -> pl.LazyFrame:
     """Set the ends of a metric to those from its shares, where the prevalence was counted."""
     evaluate_at = partial(cohort_intervals.evaluate_shares, metric)
-    estimates, lows, highs = (
-        [pl.col(f"{share}{end}") for share in shares] for end in ("", "_low", "_high")
+    share_estimates, share_lows, share_highs = (
+        [pl.col(f"{share_name}{end}") for share_name in share_names] for end in ("", "_low", "_high")
     )
-    if len(shares) > 1:
-        values = [
+    if len(share_names) > 1:
+        values_of_sources = [
             {
-                f"{share}{end}": evaluate_at([*estimates[:i], limits[i], *estimates[i + 1 :]])
-                for end, limits in (("_low", lows), ("_high", highs))
+                f"{share_name}{end}": evaluate_at(
+                    [*share_estimates[:i], limits[i], *share_estimates[i + 1 :]]
+                )
+                for end, limits in (("_low", share_lows), ("_high", share_highs))
             }
-            for i, share in enumerate(shares)
+            for i, share_name in enumerate(share_names)
         ]
-        signs = {
-            share: (pl.col(f"{share}_high{_SUFFIX}") - pl.col(f"{share}_low{_SUFFIX}")).sign()
-            for share in shares
-        }
-        first, *others = (
-            pl.col(column).fill_null(0.0) * signs[a] * signs[b] if column in columns else None
-            for a, b in combinations(shares, 2)
-            for column in [cohort_intervals.name_correlation(a, b)]
-        )
-        common = None if first is None else -first, [other for other in others if other is not None]
-        corners, estimate = _find_extremes(metric, EtaError.LIMITS), evaluate_at(estimates)
-        points = _add_ends(
-            points, metric, _COUNTED_ENDS, estimate, values, corners=corners, common_errors=common
+        common_errors = _correlate_shares(share_names, correlation_columns)
+        corners, estimate = _find_extremes(metric, EtaError.LIMITS), evaluate_at(share_estimates)
+        points = _add_ends_from_values(
+            points,
+            metric,
+            _COUNTED_ENDS,
+            estimate,
+            values_of_sources,
+            corners=corners,
+            common_errors=common_errors,
         )
     else:
-        low_end, high_end = map(evaluate_at, (lows, highs))
+        low_end, high_end = map(evaluate_at, (share_lows, share_highs))
         points = points.with_columns(low_end.alias(_COUNTED_ENDS[0]), high_end.alias(_COUNTED_ENDS[1]))
     has_both = pl.col(EtaError.VARIANCE).is_finite()
-    ends: list[pl.Expr] = [pl.when(has_both).then(end) for end in _COUNTED_ENDS]
+    chosen_ends: list[pl.Expr] = [pl.when(has_both).then(end) for end in _COUNTED_ENDS]
     if bands.eta_kinds != {"counted"}:
-        ends = [
-            pl.when(EtaError.IS_OWN).then(end).otherwise(other)
-            for end, other in zip(ends, _ENDS, strict=True)
+        chosen_ends = [
+            pl.when(EtaError.IS_OWN).then(end).otherwise(plain_end)
+            for end, plain_end in zip(chosen_ends, _ENDS, strict=True)
         ]
-    return points.with_columns(**dict(zip(_ENDS, ends, strict=True)))
+    return points.with_columns(**dict(zip(_ENDS, chosen_ends, strict=True)))
+
+
+def _correlate_shares(share_names: Sequence[str], correlation_columns: Collection[str]) -> Common:
+    """Return the correlations of shares, as errors in a metric: with the signs of how it moves."""
+    sign_of_share = {
+        name: (pl.col(f"{name}_high{_SUFFIX}") - pl.col(f"{name}_low{_SUFFIX}")).sign()
+        for name in share_names
+    }
+    first_correlation, *other_correlations = (
+        pl.col(column).fill_null(0.0) * sign_of_share[first_name] * sign_of_share[second_name]
+        if column in correlation_columns
+        else None
+        for first_name, second_name in combinations(share_names, 2)
+        for column in [cohort_intervals.name_correlation(first_name, second_name)]
+    )
+    first_error = None if first_correlation is None else -first_correlation
+    return first_error, [correlation for correlation in other_correlations if correlation is not None]
 
 
 def _add_moved_ends(
     points: pl.LazyFrame, metric: PointMetric, bands: ModelBands, common_errors: Common
 ) -> pl.LazyFrame:
     """Add the ends of a metric where the threshold moves with the rates, and MOVE_NAMES."""
-    rates = {name: pl.col(name) for name in (*LIMIT_COLUMNS, "eta")}
+    rate_exprs = {name: pl.col(name) for name in (*LIMIT_COLUMNS, "eta")}
     rates_at_limit = {
-        limit: rates | {rate: pl.col(column) for rate, column in moved_rates.items()}
+        limit: rate_exprs | {rate: pl.col(column) for rate, column in moved_rates.items()}
         for limit, moved_rates in MOVED_RATES.items()
     }
-    sources = []  # of each source of error, the points to which it moves the estimate, by limit
+    rates_of_sources = []  # of each source of error, the points to which it moves the estimate, by limit
     for rate, limits in LIMIT_COLUMNS.items():
         # Where either end of the rate moves the threshold, and a step less or more: that of one example
         # or of the curve, since a target is met between two rows.
         step = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEP_COLUMNS[rate])
-        neighbours = {"less": pl.col(rate) - step, "more": pl.col(rate) + step}
-        near_rates = {
-            f"{RESERVED}{rate}_{side}": rates | {rate: neighbour.clip(0.0, 1.0)}
-            for side, neighbour in neighbours.items()
+        neighbour_of_side = {"less": pl.col(rate) - step, "more": pl.col(rate) + step}
+        rates_of_neighbour = {
+            f"{RESERVED}{rate}_{side}": rate_exprs | {rate: neighbour.clip(0.0, 1.0)}
+            for side, neighbour in neighbour_of_side.items()
         }
-        sources.append({limit: rates_at_limit[limit] for limit in limits} | near_rates)
+        rates_of_sources.append({limit: rates_at_limit[limit] for limit in limits} | rates_of_neighbour)
     if bands.has_eta_limits:
-        sources.append({end: rates_at_limit[end] | {"eta": pl.col(end)} for end in EtaError.LIMITS})
+        rates_of_sources.append(
+            {end: rates_at_limit[end] | {"eta": pl.col(end)} for end in EtaError.LIMITS}
+        )
     values_of_sources = [
         {limit: metric.from_columns(**moved_rates) for limit, moved_rates in rates_of_limit.items()}
-        for rates_of_limit in sources
+        for rates_of_limit in rates_of_sources
     ]
     estimate = evaluate_metric(metric, "recall", "fpr")
-    points = _add_ends(points, metric, _ENDS, estimate, values_of_sources, common_errors=common_errors)
-    value_columns = [[pl.col(limit + _SUFFIX) for limit in limits] for limits in values_of_sources]
-    moves = [pl.max_horizontal(ends) - pl.min_horizontal(ends) for ends in value_columns[:2]]
-    moves += [high - low for low, high in value_columns[2:]]  # both models move one way, or they do not
-    named_moves = zip(MOVE_NAMES.values(), moves, strict=False)
-    return points.with_columns(move.alias(f"{metric.name}_{name}") for name, move in named_moves)
+    points = _add_ends_from_values(
+        points, metric, _ENDS, estimate, values_of_sources, common_errors=common_errors
+    )
+    exprs_of_sources = [[pl.col(limit + _SUFFIX) for limit in limits] for limits in values_of_sources]
+    move_exprs = [pl.max_horizontal(ends) - pl.min_horizontal(ends) for ends in exprs_of_sources[:2]]
+    # Both models move one way, or they do not.
+    move_exprs += [high - low for low, high in exprs_of_sources[2:]]
+    named_moves = zip(MOVE_NAMES.values(), move_exprs, strict=False)
+    return points.with_columns(
+        move_expr.alias(f"{metric.name}_{name}") for name, move_expr in named_moves
+    )
 
 
-def _add_ends(
+def _add_ends_from_values(
     points: pl.LazyFrame,
     metric: PointMetric,
     end_columns: tuple[str, str],
@@ -626,7 +656,7 @@ def _add_correction(points: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr
     bounds = scale_bounds(metric)
     scaled_value = to_unbounded(value, bounds)
     scaled_corrected = to_unbounded(corrected_value, bounds)
-    columns = {f"{metric_name}_corrected": corrected_value}
+    changed_exprs = {f"{metric_name}_corrected": corrected_value}
     for side, find_farther in _FARTHER_OF_SIDE.items():
         limit = pl.col(f"{metric_name}_{side}")
         scaled_limit = to_unbounded(limit, bounds) + (scaled_corrected - scaled_value)
@@ -636,8 +666,8 @@ def _add_correction(points: pl.LazyFrame, metric: PointMetric, optimism: pl.Expr
         limit_at_bound = pl.when(limit.is_not_null() & is_inside).then(farther_limit)
         limit_inside = pl.when(scaled_corrected.is_finite()).then(shifted_limit)
         new_limit = pl.when(scaled_value.is_infinite()).then(limit_at_bound).otherwise(limit_inside)
-        columns[f"{metric_name}_{side}"] = pl.when(is_maximized).then(new_limit).otherwise(limit)
-    return points.with_columns(**columns)
+        changed_exprs[f"{metric_name}_{side}"] = pl.when(is_maximized).then(new_limit).otherwise(limit)
+    return points.with_columns(**changed_exprs)
 
 
 def add_limits_of_etas(points: pl.LazyFrame, bands: FixedBands) -> pl.LazyFrame:
@@ -658,7 +688,9 @@ def measure_distances(estimate: pl.Expr, values_at_ends: Sequence[pl.Expr]) -> t
 
 
 def combine_distances(
-    distances: Iterable[pl.Expr], correlation: pl.Expr | None = None, shared: Iterable[pl.Expr] = ()
+    distances: Iterable[pl.Expr],
+    correlation: pl.Expr | None = None,
+    shared_errors: Iterable[pl.Expr] = (),
 ) -> pl.Expr:
     """Return the root of the sum of squares; the first two share errors with the last."""
     # The first two may be distances to ends of recall and of fpr whose errors have a `correlation`.
@@ -669,7 +701,7 @@ def combine_distances(
     if correlation is not None:
         # A metric that has a band moves opposite ways with the two rates, so what they share cancels.
         sum_of_squares = sum_of_squares - 2 * correlation * first_distance * other_distances[0]
-    for distance, shared_error in zip((first_distance, *other_distances), shared, strict=False):
+    for distance, shared_error in zip((first_distance, *other_distances), shared_errors, strict=False):
         sum_of_squares = sum_of_squares + 2 * shared_error * distance * other_distances[-1]
     return sum_of_squares.clip(lower_bound=0.0).sqrt()
 

@@ -109,20 +109,21 @@ def precision_interval(
     >>> round(low, 4), round(high, 4)
     (0.7843, 0.9302)
     """
-    compute_metric: Any = find_point_metric(metric)
+    point_metric: Any = find_point_metric(metric)
     intervals = (
         _read_ends(
             "recall", recall, half_width=recall_half_width, cv=recall_cv, interval=recall_interval
         ),
         _read_ends("fpr", fpr, half_width=fpr_half_width, cv=fpr_cv, interval=fpr_interval),
     )
-    recalls, fprs = ((max(low, 0.0), min(high, 1.0)) for low, high in intervals)
+    recall_ends, fpr_ends = ((max(low, 0.0), min(high, 1.0)) for low, high in intervals)
     corner_points: Iterable[tuple[Any, ...]] = (
-        (recalls[recall_end], fprs[fpr_end]) for recall_end, fpr_end in find_corners(compute_metric)
+        (recall_ends[recall_index], fpr_ends[fpr_index])
+        for recall_index, fpr_index in find_corners(point_metric)
     )
     if isinstance(eta, pl.Expr):
         corner_points = (tuple(map(pl.lit, corner)) for corner in corner_points)
-    return PrecisionInterval(*(compute_metric(*corner, eta) for corner in corner_points))
+    return PrecisionInterval(*(point_metric(*corner, eta) for corner in corner_points))
 
 
 @hint_at_arguments
@@ -209,9 +210,9 @@ def _read_ends(
         low, high = arguments.read_pair(f"{rate_name}_interval=", interval, "a low and a high end")
     else:
         argument_name, size_argument = ("half_width", half_width) if cv is None else ("cv", cv)
-        half_size = arguments.read_number(f"{rate_name}_{argument_name}=", size_argument, "a number")
-        half_size *= 1 if cv is None else value
-        low, high = value - half_size, value + half_size
+        half_length = arguments.read_number(f"{rate_name}_{argument_name}=", size_argument, "a number")
+        half_length *= 1 if cv is None else value
+        low, high = value - half_length, value + half_length
     if not low <= value <= high:
         raise PrcError(f"the interval of {rate_name} must contain {value}; got {low} to {high}")
     return low, high
@@ -285,10 +286,10 @@ def rectangle_level(
         )
     # At every prevalence precision rises with recall / fpr, so the band holds the true precision if the
     # ratios at its corners enclose the true ratio. Products compare ratios without dividing by 0.
-    band_holds = (recall_ends[0] * fpr <= recall * fpr_ends[1]) & (
+    is_covered = (recall_ends[0] * fpr <= recall * fpr_ends[1]) & (
         recall_ends[1] * fpr >= recall * fpr_ends[0]
     )
-    return float(np.mean(band_holds))
+    return float(np.mean(is_covered))
 
 
 def check_delta(delta: object) -> float:

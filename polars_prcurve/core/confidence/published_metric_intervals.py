@@ -153,5 +153,10 @@ def _build_logit_estimate(value: Any, logit_error: Any, confidence: float) -> Pu
         )
         nan_at_ends = np.where((value > 0) & (value < 1), 0.0, np.nan)  # 0 and 1 have no logit
         value_error = value * (1 - value) * logit_error  # the delta method, back from the logit
-        fields = (value, *(field + nan_at_ends for field in (value_error, low, high)))
-    return PublishedEstimate(*(float(field) if np.ndim(field) == 0 else field for field in fields))
+        field_values = (value, *(field_value + nan_at_ends for field_value in (value_error, low, high)))
+    return PublishedEstimate(
+        *(
+            float(field_value) if np.ndim(field_value) == 0 else field_value
+            for field_value in field_values
+        )
+    )

@@ -82,16 +82,16 @@ def rate_interval(
     """
     level = check_confidence(confidence)
     if isinstance(k, pl.Expr) or isinstance(n, pl.Expr):
-        hits_column, trials_column = (
+        hits_expr, trials_expr = (
             value.cast(pl.Float64)
             if isinstance(value, pl.Expr)
             else pl.lit(arguments.read_number("rate_interval", value, "numbers or expressions"))
             for value in (k, n)
         )
         # An expression cannot raise, so impossible counts give null.
-        is_possible = (hits_column >= 0) & (hits_column <= trials_column) & trials_column.is_finite()
+        is_possible = (hits_expr >= 0) & (hits_expr <= trials_expr) & trials_expr.is_finite()
         check_rate_method(method)
-        interval_ends = compute_limits(hits_column, trials_column, level, method)
+        interval_ends = compute_limits(hits_expr, trials_expr, level, method)
         return RateInterval(*(pl.when(is_possible).then(end.fill_nan(None)) for end in interval_ends))
     hits, trials = np.broadcast_arrays(arguments.read_numbers("k", k), arguments.read_numbers("n", n))
     if n_wrong := int(np.sum((hits < 0) | (hits > trials) | np.isinf(trials))):
@@ -158,15 +158,15 @@ def compute_limits(
 
 
 @cache
-def _find_poisson_mean(hits: int, tail: float) -> float:
+def _find_poisson_mean(hits: int, tail_probability: float) -> float:
     """Return the mean at which a Poisson variable is at least `hits` with this probability."""
     low_mean, high_mean = 0.0, 20.0
     for _ in range(60):
         middle_mean = (low_mean + high_mean) / 2
-        tail_terms = math.fsum(
+        tail_sum = math.fsum(
             middle_mean**n_events / math.factorial(n_events) for n_events in range(hits, hits + 80)
         )
-        if tail_terms * math.exp(-middle_mean) < tail:
+        if tail_sum * math.exp(-middle_mean) < tail_probability:
             low_mean = middle_mean
         else:
             high_mean = middle_mean
@@ -198,22 +198,26 @@ def _hoeffding_limits(hits: Numeric, trials: Numeric, confidence: float) -> tupl
 
 
 def compute_beta_limits(
-    hits: Numeric, trials: Numeric, tail: Numeric, prior_hits: float
+    hits: Numeric, trials: Numeric, tail_probability: Numeric, prior_hits: float
 ) -> tuple[Numeric, Numeric]:
     """Return both ends of an interval, each of which misses the rate with this probability."""
     # With h for `prior_hits`, the low end is a quantile of Beta(k + h, n - k + 1 - h), and the high end
     # of Beta(k + 1 - h, n - k + h): h is 0 for Clopper-Pearson, 1/2 for Jeffreys.
-    low = load_scipy_special().betaincinv(hits + prior_hits, trials - hits + (1 - prior_hits), tail)
+    low = load_scipy_special().betaincinv(
+        hits + prior_hits, trials - hits + (1 - prior_hits), tail_probability
+    )
     low = np.where(hits == 0, 0.0, low) + np.where(trials > 0, 0.0, np.nan)
-    return low, compute_upper_limits(hits, trials, tail, prior_hits)
+    return low, compute_upper_limits(hits, trials, tail_probability, prior_hits)
 
 
 def compute_upper_limits(
-    hits: Numeric, trials: Numeric, tail: Numeric, prior_hits: float = 0.0
+    hits: Numeric, trials: Numeric, tail_probability: Numeric, prior_hits: float = 0.0
 ) -> Numeric:
     """Return the high ends alone of `compute_beta_limits`; NaN without trials."""
     # The complement: 1 - tail would round if the tail is small.
-    high = load_scipy_special().betainccinv(hits + (1 - prior_hits), trials - hits + prior_hits, tail)
+    high = load_scipy_special().betainccinv(
+        hits + (1 - prior_hits), trials - hits + prior_hits, tail_probability
+    )
     return np.where(hits == trials, 1.0, high) + np.where(trials > 0, 0.0, np.nan)
 
 
@@ -230,10 +234,10 @@ def load_scipy_special() -> Any:
 _LIMITS_OF_METHOD: dict[str, Callable[[Numeric, Numeric, float], tuple[Numeric, Numeric]]] = {
     "wilson": lambda hits, trials, level: find_wilson_ends(hits, trials, z_value(level)),
     "clopper_pearson": lambda hits, trials, level: compute_beta_limits(
-        hits, trials, tail=(1 - level) / 2, prior_hits=0.0
+        hits, trials, tail_probability=(1 - level) / 2, prior_hits=0.0
     ),
     "jeffreys": lambda hits, trials, level: compute_beta_limits(
-        hits, trials, tail=(1 - level) / 2, prior_hits=0.5
+        hits, trials, tail_probability=(1 - level) / 2, prior_hits=0.5
     ),
     "hoeffding": _hoeffding_limits,
 }

@@ -140,8 +140,8 @@ def _solve_by_halving(rate: Any, delta: float, confidence: float, method: str) -
     max_ratio = (1 + delta) / (1 - delta)
 
     def is_enough(n_trials: Any) -> Any:
-        low_sizes, high_sizes = compute_limits(rate * n_trials, n_trials, confidence, method)
-        return high_sizes <= max_ratio * low_sizes
+        low_hits, high_hits = compute_limits(rate * n_trials, n_trials, confidence, method)
+        return high_hits <= max_ratio * low_hits
 
     low_sizes, high_sizes = np.ones_like(rate), np.full_like(rate, 2.0)
     while not (are_enough := is_enough(high_sizes)).all():
@@ -164,8 +164,8 @@ def _wilson_size(rate: Any, delta: float, confidence: float) -> Any:
     root = (kappa**2 + (1 - delta_squared) * delta_squared * rate**2) ** 0.5
     # u = 2 (root - kappa) / (1 - delta**2). If kappa > 0 the difference would cancel, so
     # numerator and denominator are multiplied by root + kappa.
-    u_without_loss = 2 * delta_squared * rate**2 / (root + kappa)
-    u = choose_where(kappa > 0, u_without_loss, (root - kappa) * (2 / (1 - delta_squared)))
+    stable_u = 2 * delta_squared * rate**2 / (root + kappa)
+    u = choose_where(kappa > 0, stable_u, (root - kappa) * (2 / (1 - delta_squared)))
     return z_value(confidence) ** 2 / u
 
 
@@ -190,10 +190,10 @@ class SizeOptions(NamedTuple):
 
     delta: float
     confidence: float
-    rate: RateMethod
+    rate_method: RateMethod
     assurance: float
-    relative: bool  # whether `delta` is a share of the precision
-    at_eta: bool  # whether the band is at one prevalence, and rows have it
+    is_relative: bool  # whether `delta` is a share of the precision
+    is_at_eta: bool  # whether the band is at one prevalence, and rows have it
 
 
 def read_size_options(
@@ -213,64 +213,76 @@ def read_size_options(
     return SizeOptions(
         delta,
         confidence=interval_options.level,
-        rate=interval_options.rate,
+        rate_method=interval_options.rate,
         assurance=assurance,
-        relative=relative,
-        at_eta=at_eta,
+        is_relative=relative,
+        is_at_eta=at_eta,
     )
 
 
-def add_needed_sizes(rates: F, options: SizeOptions, *, has_numbers: bool) -> F:
+def add_needed_sizes(rate_rows: F, size_options: SizeOptions, *, has_numbers: bool) -> F:
     """Add SIZES_NEEDED, each or null, to rows of recall and fpr, and of `n_pos` and `n_neg`.
 
     These are numbers of examples if `has_numbers`, and otherwise sums of weights.
     """
     # Only the proportion of these sizes matters. Those of beta quantiles are near Wilson's.
-    method: SizeMethod = "hoeffding" if options.rate == "hoeffding" else "wilson"
-    rates = rates.with_columns(
-        sample_size(pl.col(rate), options.delta, options.confidence, method).alias(_name(rate, "alone"))
-        for rate in _RATES
+    method: SizeMethod = "hoeffding" if size_options.rate_method == "hoeffding" else "wilson"
+    rate_rows = rate_rows.with_columns(
+        sample_size(pl.col(rate_name), size_options.delta, size_options.confidence, method).alias(
+            _name(rate_name, "alone")
+        )
+        for rate_name in _RATES
     )
-    max_log_width = pl.lit(math.log(options.delta))
-    if options.relative:
+    max_log_width = pl.lit(math.log(size_options.delta))
+    if size_options.is_relative:
         false_per_hit = pl.col("fpr") * ((1 - pl.col("eta")) / pl.col("eta")) / pl.col("recall")
         # Of delta times precision, which is 1 / (1 + fpr (1 - eta) / (recall eta)).
         max_log_width = max_log_width - (1 + false_per_hit).log()
-    rates = rates.with_columns(max_log_width.alias(_MAX_LOG_WIDTH))
+    rate_rows = rate_rows.with_columns(max_log_width.alias(_MAX_LOG_WIDTH))
     # One search for both sizes, and one for each class beside the number of the other that is there.
     search_numbers = [0, *(_SEARCH_OF_KEPT.values() if has_numbers else ())]
-    rates = rates.with_columns(pl.lit(search_numbers).alias(_SEARCH))
-    rates = rates.explode(_SEARCH, empty_as_null=False)
-    sizes: dict[str, pl.Expr] = {}
-    are_known = pl.lit(True)
-    for rate, count in _COUNT_OF_RATE.items():
-        size_alone = pl.col(_name(rate, "alone"))
-        is_kept = pl.col(_SEARCH) == _SEARCH_OF_KEPT[rate]
-        kept_size = pl.when(is_kept).then(pl.col(count).cast(pl.Float64))
-        sizes[rate] = kept_size.otherwise(size_alone * pl.col(_ENOUGH_LOG).exp())
-        are_known &= size_alone.is_not_null()
-    rates = _find_factor(rates, options, sizes)
+    rate_rows = rate_rows.with_columns(pl.lit(search_numbers).alias(_SEARCH))
+    rate_rows = rate_rows.explode(_SEARCH, empty_as_null=False)
+    size_of_rate: dict[str, pl.Expr] = {}
+    is_known = pl.lit(True)
+    for rate_name, count_column in _COUNT_OF_RATE.items():
+        size_alone = pl.col(_name(rate_name, "alone"))
+        is_kept = pl.col(_SEARCH) == _SEARCH_OF_KEPT[rate_name]
+        kept_size = pl.when(is_kept).then(pl.col(count_column).cast(pl.Float64))
+        size_of_rate[rate_name] = kept_size.otherwise(size_alone * pl.col(_ENOUGH_LOG).exp())
+        is_known &= size_alone.is_not_null()
+    rate_rows = _find_factor(rate_rows, size_options, size_of_rate)
     size_exprs: dict[str, pl.Expr] = {}
-    for (rate, count), kept_rate in zip(_COUNT_OF_RATE.items(), reversed(_RATES), strict=True):
-        size_exprs[f"{count}_needed"] = pl.when(are_known).then(sizes[rate].ceil())
-        is_found = are_known & (pl.col(_ENOUGH_LOG) < _GREATEST_LOG)
-        size_beside = pl.when(is_found).then(sizes[rate].ceil()).shift(-_SEARCH_OF_KEPT[kept_rate])
-        size_exprs[f"{count}_beside"] = size_beside if has_numbers else pl.lit(None, dtype=pl.Float64)
-    return rates.with_columns(**size_exprs).filter(pl.col(_SEARCH) == 0)
+    for (rate_name, count_column), kept_rate in zip(
+        _COUNT_OF_RATE.items(), reversed(_RATES), strict=True
+    ):
+        size_exprs[f"{count_column}_needed"] = pl.when(is_known).then(size_of_rate[rate_name].ceil())
+        is_found = is_known & (pl.col(_ENOUGH_LOG) < _GREATEST_LOG)
+        size_beside = (
+            pl.when(is_found).then(size_of_rate[rate_name].ceil()).shift(-_SEARCH_OF_KEPT[kept_rate])
+        )
+        size_exprs[f"{count_column}_beside"] = (
+            size_beside if has_numbers else pl.lit(None, dtype=pl.Float64)
+        )
+    return rate_rows.with_columns(**size_exprs).filter(pl.col(_SEARCH) == 0)
 
 
-def _find_factor(rates: F, options: SizeOptions, sizes: Mapping[str, pl.Expr]) -> F:
-    """Return the rows with the logarithm of the least factor that is enough, as `sizes` read it."""
+def _find_factor(rate_rows: F, size_options: SizeOptions, size_of_rate: Mapping[str, pl.Expr]) -> F:
+    """Return the rows with the logarithm of the least factor that is enough, as the sizes read it."""
     # The search for the logarithm of the factor begins 24 below the greatest one.
-    rates = rates.with_row_index(_ROW_NUMBER)
-    rates = rates.with_columns(pl.lit(_GREATEST_LOG).alias(_ENOUGH_LOG))
+    rate_rows = rate_rows.with_row_index(_ROW_NUMBER)
+    rate_rows = rate_rows.with_columns(pl.lit(_GREATEST_LOG).alias(_ENOUGH_LOG))
     # Each round binds its values as columns: the tree of one expression would be too large. It is three
     # halvings, for which it tries all their places, on a row each: a short plan is made sooner.
-    for step in (24.0 / 8**number for number in range(1, 13)):
-        rates = rates.with_columns(_EIGHT_STEPS).explode(_N_STEPS, empty_as_null=False)
-        rates = rates.with_columns(pl.col(_ENOUGH_LOG) - pl.col(_N_STEPS) * step)
-        rates = rates.with_columns(sizes[rate].alias(_name(rate, "size")) for rate in _RATES)
-        rates = _add_log_widths(_add_limits(rates, options), is_at_eta=options.at_eta)
+    for step in (24.0 / 8**round_number for round_number in range(1, 13)):
+        rate_rows = rate_rows.with_columns(_EIGHT_STEPS).explode(_N_STEPS, empty_as_null=False)
+        rate_rows = rate_rows.with_columns(pl.col(_ENOUGH_LOG) - pl.col(_N_STEPS) * step)
+        rate_rows = rate_rows.with_columns(
+            size_of_rate[rate_name].alias(_name(rate_name, "size")) for rate_name in _RATES
+        )
+        rate_rows = _add_log_widths(
+            _add_limits(rate_rows, size_options), is_at_eta=size_options.is_at_eta
+        )
         log_width, *moved_widths = (pl.col(_name(*moves, "log_width")) for moves in _MOVES_OF_RATES)
         recall_growth, fpr_growth = (
             pl.max_horizontal(fewer - log_width, more - log_width).clip(0.0)
@@ -281,21 +293,21 @@ def _find_factor(rates: F, options: SizeOptions, sizes: Mapping[str, pl.Expr]) -
         is_narrow = (assured_width <= pl.col(_MAX_LOG_WIDTH)) & assured_width.is_not_nan()
         is_enough = (log_width == -math.inf) | is_narrow
         enough_bits = is_enough.fill_null(value=False).cast(pl.Int64) * 2 ** pl.col(_N_STEPS)
-        rates = rates.with_columns(enough_bits.sum().over(_ROW_NUMBER).alias(_ENOUGH_BITS))
+        rate_rows = rate_rows.with_columns(enough_bits.sum().over(_ROW_NUMBER).alias(_ENOUGH_BITS))
         n_steps = pl.lit(0)
         for half in (4, 2, 1):
             n_steps = n_steps + (pl.col(_ENOUGH_BITS) // 2 ** (n_steps + half)) % 2 * half
-        rates = rates.filter(pl.col(_N_STEPS) == n_steps)
-    return rates
+        rate_rows = rate_rows.filter(pl.col(_N_STEPS) == n_steps)
+    return rate_rows
 
 
-def _name(*parts: str) -> str:
-    return RESERVED + "_".join(parts)
+def _name(*name_parts: str) -> str:
+    return RESERVED + "_".join(name_parts)
 
 
-def _add_limits(rates: F, options: SizeOptions) -> F:
+def _add_limits(rate_rows: F, size_options: SizeOptions) -> F:
     """Add the ends of the intervals of both rates at their expected numbers, below and above them."""
-    z = normal_quantile(options.assurance)
+    z = normal_quantile(size_options.assurance)
     hit_exprs: dict[str, pl.Expr] = {}
     for rate_name in _RATES:
         share, size = pl.col(rate_name), pl.col(_name(rate_name, "size"))
@@ -307,25 +319,27 @@ def _add_limits(rates: F, options: SizeOptions) -> F:
             _name(rate_name, move_name): moved_hits
             for move_name, moved_hits in zip(_MOVE_NAMES, hits_of_moves, strict=True)
         }
-    rates = rates.with_columns(**hit_exprs)
-    column_of_name: dict[str, pl.Expr | pl.Series] = {}
+    rate_rows = rate_rows.with_columns(**hit_exprs)
+    limit_of_column: dict[str, pl.Expr | pl.Series] = {}
     for rate_name, move_name in product(_RATES, _MOVE_NAMES):
         hits_column, size_column = _name(rate_name, move_name), _name(rate_name, "size")
         end_columns = (_name(rate_name, move_name, "low"), _name(rate_name, move_name, "high"))
         compute_ends = partial(compute_limits, is_recall=rate_name == "recall")
         interval_ends: Iterable[pl.Expr | pl.Series]
-        if options.rate in BETA_METHODS and isinstance(rates, pl.DataFrame):
-            hit_array, size_array = rates[hits_column].to_numpy(), rates[size_column].to_numpy()
-            end_arrays = compute_ends(hit_array, size_array, options.confidence, options.rate)
+        if size_options.rate_method in BETA_METHODS and isinstance(rate_rows, pl.DataFrame):
+            hit_array, size_array = rate_rows[hits_column].to_numpy(), rate_rows[size_column].to_numpy()
+            end_arrays = compute_ends(
+                hit_array, size_array, size_options.confidence, size_options.rate_method
+            )
             interval_ends = (pl.Series(end).fill_nan(None) for end in end_arrays)
         else:
             count_exprs = pl.col(hits_column), pl.col(size_column)
-            interval_ends = compute_ends(*count_exprs, options.confidence, options.rate)
-        column_of_name |= dict(zip(end_columns, interval_ends, strict=True))
-    return rates.with_columns(**column_of_name)
+            interval_ends = compute_ends(*count_exprs, size_options.confidence, size_options.rate_method)
+        limit_of_column |= dict(zip(end_columns, interval_ends, strict=True))
+    return rate_rows.with_columns(**limit_of_column)
 
 
-def _add_log_widths(rates: F, *, is_at_eta: bool) -> F:
+def _add_log_widths(rate_rows: F, *, is_at_eta: bool) -> F:
     """Add the logarithms of the widths of the band of precision, at eta or where it is widest."""
     ratio_exprs: dict[str, pl.Expr] = {}
     width_exprs: dict[str, pl.Expr] = {}
@@ -333,24 +347,32 @@ def _add_log_widths(rates: F, *, is_at_eta: bool) -> F:
     for recall_move, fpr_move in _MOVES_OF_RATES:
         # The ends of the ratio recall / fpr, by distances in quadrature.
         recall, fpr = (
-            pl.col(_name(rate, move)) / pl.col(_name(rate, "size"))
-            for rate, move in zip(_RATES, (recall_move, fpr_move), strict=True)
+            pl.col(_name(rate_name, move)) / pl.col(_name(rate_name, "size"))
+            for rate_name, move in zip(_RATES, (recall_move, fpr_move), strict=True)
         )
         recall_low, recall_high = (pl.col(_name("recall", recall_move, end)) for end in ("low", "high"))
         fpr_low, fpr_high = (pl.col(_name("fpr", fpr_move, end)) for end in ("low", "high"))
-        down = ((recall / recall_low).log() ** 2 + (fpr_high / fpr).log() ** 2).sqrt()
-        up = ((recall_high / recall).log() ** 2 + (fpr / fpr_low).log() ** 2).sqrt()
+        distance_below = ((recall / recall_low).log() ** 2 + (fpr_high / fpr).log() ** 2).sqrt()
+        distance_above = ((recall_high / recall).log() ** 2 + (fpr / fpr_low).log() ** 2).sqrt()
         # Where nothing is found the ratio is 0 or infinite, and the corner takes the place of the end.
-        is_bare = (recall == 0) | (fpr == 0)
-        low = pl.when(is_bare).then(recall_low / fpr_high).otherwise(recall / fpr * (-down).exp())
-        high = pl.when(is_bare).then(recall_high / fpr_low).otherwise(recall / fpr * up.exp())
-        low_name, high_name = (_name(recall_move, fpr_move, end) for end in ("low", "high"))
-        ratio_exprs |= {low_name: low, high_name: high}
-        low, high = pl.col(low_name), pl.col(high_name)
+        has_zero_rate = (recall == 0) | (fpr == 0)
+        low = (
+            pl.when(has_zero_rate)
+            .then(recall_low / fpr_high)
+            .otherwise(recall / fpr * (-distance_below).exp())
+        )
+        high = (
+            pl.when(has_zero_rate)
+            .then(recall_high / fpr_low)
+            .otherwise(recall / fpr * distance_above.exp())
+        )
+        low_column, high_column = (_name(recall_move, fpr_move, end) for end in ("low", "high"))
+        ratio_exprs |= {low_column: low, high_column: high}
+        low, high = pl.col(low_column), pl.col(high_column)
         if is_at_eta:
             width = 1 / (1 + 1 / (high * odds)) - 1 / (1 + 1 / (low * odds))
         else:
             root = (low / high).sqrt()  # of L / U, since U may be infinite
             width = (1 - root) / (1 + root)
         width_exprs[_name(recall_move, fpr_move, "log_width")] = width.log()
-    return rates.with_columns(**ratio_exprs).with_columns(**width_exprs)
+    return rate_rows.with_columns(**ratio_exprs).with_columns(**width_exprs)

@@ -380,7 +380,7 @@ def _add_limit_squares(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
         limits = compute_beta_limits(
             distinct_counts[hits_column].to_numpy(),
             distinct_counts[size_column].to_numpy(),
-            tail=alpha,
+            tail_probability=alpha,
             prior_hits=0.0,
         )
         class_rate = (pl.col(hits_column) / pl.col(size_column)).fill_nan(0.0).alias(rate_column)

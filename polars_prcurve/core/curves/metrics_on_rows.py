@@ -59,7 +59,7 @@ def fit_bands(
     if not grid.may_hold_own or is_field(table):
         return bands
     has_own_alone, is_known = not grid.holds_others, grid.holds_own is not None
-    return bands.carry_counts(metrics, are_all=has_own_alone, is_known=is_known)
+    return bands.carry_counts(metrics, are_all_counted=has_own_alone, is_known=is_known)
 
 
 def add_metrics(

@@ -153,7 +153,7 @@ def list_shown_metrics(
     names = {metric.name for metric in metrics}
     shown = [*metrics, *(metric for metric in _SHOWN if metric.name not in names), *shares]
     sought_metrics = {target.kind.metric for target in targets if target.kind is not None}
-    if bands.band != "mover" or not sought_metrics:
+    if bands.band_kind != "mover" or not sought_metrics:
         return shown
     sought_metrics -= {*shown}
     ordered = sorted(sought_metrics, key=lambda metric: metric.name)
@@ -232,7 +232,7 @@ def _add_certainty(
         return scale_limit(name, limit, is_upper=kind.is_at_most, unit=unit)
 
     no_number = pl.lit(None, dtype=pl.Float64)
-    words = kind_of_word if bands.band == "mover" else ()
+    words = kind_of_word if bands.band_kind == "mover" else ()
     exprs_of_word = {word: scale_target(kind_of_word[word]) for word in words}
     scaled_columns = {
         name: pick_by_target(

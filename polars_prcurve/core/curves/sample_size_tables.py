@@ -25,19 +25,19 @@ RESOLUTION_COLUMNS = (*_COUNTED_COLUMNS, "eta")  # of `sample_size(solve_for="et
 
 
 def build_sample_size_table(
-    table: ResolvedTable, grid: EtaTable | None, targets: Sequence[Target], options: SizeOptions
+    table: ResolvedTable, grid: EtaTable | None, targets: Sequence[Target], size_options: SizeOptions
 ) -> pl.LazyFrame:
     """Return the result of `sample_size`: `by`, (eta), then SAMPLE_SIZE_COLUMNS, one row per target."""
     eta_columns = [] if grid is None else ["eta", *grid.carried_columns]
     check_result_columns(table, grid or _ANY_ETA, [*eta_columns[:1], *SAMPLE_SIZE_COLUMNS])
     points = build_counted_points(table, targets, grid=grid or _ANY_ETA)
     has_numbers = isinstance(table, RateTable) or table.count_dtype == pl.Int64
-    if options.rate in BETA_METHODS or table.is_in_memory:
+    if size_options.rate_method in BETA_METHODS or table.is_in_memory:
         # In memory, because Polars takes longer to read a query of all halvings than to run them.
-        collected_points = table.collect(points, f'rate="{options.rate}"')
-        points = add_needed_sizes(collected_points, options, has_numbers=has_numbers).lazy()
+        collected_points = table.collect(points, f'rate="{size_options.rate_method}"')
+        points = add_needed_sizes(collected_points, size_options, has_numbers=has_numbers).lazy()
     else:
-        points = add_needed_sizes(points, options, has_numbers=has_numbers)
+        points = add_needed_sizes(points, size_options, has_numbers=has_numbers)
     return points.select(*table.by, *eta_columns, *SAMPLE_SIZE_COLUMNS)
 
 

@@ -209,14 +209,16 @@ def widen_intervals(
     scaled_value, scaled_low, scaled_high = map(pl.col, (_SCALED_VALUE, _SCALED_LOW, _SCALED_HIGH))
     scaled_ends = {
         "low": scaled_value
-        - combine_distances([scaled_value - scaled_low, distance_below], shared=shared_errors),
+        - combine_distances([scaled_value - scaled_low, distance_below], shared_errors=shared_errors),
         "high": scaled_value
-        + combine_distances([scaled_high - scaled_value, distance_above], shared=shared_errors),
+        + combine_distances([scaled_high - scaled_value, distance_above], shared_errors=shared_errors),
     }
     # A value at a bound is infinitely far on the scale: its ends are the outermost of `interval_ends`.
     is_inside = scaled_value.is_finite()
     error = pl.col(f"{name}_standard_error")
-    changed_exprs = {"standard_error": combine_distances([error, error_distance], shared=shared_errors)}
+    changed_exprs = {
+        "standard_error": combine_distances([error, error_distance], shared_errors=shared_errors)
+    }
     outermost_functions = pl.min_horizontal, pl.max_horizontal
     for (side, scaled_end), side_ends, find_outermost in zip(
         scaled_ends.items(), zip(*interval_ends, strict=True), outermost_functions, strict=True
