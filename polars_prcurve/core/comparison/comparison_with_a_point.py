@@ -221,8 +221,10 @@ def _add_errors_left(paired_rows: pl.LazyFrame, pair_keys: Sequence[str], z: flo
     paired_rows = paired_rows.with_columns(
         errors=n_errors, is_first=is_first, own=own_hits / own_size, other=other_hits / other_size
     )
-    pooled = (own_hits + other_hits) / (own_size + other_size)
-    gap_error = (pooled * (1 - pooled) * (1 / own_size + 1 / other_size)).sqrt()
+    pooled_compared_rate = (own_hits + other_hits) / (own_size + other_size)
+    gap_error = (
+        pooled_compared_rate * (1 - pooled_compared_rate) * (1 / own_size + 1 / other_size)
+    ).sqrt()
     gap = (pl.col("own") - pl.col("other")).abs()
     n_gap_errors = pl.when(gap == 0).then(0.0).otherwise(gap / gap_error)
     # Both terms are squares of normal variables; the least sum of a row is that of the p-value.

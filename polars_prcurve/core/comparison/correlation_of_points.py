@@ -103,25 +103,27 @@ def _add_moves(
     end_exprs: dict[str, pl.Expr] = {}
     move_exprs: dict[str, pl.Expr] = {}
     for side in SIDES:
-        middle_of_name = {
+        estimate_of_name = {
             class_name: pl.col(side + rate) for class_name, rate in _RATE_COLUMNS.items()
         } | {"eta": eta}
         for class_name in AMOUNTS:
-            variance = middle_of_name[class_name] * (1 - middle_of_name[class_name])
+            variance = estimate_of_name[class_name] * (1 - estimate_of_name[class_name])
             error = (variance / repeat_in_rows(pl.col(ALL_PREFIX + class_name) + 1, variance)).sqrt()
             end_exprs |= {
-                f"{side}{class_name}_{sign}": middle_of_name[class_name] + sign * error
+                f"{side}{class_name}_{sign}": estimate_of_name[class_name] + sign * error
                 for sign in (-0.5, 0.5)
             }
             low_value, high_value = (
-                evaluate(middle_of_name | {class_name: pl.col(f"{side}{class_name}_{sign}")})
+                evaluate(estimate_of_name | {class_name: pl.col(f"{side}{class_name}_{sign}")})
                 for sign in (-0.5, 0.5)
             )
             move_exprs[side + _MOVE_COLUMNS[class_name]] = (high_value - low_value).abs()
         if has_counted_eta:
             # The logit of eta, less and plus half its error.
             eta_ends = (1 / (1 + (sign * eta_error / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
-            low_value, high_value = (evaluate(middle_of_name | {"eta": eta_end}) for eta_end in eta_ends)
+            low_value, high_value = (
+                evaluate(estimate_of_name | {"eta": eta_end}) for eta_end in eta_ends
+            )
             move_exprs[side + MOVE_NAMES["eta"]] = (
                 pl.when(eta_error > 0).then(high_value - low_value).otherwise(0.0)
             )

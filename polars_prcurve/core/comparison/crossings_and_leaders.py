@@ -147,11 +147,11 @@ class ModelScores:
         assert self.point_metric is not None
         assert self.point_metric.ties is not None
         root_tuples: list[tuple[int, float, bool, bool]] = []
-        for pair_number, pair_models in enumerate(
+        for pair_number, pair_model_numbers in enumerate(
             zip(first_model_numbers, second_model_numbers, strict=True)
         ):
             odds_of_ties = self.point_metric.ties(
-                *(Point(*self.points[model_number]) for model_number in pair_models)
+                *(Point(*self.points[model_number]) for model_number in pair_model_numbers)
             )
             solution_logits = {math.log(odds) for odds in odds_of_ties if 0 < odds < math.inf}
             stretch_ends = [
@@ -161,10 +161,10 @@ class ModelScores:
             ]
             # At some solutions of the equation the scores only touch. So the scores are compared in
             # the middle between each two solutions.
-            middles = (np.array(stretch_ends[:-1]) + stretch_ends[1:]) / 2
+            middle_logits = (np.array(stretch_ends[:-1]) + stretch_ends[1:]) / 2
             scores_at_middles = [
-                self.score_at(np.full(len(middles), model_number), middles)
-                for model_number in pair_models
+                self.score_at(np.full(len(middle_logits), model_number), middle_logits)
+                for model_number in pair_model_numbers
             ]
             signs = np.sign(scores_at_middles[0] - scores_at_middles[1])
             for logit, sign_below, sign_above in zip(stretch_ends[1:-1], signs, signs[1:], strict=False):
@@ -195,7 +195,7 @@ def _collect_model_scores(
     if isinstance(metric, CurveMetric):
         curves = collect_curves(table, [metric])
         model_rows = table.collect(curves.groups, "", n_etas=1)
-        [name] = metrics_by_name = number_metrics([find_none_as_zero(metric)])
+        [value_name] = metrics_by_name = number_metrics([find_none_as_zero(metric)])
 
         def score_curves(model_numbers: Indices, logits: Floats) -> Floats:
             sort_order = np.lexsort((logits, model_numbers))  # the order of pairs, as they come back
@@ -204,9 +204,9 @@ def _collect_model_scores(
             populations = curves.build_populations(EtaTable(eta_rows, {Group.NUMBER: pl.UInt32()}))
             populations = populations.filter(pl.col(Population.HAS_ETA_ROW).is_not_null())
             query = curves.compute_values(populations, metrics_by_name).sort(Population.NUMBER)
-            most_etas = int(np.bincount(model_numbers).max(initial=0))
-            value_rows = table.collect(query.select(name), "", n_etas=most_etas)
-            return (value_rows[name].fill_null(math.nan).to_numpy() * sign)[np.argsort(sort_order)]
+            max_n_etas = int(np.bincount(model_numbers).max(initial=0))
+            value_rows = table.collect(query.select(value_name), "", n_etas=max_n_etas)
+            return (value_rows[value_name].fill_null(math.nan).to_numpy() * sign)[np.argsort(sort_order)]
 
         model_index = ModelIndex(model_rows.select(*table.by))
         return ModelScores(model_index, score_curves, sign, eta_ends, term_size)

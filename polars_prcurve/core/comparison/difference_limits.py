@@ -29,7 +29,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.comparison import average_precision_differences as ap_differences
-from polars_prcurve.core.comparison.model_pairs import SIDES, Adjust
+from polars_prcurve.core.comparison.model_pairs import SIDES, Adjust, Comparison
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.estimates import cut_to_ranges
 from polars_prcurve.core.confidence.rate_intervals import z_value
@@ -73,7 +73,7 @@ _MOST_DEVIATIONS, _N_STEPS = 12.0, 9
 """Where the search for a p-value ends, at 3e-33, and its steps, after which six digits are right."""
 
 
-class Level(NamedTuple):
+class AdjustedLevel(NamedTuple):
     """The level of intervals, and for how many pairs at once it holds."""
 
     confidence: float
@@ -110,21 +110,30 @@ class Level(NamedTuple):
         return differences
 
 
+def adjust_level(comparison: Comparison, family_columns: Sequence[str]) -> AdjustedLevel:
+    """Return the level of a comparison, for the pairs that share values of these columns."""
+    return AdjustedLevel(comparison.interval_options.level, comparison.adjust, family_columns)
+
+
 def add_limits(
     differences: pl.LazyFrame,
     metrics_by_name: Mapping[str, CurveMetric],
-    level: Level,
+    adjusted_level: AdjustedLevel,
     *,
     has_freedom: bool,
     may_rank_alike: bool,
 ) -> pl.LazyFrame:
     """Add `<name>_low`, `_high` and `_p_value`, small just where they leave out 0, and `_p_adjusted`."""
-    differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics_by_name])
+    differences = adjusted_level.add_quantile(
+        differences, [f"{name}_difference" for name in metrics_by_name]
+    )
     for name, metric in metrics_by_name.items():
         freedom = pl.col(f"{name}_freedom") if has_freedom else None
         is_known = pl.col(f"{name}_standard_error").is_not_null()
         is_varying = pl.col(f"{name}_standard_error") > 0
-        differences, (low, high) = _find_limits(differences, name, metric, level.n_deviations, freedom)
+        differences, (low, high) = _find_limits(
+            differences, name, metric, adjusted_level.n_deviations, freedom
+        )
         if counts_unseen(metric) and may_rank_alike:  # where models rank alike, these limits are nearer
             n_deviations = pl.col(_STRETCHED_DEVIATIONS)
             differences = ap_differences.add_least_leads(differences, name, n_deviations)
@@ -144,21 +153,21 @@ def add_limits(
             z = _count_deviations(name, freedom)
         p_value = pl.when(is_varying).then(normal.normal_cdf(-z) * 2)
         differences = differences.with_columns(p_value.alias(f"{name}_p_value"))
-        if level.adjust is not None:
-            p_adjusted = adjust_p_values(pl.col(f"{name}_p_value"), level.family_columns)
+        if adjusted_level.adjust is not None:
+            p_adjusted = adjust_p_values(pl.col(f"{name}_p_value"), adjusted_level.family_columns)
             differences = differences.with_columns(p_adjusted.alias(f"{name}_p_adjusted"))
     return differences
 
 
 def stretch_limits(
-    differences: pl.LazyFrame, metrics_by_name: Mapping[str, CurveMetric], level: Level
+    differences: pl.LazyFrame, metrics_by_name: Mapping[str, CurveMetric], adjusted_level: AdjustedLevel
 ) -> pl.LazyFrame:
     """Stretch limits of replicates as normal ones would be, to no fewer deviations than requested."""
-    stretch_factor = level.n_deviations * (1 / z_value(level.confidence))
+    stretch_factor = adjusted_level.n_deviations * (1 / z_value(adjusted_level.confidence))
     limit_exprs: dict[str, pl.Expr] = {}
     for name in metrics_by_name:
         difference, low, high = (pl.col(f"{name}_{kind}") for kind in ("difference", "low", "high"))
-        half_width = level.n_deviations * pl.col(f"{name}_standard_error")
+        half_width = adjusted_level.n_deviations * pl.col(f"{name}_standard_error")
         when_has_limits = pl.when(low.is_not_null() & high.is_not_null())
         low_end = pl.min_horizontal(
             difference + (low - difference) * stretch_factor, difference - half_width
@@ -171,7 +180,9 @@ def stretch_limits(
             f"{name}_high": when_has_limits.then(high_end),
         }
         limit_exprs[f"{name}_p_adjusted"] = pl.lit(None, dtype=pl.Float64)
-    differences = level.add_quantile(differences, [f"{name}_difference" for name in metrics_by_name])
+    differences = adjusted_level.add_quantile(
+        differences, [f"{name}_difference" for name in metrics_by_name]
+    )
     return differences.with_columns(**limit_exprs)
 
 
@@ -324,7 +335,7 @@ def _add_least_lead(search_rows: pl.LazyFrame, name: str, lead_column: str) -> p
 def add_flags(
     differences: pl.LazyFrame,
     metrics_by_name: Mapping[str, CurveMetric],
-    level: Level,
+    adjusted_level: AdjustedLevel,
     *,
     has_freedom: bool,
 ) -> pl.LazyFrame:
@@ -340,7 +351,7 @@ def add_flags(
             is_relied_upon = error > 0
         else:
             freedom = pl.col(f"{name}_freedom") if has_freedom else None
-            half_width = _stretch(level.n_deviations, freedom) * error
+            half_width = _stretch(adjusted_level.n_deviations, freedom) * error
             is_relied_upon = doubt.is_null() | ((difference.abs() >= 2 * half_width) & (error > 0))
         flag_exprs[f"{name}_{DOUBT}"] = doubt_missing_ends(doubt, [f"{name}_low", f"{name}_high"])
         is_significant = judge_sign(low, high, is_relied_upon & ~has_few_examples)

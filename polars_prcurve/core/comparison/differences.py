@@ -42,9 +42,9 @@ _STEP_NUMBER, _ROW_NUMBER, _FARTHEST_ROW = (f"{RESERVED}{name}" for name in ("st
 
 
 def build_compare_table(
-    comparison: Comparison, metrics: Any, targets: Sequence[Target], *, worst: bool
+    comparison: Comparison, metrics: Any, targets: Sequence[Target], *, worst_only: bool
 ) -> pl.LazyFrame:
-    """Return the result of `compare`; with `worst`, of the best and the worst model of a group alone."""
+    """Return the result of `compare`; or of the best and the worst model of a group alone."""
     target = targets[0] if targets else None
     if isinstance(comparison.table, RateTable):
         if not comparison.table.has_counts:
@@ -73,7 +73,7 @@ def build_compare_table(
     differences = build_differences(
         comparison._replace(metrics=compared_metrics, target=target, grid=grid)
     )
-    if not worst:
+    if not worst_only:
         return differences
     # Metrics without a direction have no best model, which is an error here.
     sign_of_metric = {metric.name: direction_sign(metric) for metric in compared_metrics}

@@ -79,24 +79,24 @@ def subtract_curve_metrics(comparison: Comparison) -> tuple[pl.LazyFrame, pl.Laz
     differences = subtract_models(model_curves, model_values)
     family_columns = [BASE_GROUP, ETA_NUMBER]
     metrics_by_name, has_freedom = model_curves.metrics_by_name, model_curves.has_freedom
-    level = difference_limits.Level(comparison.interval_options.level, comparison.adjust, family_columns)
+    adjusted_level = difference_limits.adjust_level(comparison, family_columns)
     if comparison.pairing == "apart" or has_analytic_errors:
-        differences = _carry_eta_errors(differences, model_curves, level.confidence)
+        differences = _carry_eta_errors(differences, model_curves, adjusted_level.confidence)
         differences = difference_limits.add_limits(
             differences,
             metrics_by_name,
-            level,
+            adjusted_level,
             has_freedom=has_freedom,
             may_rank_alike=model_curves.may_rank_alike,
         )
     elif comparison.adjust is not None:
-        differences = difference_limits.stretch_limits(differences, metrics_by_name, level)
+        differences = difference_limits.stretch_limits(differences, metrics_by_name, adjusted_level)
     smaller_class_size = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(
         difference_limits.LEAST_SIZE
     )
     differences = differences.with_columns(smaller_class_size)
     differences = difference_limits.add_flags(
-        differences, metrics_by_name, level, has_freedom=has_freedom
+        differences, metrics_by_name, adjusted_level, has_freedom=has_freedom
     )
     result_endings = set(model_pairs.list_compare_columns(comparison.adjust))
     result_endings -= {"eta", "metric", "model_a", "model_b"}

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.comparison.difference_limits import (
-    Level,
+    AdjustedLevel,
     adjust_p_values,
     cut_to_range,
     judge_sign,
@@ -116,9 +116,9 @@ def build_mean_differences(
     }
     differences = _subtract_values(table, grid, model_values, mean_groups, outer_dtypes)
     step_columns = list_row_keys({}, grid)
-    level = Level(confidence, adjust, [*outer_dtypes, *step_columns])
-    differences = level.add_quantile(differences, ["difference"])
-    differences = add_intervals(differences, "difference", level.n_deviations, mean_groups)
+    adjusted_level = AdjustedLevel(confidence, adjust, [*outer_dtypes, *step_columns])
+    differences = adjusted_level.add_quantile(differences, ["difference"])
+    differences = add_intervals(differences, "difference", adjusted_level.n_deviations, mean_groups)
     difference, error = pl.col("difference"), pl.col(STANDARD_ERROR)
     differences = add_student_share(differences, difference / error, FREEDOM, "p_value")
     is_decisive = (difference.abs() >= pl.col("high") - pl.col("low")) & (error > 0)
@@ -128,7 +128,7 @@ def build_mean_differences(
         pl.when(error.is_not_null()).then(is_certain).alias("significant"),
     )
     if adjust is not None:
-        p_adjusted = adjust_p_values(pl.col("p_value"), level.family_columns)
+        p_adjusted = adjust_p_values(pl.col("p_value"), adjusted_level.family_columns)
         differences = differences.with_columns(p_adjusted.alias("p_adjusted"))
     sort_columns = [*outer_dtypes, "eta", Population.ETA_ROW, Population.COPY, "model_a", "model_b"]
     differences = cut_to_range(differences, metrics).sort(sort_columns)

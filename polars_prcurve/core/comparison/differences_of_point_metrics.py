@@ -85,8 +85,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     is_paired = comparison.pairing != "apart" and not comparison.table.sample.joins_rows
     has_moving_threshold = cast("Target", comparison.target).is_found_in_sample
     step_dtypes = {ETA_NUMBER: pl.UInt32(), METRIC_NUMBER: pl.Int64()}
-    family_columns = [BASE_GROUP, *step_dtypes]
-    level = difference_limits.Level(comparison.interval_options.level, comparison.adjust, family_columns)
+    adjusted_level = difference_limits.adjust_level(comparison, [BASE_GROUP, *step_dtypes])
     by = comparison.table.group_columns
     point_rows = _number_points(comparison, metrics, by, has_moving_threshold=has_moving_threshold)
     has_counted_eta = comparison.grid.may_hold_own and not of_table.is_field(comparison.table)
@@ -98,7 +97,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     side_group_columns = [side + Group.NUMBER for side in SIDES]
     point_pairs = _join_points(comparison, point_rows, step_dtypes, move_columns)
     point_pairs = point_pairs.sort(BASE_GROUP, *step_dtypes, *side_group_columns)
-    point_pairs = level.add_quantile(point_pairs, ["difference"])
+    point_pairs = adjusted_level.add_quantile(point_pairs, ["difference"])
     correlation = None
     # What two models share at given thresholds cancels out less where strata took away its larger part.
     if is_paired and (has_moving_threshold or comparison.table.sample.shares_errors):
@@ -116,9 +115,9 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
             has_counted_eta=has_counted_eta,
         )
         correlation = pl.col(CORRELATION)
-    differences = _add_limits(point_pairs, level, correlation)
+    differences = _add_limits(point_pairs, adjusted_level, correlation)
     if is_paired and not has_moving_threshold and not comparison.has_weights:
-        differences = paired_errors.replace_weighted_sums(differences, metrics, METRIC_NUMBER, level)
+        differences = paired_errors.replace_weighted_sums(differences, metrics, adjusted_level)
     return differences.with_columns(model_pairs.name_models(is_wide=comparison.pairing == "wide"))
 
 
@@ -175,7 +174,9 @@ def _number_points(
 
 
 def _add_limits(
-    point_pairs: pl.LazyFrame, level: difference_limits.Level, correlation: pl.Expr | None = None
+    point_pairs: pl.LazyFrame,
+    adjusted_level: difference_limits.AdjustedLevel,
+    correlation: pl.Expr | None = None,
 ) -> pl.LazyFrame:
     """Add limits and verdicts to rows of both models, whose values may have a `correlation`."""
     value_of_side, low_of_side, high_of_side = (
@@ -190,8 +191,10 @@ def _add_limits(
     point_pairs = point_pairs.with_columns(
         distance_below.alias(_DISTANCE_BELOW), distance_above.alias(_DISTANCE_ABOVE)
     )
-    difference, z = pl.col("difference"), z_value(level.confidence)
-    stretch_factor = pl.lit(1.0) if level.adjust is None else level.n_deviations * (1 / z)
+    difference, z = pl.col("difference"), z_value(adjusted_level.confidence)
+    stretch_factor = (
+        pl.lit(1.0) if adjusted_level.adjust is None else adjusted_level.n_deviations * (1 / z)
+    )
     distance_to_0 = pl.when(difference > 0).then(_DISTANCE_BELOW).otherwise(_DISTANCE_ABOVE)
     null_float = pl.lit(None, dtype=pl.Float64)
     point_pairs = point_pairs.with_columns(

@@ -187,11 +187,15 @@ def count_cells(table: ResolvedTable, threshold: Any) -> pl.DataFrame:
     if len(targets) != 1:
         raise refuse_kind("threshold=", "one threshold, or a frame with one for each group", threshold)
     point_rows = build_points_table(table, build_number_grid([None], table), targets, [])
-    points = table.collect(point_rows, "monitor()")
+    collected_points = table.collect(point_rows, "monitor()")
     key_columns = list(table.by)
-    if points.select(key_columns).is_duplicated().any() if key_columns else points.height > 1:
+    if (
+        collected_points.select(key_columns).is_duplicated().any()
+        if key_columns
+        else collected_points.height > 1
+    ):
         raise PrcError("pass one threshold for each group to monitor(); the frame holds several")
-    return points.select(*key_columns, "threshold", *CELLS)
+    return collected_points.select(*key_columns, "threshold", *CELLS)
 
 
 def read_watch(metric: Any, eta: float | None, confidence: float, reference: float | None) -> Watch:
@@ -505,7 +509,7 @@ def find_running_interval(n_hits: Counts, n_trials: Counts, alpha: float) -> tup
     # rates at which it is below 1 / alpha are an interval.
     tilts = np.array(TILTS)
 
-    def log_mixture(p: Floats) -> Floats:
+    def compute_log_mixture(p: Floats) -> Floats:
         log_terms = tilts * n_hits[:, None] - n_trials[:, None] * np.log1p(p[:, None] * np.expm1(tilts))
         return np.asarray(np.logaddexp.reduce(log_terms, axis=1) - math.log(len(tilts)))
 
@@ -515,7 +519,7 @@ def find_running_interval(n_hits: Counts, n_trials: Counts, alpha: float) -> tup
         inner_rates, outer_rates = rates.copy(), np.full(len(n_hits), outer_bound)
         for _ in range(_N_BISECTIONS):
             middle_rates = (inner_rates + outer_rates) / 2
-            is_inside = log_mixture(middle_rates) < -math.log(alpha)
+            is_inside = compute_log_mixture(middle_rates) < -math.log(alpha)
             inner_rates, outer_rates = (
                 np.where(is_inside, middle_rates, inner_rates),
                 np.where(is_inside, outer_rates, middle_rates),

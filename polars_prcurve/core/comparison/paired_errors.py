@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_prcurve.core.comparison.difference_limits import Level, adjust_p_values, judge_sign
+from polars_prcurve.core.comparison.difference_limits import AdjustedLevel, adjust_p_values, judge_sign
 from polars_prcurve.core.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
     IS_ORDERED,
+    METRIC_NUMBER,
     SIDES,
     A,
     B,
@@ -69,7 +70,7 @@ _POWERS_OF_ENDING = {
     True: {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)},
 }
 """The sums of powers of differences that an error reads, of examples and of joined rows: by the ending
-of its column the class of the size that it is over, and the power."""
+of its column the class of the scale that it is over, and the power."""
 
 
 # Of curve metrics, from influences -------------------------------------------------------------
@@ -153,11 +154,11 @@ def _sum_squared_gaps(
     joins_rows: bool,
 ) -> pl.LazyFrame:
     """Return variances, or sums over clusters, by the key of model a and group of model b."""
-    # Read for the sizes and for the list, and Polars would compute it anew for each.
+    # Read for the scales and for the list, and Polars would compute it anew for each.
     influence_table = influence_table._replace(score_rows=influence_table.score_rows.cache())
     key_column, metric_names = influence_table.key, influence_table.names
     step_columns = [ETA_NUMBER] if key_column == Population.NUMBER else []
-    influence_rows, size_rows = _list_influences(
+    influence_rows, scale_rows = _list_influences(
         influence_table, [*by, *step_columns], joins_rows=joins_rows
     )
     cell_pairs = cells
@@ -175,8 +176,8 @@ def _sum_squared_gaps(
     gap_exprs = {name: pl.col(A + name) - pl.col(B + name) for name in metric_names}
     share = pl.col(_SHARE)
     if joins_rows:  # the shares of both classes add up to 2
-        term_and_size_of_name = {name: (gap * share, pl.lit(2.0)) for name, gap in gap_exprs.items()}
-        pair_totals = add_up_clusters(cell_pairs, key_columns, term_and_size_of_name)
+        term_and_scale_of_name = {name: (gap * share, pl.lit(2.0)) for name, gap in gap_exprs.items()}
+        pair_totals = add_up_clusters(cell_pairs, key_columns, term_and_scale_of_name)
     else:
         square_exprs = {name: to_whole_shares(gap**2 * share) for name, gap in gap_exprs.items()}
         sum_exprs = {name: sum_shares(pl.col(name)) for name in metric_names}
@@ -187,9 +188,9 @@ def _sum_squared_gaps(
             for name in metric_names
             for class_name, is_member in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
         )
-    pair_totals = pair_totals.join(size_rows, left_on=key_columns[0], right_on=key_column)
+    pair_totals = pair_totals.join(scale_rows, left_on=key_columns[0], right_on=key_column)
     total_exprs = (
-        pl.col(f"{name}_{ending}") * pl.col(f"{name}_{class_name}_size") ** power
+        pl.col(f"{name}_{ending}") * pl.col(f"{name}_{class_name}_scale") ** power
         for name in metric_names
         for ending, (class_name, power) in _POWERS_OF_ENDING[joins_rows].items()
     )
@@ -197,30 +198,34 @@ def _sum_squared_gaps(
 
 
 def _list_influences(
-    influence_table: InfluenceTable, size_key_columns: Sequence[str], *, joins_rows: bool
+    influence_table: InfluenceTable, scale_key_columns: Sequence[str], *, joins_rows: bool
 ) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return one row per influence, with `<name>` over the size of its class, and the sizes by key."""
-    size_exprs, kind_exprs_of_name, key_column = {}, {}, influence_table.key
+    """Return one row per influence, with `<name>` over the scale of its class, and the scales by key."""
+    scale_exprs, kind_exprs_of_name, key_column = {}, {}, influence_table.key
     for name in influence_table.names:
-        # No difference between models exceeds the size, a power of two, where these keys are equal.
-        size_column_of_class = {class_name: f"{name}_{class_name}_size" for class_name in ("pos", "neg")}
-        for size_column in size_column_of_class.values():
-            size = (
-                pl.max_horizontal(*size_column_of_class.values()) if joins_rows else pl.col(size_column)
+        # No difference between models exceeds the scale, a power of two, where these keys are equal.
+        scale_column_of_class = {
+            class_name: f"{name}_{class_name}_scale" for class_name in ("pos", "neg")
+        }
+        for scale_column in scale_column_of_class.values():
+            scale = (
+                pl.max_horizontal(*scale_column_of_class.values())
+                if joins_rows
+                else pl.col(scale_column)
             )
-            largest_size = size.max().over(size_key_columns) if size_key_columns else size.max()
+            largest_scale = scale.max().over(scale_key_columns) if scale_key_columns else scale.max()
             # Less their means, influences are at most twice as large, and differences four times.
-            size_exprs[size_column] = 4 * largest_size
+            scale_exprs[scale_column] = 4 * largest_scale
         kind_exprs_of_name[name] = [
-            pl.col(f"{name}_{kind}") / pl.col(size_column_of_class[class_name])
+            pl.col(f"{name}_{kind}") / pl.col(scale_column_of_class[class_name])
             for kind, class_name in _CLASS_OF_KIND.items()
         ]
-    size_rows = (
-        influence_table.score_rows.group_by(key_column, *size_key_columns)
-        .agg(pl.col(*size_exprs).first())
-        .select(key_column, **size_exprs)
+    scale_rows = (
+        influence_table.score_rows.group_by(key_column, *scale_key_columns)
+        .agg(pl.col(*scale_exprs).first())
+        .select(key_column, **scale_exprs)
     )
-    influence_rows = influence_table.score_rows.drop(*size_exprs).join(size_rows, on=key_column)
+    influence_rows = influence_table.score_rows.drop(*scale_exprs).join(scale_rows, on=key_column)
     influence_rows = repeat_rows(influence_rows, len(_CLASS_OF_KIND)).select(
         *dict.fromkeys((Group.NUMBER, key_column)),
         *((ETA_NUMBER,) if key_column == Population.NUMBER else ()),
@@ -230,7 +235,7 @@ def _list_influences(
             for name, kind_exprs in kind_exprs_of_name.items()
         ),
     )
-    return influence_rows, size_rows
+    return influence_rows, scale_rows
 
 
 # Of curve metrics, from replicates -------------------------------------------------------------
@@ -395,14 +400,18 @@ def _read_examples(
 ) -> tuple[pl.LazyFrame, pl.LazyFrame, pl.LazyFrame]:
     """Return examples with whole AMOUNTS of all models, and those flagged and thresholds with levels."""
     amount_columns = [Row.LABEL] if Row.LABEL in table.columns else list(AMOUNTS.values())
-    amount_of_name = class_amounts({name: pl.col(name) for name in amount_columns})
-    whole_exprs = [
-        amount_expr.cast(pl.Int128).alias(name) for name, amount_expr in amount_of_name.items()
+    amount_expr_of_name = class_amounts({name: pl.col(name) for name in amount_columns})
+    whole_amount_exprs = [
+        amount_expr.cast(pl.Int128).alias(name) for name, amount_expr in amount_expr_of_name.items()
     ]
     if table.has_float_sums:  # the models of a table have the same weights, and so the same scale
-        largest_exprs = (amount_expr.max().over(Group.NUMBER) for amount_expr in amount_of_name.values())
-        exponents = map(exact_arithmetic.weight_exponent, largest_exprs)
-        whole_exprs = list(map(exact_arithmetic.to_integer, amount_of_name.values(), exponents))
+        largest_amount_exprs = (
+            amount_expr.max().over(Group.NUMBER) for amount_expr in amount_expr_of_name.values()
+        )
+        exponents = map(exact_arithmetic.weight_exponent, largest_amount_exprs)
+        whole_amount_exprs = list(
+            map(exact_arithmetic.to_integer, amount_expr_of_name.values(), exponents)
+        )
     model_dtypes: dict[str, pl.DataType] = {**by, Row.MODEL: table.by[Row.MODEL]}
     threshold_rows = point_rows.select(
         *model_dtypes, Group.NUMBER, ETA_NUMBER, "tp", pl.col("threshold").alias(Row.SCORE)
@@ -411,7 +420,9 @@ def _read_examples(
     example_rows = table.all_rows.select(*model_dtypes, Row.EXAMPLE, Row.SCORE, *amount_columns)
     example_rows = join_groups(example_rows, group_rows, model_dtypes)
     # Rows are added up, and those flagged are joined: each model with others.
-    example_rows = example_rows.select(pl.exclude(Row.MODEL, *amount_columns), *whole_exprs).cache()
+    example_rows = example_rows.select(
+        pl.exclude(Row.MODEL, *amount_columns), *whole_amount_exprs
+    ).cache()
     group_thresholds = threshold_rows.select(Group.NUMBER, Row.SCORE).drop_nulls().unique()
     group_thresholds = group_thresholds.sort(Group.NUMBER, Row.SCORE)
     flagged_rows = _number_levels(example_rows, group_thresholds)
@@ -445,21 +456,21 @@ def _number_levels(example_rows: pl.LazyFrame, group_thresholds: pl.LazyFrame) -
 
 
 def replace_weighted_sums(
-    point_pairs: pl.LazyFrame, metrics: Sequence[PointMetric], metric_number_column: str, level: Level
+    point_pairs: pl.LazyFrame,
+    metrics: Sequence[PointMetric],
+    adjusted_level: AdjustedLevel,
 ) -> pl.LazyFrame:
     """Replace errors, limits and verdicts of differences of metrics that are such sums."""
     are_weighted_sums = [is_weighted_sum(metric) for metric in metrics]
     difference, is_sum = (
         pl.col("difference"),
-        pick_by_number(metric_number_column, map(pl.lit, are_weighted_sums), pl.lit(False)),
+        pick_by_number(METRIC_NUMBER, map(pl.lit, are_weighted_sums), pl.lit(False)),
     )
-    point_pairs, variance, has_enough_exprs = _measure_sums(
-        point_pairs, metrics, are_weighted_sums, metric_number_column
-    )
+    point_pairs, variance, has_enough_exprs = _measure_sums(point_pairs, metrics, are_weighted_sums)
     point_pairs = point_pairs.with_columns(
         pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_SUM_ERROR), is_sum.alias(_IS_SUM)
     )
-    error, half_width = pl.col(_SUM_ERROR), level.n_deviations * pl.col(_SUM_ERROR)
+    error, half_width = pl.col(_SUM_ERROR), adjusted_level.n_deviations * pl.col(_SUM_ERROR)
     is_known, is_reliable = error.is_not_null(), pl.all_horizontal(has_enough_exprs)
     low, high = difference - half_width, difference + half_width
     is_decisive = (difference.abs() >= 2 * half_width) & (error > 0)
@@ -476,10 +487,10 @@ def replace_weighted_sums(
         pl.when(_IS_SUM).then(sum_expr).otherwise(name).alias(name)
         for name, sum_expr in sum_exprs.items()
     )
-    if level.adjust is None:
+    if adjusted_level.adjust is None:
         return point_pairs
     return point_pairs.with_columns(
-        adjust_p_values(pl.col("p_value"), level.family_columns).alias("p_adjusted")
+        adjust_p_values(pl.col("p_value"), adjusted_level.family_columns).alias("p_adjusted")
     )
 
 
@@ -487,7 +498,6 @@ def _measure_sums(
     point_pairs: pl.LazyFrame,
     metrics: Sequence[PointMetric],
     are_weighted_sums: Sequence[bool],
-    metric_number_column: str,
 ) -> tuple[pl.LazyFrame, pl.Expr, list[pl.Expr]]:
     """Return the variance of the difference of weighted sums, and which classes have enough examples."""
     weights_of_metrics: list[Mapping[str, pl.Expr]] = []
@@ -513,7 +523,7 @@ def _measure_sums(
         for class_name, column in _WEIGHT_COLUMNS.items()
     }
     point_pairs = point_pairs.with_columns(
-        pick_by_number(metric_number_column, class_weights, null_float).alias(column)
+        pick_by_number(METRIC_NUMBER, class_weights, null_float).alias(column)
         for column, class_weights in weights_of_column.items()
     )
     variance_terms, has_enough_exprs = [], []
@@ -527,7 +537,7 @@ def _measure_sums(
         rate_variance = ((n_a_alone + n_b_alone) / n_examples - rate_gap**2) / n_examples
         variance_terms.append(pl.when(weight == 0).then(0.0).otherwise(weight**2 * rate_variance))
     eta_error = pl.col(A + EtaError.STANDARD_ERROR)
-    eta_variance = (pick_by_number(metric_number_column, slopes, null_float) * eta_error) ** 2
+    eta_variance = (pick_by_number(METRIC_NUMBER, slopes, null_float) * eta_error) ** 2
     variance_terms.append(pl.when(eta_error > 0).then(eta_variance).otherwise(0.0))
     return point_pairs, sum(variance_terms, pl.lit(0.0)), has_enough_exprs
 

@@ -140,9 +140,9 @@ def _add_ranks(model_values: pl.LazyFrame, by: Iterable[str], sign: float) -> pl
     model_values = model_values.with_columns(eta_number.alias(_ETA_NUMBER), model=pl.col(Row.MODEL))
     key_columns = [*by, "eta", _ETA_NUMBER]  # what models are ranked within
     rank = pl.col("value").rank("min", descending=sign > 0).over(key_columns).cast(pl.Int64)
-    is_null_last = [*[False] * len([*by]), True, False, True, False]
+    nulls_last = [*[False] * len([*by]), True, False, True, False]
     rank_rows = model_values.with_columns(rank=rank)
-    return rank_rows.sort(*key_columns, "rank", Row.MODEL, nulls_last=is_null_last)
+    return rank_rows.sort(*key_columns, "rank", Row.MODEL, nulls_last=nulls_last)
 
 
 def _rank_means(

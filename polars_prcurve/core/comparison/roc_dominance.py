@@ -58,16 +58,16 @@ def build_roc_crossings_table(table: ResolvedTable) -> pl.DataFrame:
             if not gaps[index_before] * gaps[index_after] < 0:
                 continue
             if index_after - index_before > 1:  # gaps of 0 in between: the upper end, where curves part
-                s = knots[index_after - 1]
+                rate_sum = knots[index_after - 1]
             else:
-                share = gaps[index_before] / (gaps[index_before] - gaps[index_after])
-                s = knots[index_before] + share * (knots[index_after] - knots[index_before])
-            d = np.interp(s, first_roc.rate_sums, first_roc.rate_differences)
+                knot_share = gaps[index_before] / (gaps[index_before] - gaps[index_after])
+                rate_sum = knots[index_before] + knot_share * (knots[index_after] - knots[index_before])
+            rate_difference = np.interp(rate_sum, first_roc.rate_sums, first_roc.rate_differences)
             upper_model_number, lower_model_number = first_model_number, second_model_number
             if gaps[index_before] < 0:
                 upper_model_number, lower_model_number = lower_model_number, upper_model_number
             model_number_pairs.append((upper_model_number, lower_model_number))
-            crossing_points.append(((s - d) / 2, (s + d) / 2))
+            crossing_points.append(((rate_sum - rate_difference) / 2, (rate_sum + rate_difference) / 2))
     upper_model_numbers, lower_model_numbers = np.array(model_number_pairs, np.intp).reshape(-1, 2).T
     fpr, recall = np.array(crossing_points).reshape(-1, 2).T
     group_numbers = model_index.group_numbers()[upper_model_numbers]
@@ -95,14 +95,14 @@ def build_dominance_table(table: ResolvedTable) -> pl.DataFrame:
                 upper_model_number, lower_model_number = lower_model_number, upper_model_number
             numbers_below_models[upper_model_number].append(lower_model_number)
             numbers_above_models[lower_model_number].append(upper_model_number)
-    dtype = pl.List(model_index.model_rows.schema[Row.MODEL])
+    list_dtype = pl.List(model_index.model_rows.schema[Row.MODEL])
     dominated_names, dominating_names = (
         pl.Series(
             [
                 model_index.model_names(np.array(model_numbers, dtype=np.intp))
                 for model_numbers in number_lists
             ],
-            dtype=dtype,
+            dtype=list_dtype,
         )
         for number_lists in (numbers_below_models, numbers_above_models)
     )
@@ -141,10 +141,12 @@ def _collect_rocs(table: ResolvedTable) -> tuple[ModelIndex, list[_RotatedRoc], 
     points = pl.concat([start_points, end_points]).unique()
     rocs = [_RotatedRoc(np.empty(0), np.empty(0))] * len(group_rows)
     for [model_number], model_points in points.partition_by(_MODEL_NUMBER, as_dict=True).items():
-        s = (model_points["recall"] + model_points["fpr"]).to_numpy()
-        d = (model_points["recall"] - model_points["fpr"]).to_numpy()
-        sort_order = np.lexsort((d, s))
-        rocs[model_number] = _RotatedRoc(np.r_[0.0, s[sort_order], 2.0], np.r_[0.0, d[sort_order], 0.0])
+        rate_sums = (model_points["recall"] + model_points["fpr"]).to_numpy()
+        rate_differences = (model_points["recall"] - model_points["fpr"]).to_numpy()
+        sort_order = np.lexsort((rate_differences, rate_sums))
+        rocs[model_number] = _RotatedRoc(
+            np.r_[0.0, rate_sums[sort_order], 2.0], np.r_[0.0, rate_differences[sort_order], 0.0]
+        )
     return model_index, rocs, _test_on_hull(points, has_curve)
 
 

@@ -235,48 +235,50 @@ def _solve_brackets(evaluate_gaps: Evaluate, brackets: _Brackets) -> Floats:
         np.full(len(other_logits), 0.5),
     )
     low_signs = np.sign(other_gaps)
-    open_brackets = np.arange(len(other_logits))
-    while len(open_brackets) > 0:
-        next_logits = latest_logits[open_brackets] + step_shares[open_brackets] * (
-            other_logits[open_brackets] - latest_logits[open_brackets]
+    open_numbers = np.arange(len(other_logits))
+    while len(open_numbers) > 0:
+        next_logits = latest_logits[open_numbers] + step_shares[open_numbers] * (
+            other_logits[open_numbers] - latest_logits[open_numbers]
         )
-        next_gaps = evaluate_gaps(pair_numbers[open_brackets], next_logits)
+        next_gaps = evaluate_gaps(pair_numbers[open_numbers], next_logits)
         # A zero counts to the low side, so the root of a stretch of zeros is its upper end.
-        next_gaps = np.where(next_gaps == 0, low_signs[open_brackets] * _TINY, next_gaps)
-        is_same_sign = np.sign(next_gaps) == np.sign(latest_gaps[open_brackets])
-        dropped_logits[open_brackets], dropped_gaps[open_brackets] = (
-            np.where(is_same_sign, latest_logits[open_brackets], other_logits[open_brackets]),
-            np.where(is_same_sign, latest_gaps[open_brackets], other_gaps[open_brackets]),
+        next_gaps = np.where(next_gaps == 0, low_signs[open_numbers] * _TINY, next_gaps)
+        is_same_sign = np.sign(next_gaps) == np.sign(latest_gaps[open_numbers])
+        dropped_logits[open_numbers], dropped_gaps[open_numbers] = (
+            np.where(is_same_sign, latest_logits[open_numbers], other_logits[open_numbers]),
+            np.where(is_same_sign, latest_gaps[open_numbers], other_gaps[open_numbers]),
         )
-        other_logits[open_brackets] = np.where(
-            is_same_sign, other_logits[open_brackets], latest_logits[open_brackets]
+        other_logits[open_numbers] = np.where(
+            is_same_sign, other_logits[open_numbers], latest_logits[open_numbers]
         )
-        other_gaps[open_brackets] = np.where(
-            is_same_sign, other_gaps[open_brackets], latest_gaps[open_brackets]
+        other_gaps[open_numbers] = np.where(
+            is_same_sign, other_gaps[open_numbers], latest_gaps[open_numbers]
         )
-        latest_logits[open_brackets], latest_gaps[open_brackets] = next_logits, next_gaps
-        widths = np.abs(other_logits[open_brackets] - latest_logits[open_brackets])
-        open_brackets = open_brackets[widths > _TOLERANCE]
-        step_shares[open_brackets] = _choose_next_share(
-            (latest_logits[open_brackets], latest_gaps[open_brackets]),
-            (other_logits[open_brackets], other_gaps[open_brackets]),
-            (dropped_logits[open_brackets], dropped_gaps[open_brackets]),
+        latest_logits[open_numbers], latest_gaps[open_numbers] = next_logits, next_gaps
+        widths = np.abs(other_logits[open_numbers] - latest_logits[open_numbers])
+        open_numbers = open_numbers[widths > _TOLERANCE]
+        step_shares[open_numbers] = _choose_next_share(
+            (latest_logits[open_numbers], latest_gaps[open_numbers]),
+            (other_logits[open_numbers], other_gaps[open_numbers]),
+            (dropped_logits[open_numbers], dropped_gaps[open_numbers]),
         )
     return np.where(np.abs(latest_gaps) < np.abs(other_gaps), latest_logits, other_logits)
 
 
-def _choose_next_share(*ends: _LogitAndGap) -> Floats:
+def _choose_next_share(*bracket_ends: _LogitAndGap) -> Floats:
     """Return where to look next in each bracket, as a share of the way from a to b."""
-    (a, at_a), (b, at_b), (c, at_c) = ends
+    (logit_a, gap_a), (logit_b, gap_b), (logit_c, gap_c) = bracket_ends
     with np.errstate(all="ignore"):
         # The root of the parabola that gives the logit as a function of gap (inverse quadratic
         # interpolation), if by Chandrupatla's test it is monotonic in the bracket; otherwise the middle.
-        xi, phi = (a - b) / (c - b), (at_a - at_b) / (at_c - at_b)
+        xi, phi = (logit_a - logit_b) / (logit_c - logit_b), (gap_a - gap_b) / (gap_c - gap_b)
         is_monotonic = (phi * phi < xi) & ((1 - phi) ** 2 < 1 - xi)
-        step_shares = at_a / (at_b - at_a) * at_c / (at_b - at_c)
-        step_shares += (c - a) / (b - a) * at_a / (at_c - at_a) * at_b / (at_c - at_b)
+        step_shares = gap_a / (gap_b - gap_a) * gap_c / (gap_b - gap_c)
+        step_shares += (
+            (logit_c - logit_a) / (logit_b - logit_a) * gap_a / (gap_c - gap_a) * gap_b / (gap_c - gap_b)
+        )
         # Far enough from either end for a step to pass a root next to it, which closes the bracket.
-        least_share = np.minimum(0.4 * _TOLERANCE / np.abs(b - a), 0.5)
+        least_share = np.minimum(0.4 * _TOLERANCE / np.abs(logit_b - logit_a), 0.5)
     return np.clip(
         np.where(is_monotonic & np.isfinite(step_shares), step_shares, 0.5), least_share, 1 - least_share
     )

@@ -73,10 +73,10 @@ def add_up_places(positive_segments: pl.LazyFrame) -> pl.LazyFrame:
     )
     first_place, last_place, n_positives = map(pl.col, ("low", "high", "positives"))
     n_tied = last_place - first_place
-    first_shifted = first_place + place_shift
-    last_shifted = last_place + place_shift
+    first_shifted_place = first_place + place_shift
+    last_shifted_place = last_place + place_shift
     # Of reciprocal ranks.
-    places_per_score = places_per_score.with_columns(total=(n_tied / first_shifted).log1p())
+    places_per_score = places_per_score.with_columns(total=(n_tied / first_shifted_place).log1p())
     reciprocal_sum = pl.col("total")
     # The squares and cubes of equal shares, less those of what they are the mean of.
     return places_per_score.select(
@@ -84,9 +84,12 @@ def add_up_places(positive_segments: pl.LazyFrame) -> pl.LazyFrame:
         ranks=n_positives * (first_place + last_place) / 2,
         ties=n_tied**3 - n_tied,
         top=n_positives * reciprocal_sum / n_tied,
-        squares=reciprocal_sum * reciprocal_sum / n_tied - n_tied / (first_shifted * last_shifted),
+        squares=reciprocal_sum * reciprocal_sum / n_tied
+        - n_tied / (first_shifted_place * last_shifted_place),
         cubes=reciprocal_sum**3 / (n_tied * n_tied)
-        - n_tied * (first_shifted + last_shifted) / (2 * (first_shifted * last_shifted) ** 2),
+        - n_tied
+        * (first_shifted_place + last_shifted_place)
+        / (2 * (first_shifted_place * last_shifted_place) ** 2),
     )
 
 
@@ -96,7 +99,7 @@ def find_deviations(sums_per_group: pl.LazyFrame) -> pl.LazyFrame:
     n_pos, n_neg, n_examples, place_shift = (
         pl.col(name) for name in ("n_pos", "n_neg", "n", "place_shift")
     )
-    last_shifted = n_examples + place_shift
+    last_shifted_place = n_examples + place_shift
     # A sum over n_pos of n values with the variance s has the variance n_pos n_neg / (n - 1) s. Of ranks
     # s is (n**2 - 1) / 12, less what ties take away, and of reciprocal ranks it is `place_variance`.
     # Untied places have the integrals of the squares and of the cubes; scores of positives differ.
@@ -104,9 +107,9 @@ def find_deviations(sums_per_group: pl.LazyFrame) -> pl.LazyFrame:
         n_pos * n_neg * (1 / 12) * (n_examples + 1 - pl.col("ties") / (n_examples * (n_examples - 1)))
     )
     mean = (n_examples / place_shift).log1p() / n_examples
-    second_moment = (n_examples / (place_shift * last_shifted) + pl.col("squares")) / n_examples
+    second_moment = (n_examples / (place_shift * last_shifted_place) + pl.col("squares")) / n_examples
     third_moment = (
-        n_examples * (place_shift + last_shifted) / (2 * (place_shift * last_shifted) ** 2)
+        n_examples * (place_shift + last_shifted_place) / (2 * (place_shift * last_shifted_place) ** 2)
         + pl.col("cubes")
     ) / n_examples
     place_variance = second_moment - mean * mean

@@ -30,8 +30,8 @@ def scale_limit(
     """
 
     def scale(value: pl.Expr) -> pl.Expr:
-        scaled = value.sqrt() if unit is None else (value / unit).clip(0, 1).sqrt().arcsin()
-        return -scaled if is_upper else scaled
+        scaled_value = value.sqrt() if unit is None else (value / unit).clip(0, 1).sqrt().arcsin()
+        return -scaled_value if is_upper else scaled_value
 
     endings = ("_high", "_low") if is_upper else ("_low", "_high")
     value_exprs = [*(pl.col(f"{name}{ending}") for ending in ("", *endings)), limit]

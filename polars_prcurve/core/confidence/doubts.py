@@ -50,7 +50,7 @@ def find_first_doubt(condition_of_reason: Doubts, has_interval: pl.Expr) -> pl.E
     return first_doubt
 
 
-def doubt_missing_ends(doubt: str | pl.Expr, ends: Iterable[str]) -> pl.Expr:
+def doubt_missing_ends(doubt: str | pl.Expr, end_columns: Iterable[str]) -> pl.Expr:
     """Return a doubt, or "no value" where it is null though an end of an interval is."""
-    lacks_end = pl.any_horizontal(pl.col(*ends).is_null())
+    lacks_end = pl.any_horizontal(pl.col(*end_columns).is_null())
     return pl.coalesce(doubt, pl.when(lacks_end).then(pl.lit("no value")))

@@ -86,14 +86,16 @@ def _split(n_examples: int, level: float) -> float:
     return (1 - level) / solve_local_level(n_examples, level)
 
 
-def _interpolate(n_examples: float, parts_of_size: dict[int, float]) -> float:
+def _interpolate(n_examples: float, n_parts_of_size: dict[int, float]) -> float:
     """Return the number of parts at n, by straight lines over log(n)."""
-    sizes = list(parts_of_size)
+    sizes = list(n_parts_of_size)
     for low_size, high_size in pairwise(sizes):
         if n_examples <= high_size:
             share = math.log(n_examples / low_size) / math.log(high_size / low_size)
-            return parts_of_size[low_size] + share * (parts_of_size[high_size] - parts_of_size[low_size])
-    return parts_of_size[sizes[-1]] + max(0.0, math.log(n_examples / sizes[-1])) * _STEEPEST_GROWTH
+            return n_parts_of_size[low_size] + share * (
+                n_parts_of_size[high_size] - n_parts_of_size[low_size]
+            )
+    return n_parts_of_size[sizes[-1]] + max(0.0, math.log(n_examples / sizes[-1])) * _STEEPEST_GROWTH
 
 
 # What `_split` would return for the sizes of the table
@@ -102,14 +104,14 @@ _PARTS_OF_SIZE = {n: (1 - _TABLE_LEVEL) / a for n, a in _LOCAL_LEVEL_OF_SIZE.ite
 
 def probability_at_all(n: int, local_level: float) -> float:
     """Return the joint level of intervals that miss by `local_level` on a side at each threshold."""
-    special = load_scipy_special()
+    scipy_special = load_scipy_special()
     ranks = np.arange(1, n + 1)
     # By symmetry the quantile 1 - a of U(i) is 1 minus the quantile a of U(n + 1 - i).
-    low_ends = special.betaincinv(ranks, n - ranks + 1.0, local_level)
+    low_ends = scipy_special.betaincinv(ranks, n - ranks + 1.0, local_level)
     event_times = np.concatenate([low_ends, 1 - low_ends[::-1]])
     time_order = np.argsort(event_times, kind="stable")
     mean_counts = n * np.diff(event_times[time_order], prepend=0.0)
-    log_factorials = special.gammaln(np.arange(n + 2) + 1.0)
+    log_factorials = scipy_special.gammaln(np.arange(n + 2) + 1.0)
     chances, n_before, log_scale = np.ones(1), 0, 0.0  # of `n_before` events so far, and of more
     for event_index, mean_count in zip(time_order.tolist(), mean_counts.tolist(), strict=True):
         if mean_count > 0:

@@ -180,9 +180,9 @@ def sum_slopes(class_name: str, share: pl.Expr) -> pl.Expr:
     # A level has the share of a class down to it, and a slope. The sum over the examples above a
     # threshold is linear in the rate within a level, so a rate alone determines it.
     reference, slope_sum, level_start = pl.col(EtaError.REFERENCE).struct, pl.lit(0.0), pl.lit(0.0)
-    for level in range(MOST_LEVELS):
+    for level_number in range(MOST_LEVELS):
         level_end, slope = (
-            reference.field(f"{kind}_{class_name}_{level}") for kind in ("share", "slope")
+            reference.field(f"{kind}_{class_name}_{level_number}") for kind in ("share", "slope")
         )
         slope_sum = slope_sum + (share.clip(level_start, level_end) - level_start) * slope
         level_start = level_end

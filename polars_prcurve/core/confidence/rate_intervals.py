@@ -181,12 +181,12 @@ def check_rate_method(method: str, argument_name: str = "method=") -> None:
 def find_wilson_ends(hits: Numeric, trials: Numeric, z: Numeric) -> tuple[Numeric, Numeric]:
     """Return the rates from which k of n is z standard errors away."""
     # The ends p solve (k / n - p)**2 = z**2 p (1 - p) / n, a quadratic equation.
-    rate, spread = hits / trials, z * z / trials
-    half_width = z * ((rate * (1 - rate) + spread / 4) / trials) ** 0.5
-    high = (rate + spread / 2 + half_width) / (1 + spread)
+    rate, z_squared_per_trial = hits / trials, z * z / trials
+    half_width = z * ((rate * (1 - rate) + z_squared_per_trial / 4) / trials) ** 0.5
+    high = (rate + z_squared_per_trial / 2 + half_width) / (1 + z_squared_per_trial)
     # The product of both ends is rate**2 / (1 + spread). The direct formula for the low end subtracts
     # two nearly equal numbers if the rate is small.
-    low = rate * rate / ((1 + spread) * high)
+    low = rate * rate / ((1 + z_squared_per_trial) * high)
     return low, choose_where(hits == trials, 1.0 + 0 * rate, high)
 
 

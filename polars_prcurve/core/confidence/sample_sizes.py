@@ -274,9 +274,9 @@ def _find_factor(rate_rows: F, size_options: SizeOptions, size_of_rate: Mapping[
     rate_rows = rate_rows.with_columns(pl.lit(_GREATEST_LOG).alias(_ENOUGH_LOG))
     # Each round binds its values as columns: the tree of one expression would be too large. It is three
     # halvings, for which it tries all their places, on a row each: a short plan is made sooner.
-    for step in (24.0 / 8**round_number for round_number in range(1, 13)):
+    for log_step in (24.0 / 8**round_number for round_number in range(1, 13)):
         rate_rows = rate_rows.with_columns(_EIGHT_STEPS).explode(_N_STEPS, empty_as_null=False)
-        rate_rows = rate_rows.with_columns(pl.col(_ENOUGH_LOG) - pl.col(_N_STEPS) * step)
+        rate_rows = rate_rows.with_columns(pl.col(_ENOUGH_LOG) - pl.col(_N_STEPS) * log_step)
         rate_rows = rate_rows.with_columns(
             size_of_rate[rate_name].alias(_name(rate_name, "size")) for rate_name in _RATES
         )
@@ -285,8 +285,8 @@ def _find_factor(rate_rows: F, size_options: SizeOptions, size_of_rate: Mapping[
         )
         log_width, *moved_widths = (pl.col(_name(*moves, "log_width")) for moves in _MOVES_OF_RATES)
         recall_growth, fpr_growth = (
-            pl.max_horizontal(fewer - log_width, more - log_width).clip(0.0)
-            for fewer, more in (moved_widths[:2], moved_widths[2:])
+            pl.max_horizontal(fewer_width - log_width, more_width - log_width).clip(0.0)
+            for fewer_width, more_width in (moved_widths[:2], moved_widths[2:])
         )
         assured_width = log_width + (recall_growth**2 + fpr_growth**2).sqrt()
         # At eta = 0 or 1 precision is known without any example. NaN: nothing is found, with too few.
@@ -295,8 +295,8 @@ def _find_factor(rate_rows: F, size_options: SizeOptions, size_of_rate: Mapping[
         enough_bits = is_enough.fill_null(value=False).cast(pl.Int64) * 2 ** pl.col(_N_STEPS)
         rate_rows = rate_rows.with_columns(enough_bits.sum().over(_ROW_NUMBER).alias(_ENOUGH_BITS))
         n_steps = pl.lit(0)
-        for half in (4, 2, 1):
-            n_steps = n_steps + (pl.col(_ENOUGH_BITS) // 2 ** (n_steps + half)) % 2 * half
+        for half_steps in (4, 2, 1):
+            n_steps = n_steps + (pl.col(_ENOUGH_BITS) // 2 ** (n_steps + half_steps)) % 2 * half_steps
         rate_rows = rate_rows.filter(pl.col(_N_STEPS) == n_steps)
     return rate_rows
 

@@ -330,7 +330,7 @@ def _correct_percentiles(
     # function. The ends are the replicates at the levels Phi(2 z0 - f z) and Phi(2 z0 + f z), where z
     # belongs to the confidence, and f widens the interval of few examples.
     estimates, replicates, smaller_class_sizes = block_values
-    normal = NormalDist()
+    standard_normal = NormalDist()
     n_defined = np.maximum((~np.isnan(replicates)).sum(axis=0), 1)
 
     def find_quantile(value: NDArray[np.float64] | float) -> NDArray[np.float64]:
@@ -338,19 +338,19 @@ def _correct_percentiles(
         share_below = ((replicates < value).sum(axis=0) + half_ties) / n_defined
         # Quantiles of 0 and 1 are infinite.
         inner_share = share_below.clip(0.5 / n_defined, 1 - 0.5 / n_defined)
-        return np.asarray(np.vectorize(normal.inv_cdf, otypes=[float])(inner_share))
+        return np.asarray(np.vectorize(standard_normal.inv_cdf, otypes=[float])(inner_share))
 
-    find_levels = np.vectorize(normal.cdf, otypes=[float])
+    find_levels = np.vectorize(standard_normal.cdf, otypes=[float])
     z0, z = find_quantile(estimates), z_value(confidence)
     # Percentiles are too narrow for few examples: they are further out in Student's distribution than in
     # the normal one, and the variance among replicates has the divisor n, not n - 1 (Hesterberg 2015).
     # Student's quantile over the normal one, at confidence 0.95, is a series in 1 / (n - 1) (Fisher and
     # Cornish 1960), which is poor below 6 examples.
-    n, z95 = np.maximum(smaller_class_sizes, 6.0), z_value(0.95)
+    n_examples, z95 = np.maximum(smaller_class_sizes, 6.0), z_value(0.95)
     first_term, second_term = (z95**2 + 1) / 4, (5 * z95**4 + 16 * z95**2 + 3) / 96
-    widening_factor = ((1 + first_term / (n - 1) + second_term / (n - 1) ** 2) * np.sqrt(n / (n - 1)))[
-        :, None
-    ]
+    degrees = n_examples - 1
+    quantile_ratio = 1 + first_term / degrees + second_term / degrees**2
+    widening_factor = (quantile_ratio * np.sqrt(n_examples / degrees))[:, None]
     sorted_replicates = np.sort(replicates, axis=0)  # NaN last
     interval_ends = []
     for levels in (find_levels(2 * z0 - z * widening_factor), find_levels(2 * z0 + z * widening_factor)):
@@ -468,14 +468,16 @@ class UnitSample(NamedTuple):
 
     @property
     def sizes(self) -> tuple[float, float]:
-        sizes = []
+        effective_sizes = []
         for row_amounts in (self.pos, self.neg):
             # As many equal amounts have a mean that varies as much: sum(w)**2 / sum(w**2).
             unit_amounts = np.bincount(self.unit_numbers, row_amounts)
             # Squares neither vanish nor overflow.
-            shares = unit_amounts / (unit_amounts.max(initial=0.0) or 1.0)
-            sizes.append(float(shares.sum() ** 2 / ((shares * shares).sum() or 1.0)))
-        return sizes[0], sizes[1]
+            unit_shares = unit_amounts / (unit_amounts.max(initial=0.0) or 1.0)
+            effective_sizes.append(
+                float(unit_shares.sum() ** 2 / ((unit_shares * unit_shares).sum() or 1.0))
+            )
+        return effective_sizes[0], effective_sizes[1]
 
     @property
     def counts(self) -> DrawnCounts:
@@ -565,7 +567,7 @@ def build_optimism_table(
         populations.select(Group.NUMBER, Population.NUMBER, "eta")
     )
     group_numbers = collected_populations[Group.NUMBER].unique().sort()
-    samples = list(bootstrap.build_samples(sweep, [[group] for group in group_numbers]))
+    samples = list(bootstrap.build_samples(sweep, [[group_number] for group_number in group_numbers]))
     optimism_rows = _measure_samples(
         samples, collected_populations, metric_of_target_number, metrics, interval_options
     )
@@ -621,8 +623,8 @@ def _measure_samples(
                 sample_populations[Population.NUMBER], metric_of_target_number
             )
             optimism_rows += [
-                [*numbers, *mean_gap_list]
-                for numbers, mean_gap_list in zip(
+                [*number_pair, *gap_list]
+                for number_pair, gap_list in zip(
                     population_and_target_numbers, mean_gaps.tolist(), strict=True
                 )
             ]

@@ -138,10 +138,10 @@ def _build_shared_errors(
     curves: CurveSegments, populations: pl.LazyFrame, moved_metrics_by_name: Mapping[str, CurveMetric]
 ) -> pl.LazyFrame:
     """Return by NUMBER what errors of metrics share with that of eta: sums of influence times slope."""
-    scale = pl.col(EtaError.REFERENCE).struct.field(SLOPE_SCALE)
+    slope_scale = pl.col(EtaError.REFERENCE).struct.field(SLOPE_SCALE)
     shared_rows = populations.select(Population.NUMBER)
     recall, fpr = pl.col(Segment.RECALL_BEFORE), pl.col(Segment.FPR_BEFORE)
-    stretch_of_kind = {
+    class_and_ends_of_kind = {
         "pos": ("pos", recall, recall + pl.col(Segment.RISE)),
         "neg": ("neg", fpr, fpr + pl.col(Segment.RUN)),
         "gap": ("neg", fpr - pl.col(Segment.FPR_GAP), fpr),
@@ -150,21 +150,21 @@ def _build_shared_errors(
         curves, populations, moved_metrics_by_name, [EtaError.REFERENCE]
     ):
         slope_exprs, term_exprs, sum_exprs = {}, {}, {}
-        for kind, (class_name, start, end) in stretch_of_kind.items():
+        for kind, (class_name, start, end) in class_and_ends_of_kind.items():
             slope = sum_slopes(class_name, end) - sum_slopes(class_name, start)
-            slope_exprs[_SLOPE_PREFIX + kind] = slope / scale
+            slope_exprs[_SLOPE_PREFIX + kind] = slope / slope_scale
         for name in influence_table.names:
             for class_name, kinds in (("pos", ["pos"]), ("neg", ["neg", "gap"])):
-                # Less their mean, influences are at most twice their size, and so are their sums.
-                size_column, column = f"{name}_{class_name}_size", f"{name}_{class_name}_with_eta"
+                # Less their mean, influences are at most twice their scale, and so are their sums.
+                scale_column, column = f"{name}_{class_name}_scale", f"{name}_{class_name}_with_eta"
                 product_exprs = (
                     pl.col(f"{name}_{kind}") * pl.col(f"{_SLOPE_PREFIX}{kind}") for kind in kinds
                 )
                 term_exprs[column] = to_whole_shares(
-                    sum(product_exprs, pl.lit(0.0)) / pl.col(size_column) * 0.25
+                    sum(product_exprs, pl.lit(0.0)) / pl.col(scale_column) * 0.25
                 )
-                term_exprs[size_column] = pl.col(size_column) * scale * 4
-                sum_exprs[column] = sum_shares(pl.col(column)) * pl.col(size_column).first()
+                term_exprs[scale_column] = pl.col(scale_column) * slope_scale * 4
+                sum_exprs[column] = sum_shares(pl.col(column)) * pl.col(scale_column).first()
         influence_rows = influence_table.score_rows.with_columns(**slope_exprs)
         term_rows = influence_rows.select(Population.NUMBER, **term_exprs)
         population_sums = term_rows.group_by(Population.NUMBER).agg(**sum_exprs)

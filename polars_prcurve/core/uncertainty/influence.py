@@ -9,7 +9,7 @@ and so have all negatives between two scores of positives. So a row of the curve
 down to it: `rise` is the fraction of positives on this row, `run` that of the negatives on it, and `gap`
 that of the negatives between it and the row before. Influences are a sum along each curve, from the
 highest score down, less their means. To be added up exactly (see `exact_arithmetic`), they are first
-divided by a power of two, their size, which none of their curve reaches.
+divided by a power of two, their scale, which none of their curve reaches.
 
 Sources: Hampel 1974; DeLong et al. 1988; of clusters Liang and Zeger 1986; Obuchowski 1997; Wallace 1959
 for Student's quantile; of parts Cochran 1977, on stratified samples, and Lumley 2004, on strata of one
@@ -60,7 +60,7 @@ class InfluenceTable(NamedTuple):
     """Group.NUMBER of metrics that do not depend on prevalence, Population.NUMBER of metrics that do."""
     names: list[str]  # the names of the metrics
     # One row per key and score of positives, from the highest down, and for the last score, with
-    # `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_size` and `<name>_neg_size`.
+    # `<name>_pos`, `<name>_neg`, `<name>_gap`, and `<name>_pos_scale` and `<name>_neg_scale`.
     score_rows: pl.LazyFrame
     is_weighted: bool  # whether examples have weights, and add to a variance by their squares
 
@@ -139,18 +139,18 @@ def add_influences(
 def subtract_means(
     influence_rows: pl.LazyFrame, key_column: str, metric_names: Iterable[str]
 ) -> pl.LazyFrame:
-    """Subtract from influences their means by class, and add `<name>_pos_size` and `<name>_neg_size`."""
-    # A size is a power of two just above the largest influence of the class before that.
-    size_exprs, mean_exprs, centred_exprs = {}, {}, []
+    """Subtract from influences their means by class, and add `<name>_pos_scale` and `_neg_scale`."""
+    # A scale is a power of two just above the largest influence of the class before that.
+    scale_exprs, mean_exprs, centred_exprs = {}, {}, []
     for name, (class_name, share_column_of_kind) in product(metric_names, _CLASS_SHARES.items()):
         kind_columns = [f"{name}_{kind}" for kind in share_column_of_kind]
-        size_column, mean_column = f"{name}_{class_name}_size", f"{name}_{class_name}_mean"
+        scale_column, mean_column = f"{name}_{class_name}_scale", f"{name}_{class_name}_mean"
         largest_influence = pl.max_horizontal(pl.col(kind_columns).abs()).max().over(key_column)
-        size_exprs[size_column] = round_up_to_power_of_two(largest_influence)
+        scale_exprs[scale_column] = round_up_to_power_of_two(largest_influence)
         mean_terms = to_whole_shares(_sum_kinds(name, class_name, share_column_of_kind))
-        mean_exprs[mean_column] = sum_shares(mean_terms).over(key_column) * pl.col(size_column)
+        mean_exprs[mean_column] = sum_shares(mean_terms).over(key_column) * pl.col(scale_column)
         centred_exprs.append(pl.col(kind_columns) - pl.col(mean_column))
-    influence_rows = influence_rows.with_columns(**size_exprs).with_columns(**mean_exprs)
+    influence_rows = influence_rows.with_columns(**scale_exprs).with_columns(**mean_exprs)
     return influence_rows.with_columns(centred_exprs)
 
 
@@ -168,15 +168,17 @@ def compute_variances(influence_table: InfluenceTable) -> pl.LazyFrame:
     ):
         # Less their mean, influences are at most twice as large as before.
         power_term = _sum_kinds(name, class_name, share_columns_of_class[class_name], power=power)
-        variance_column, size = (
+        variance_column, scale = (
             f"{name}_{class_name}{ending}",
-            pl.col(f"{name}_{class_name}_size").first(),
+            pl.col(f"{name}_{class_name}_scale").first(),
         )
         term_exprs[variance_column] = to_whole_shares(power_term / 4)
-        variance_exprs[variance_column] = sum_shares(pl.col(variance_column)) * 4 * size**power
-    size_columns = [f"{name}_{class_name}_size" for name in metric_names for class_name in _CLASS_SHARES]
+        variance_exprs[variance_column] = sum_shares(pl.col(variance_column)) * 4 * scale**power
+    scale_columns = [
+        f"{name}_{class_name}_scale" for name in metric_names for class_name in _CLASS_SHARES
+    ]
     return (
-        score_rows.select(key_column, *size_columns, **term_exprs)
+        score_rows.select(key_column, *scale_columns, **term_exprs)
         .group_by(key_column)
         .agg(**variance_exprs)
     )
@@ -195,14 +197,14 @@ _SQUARE_SHARES = {
 def _sum_kinds(
     name: str, class_name: str, share_column_of_kind: Mapping[str, str], *, power: int = 1
 ) -> pl.Expr:
-    """Return the contribution of a row to the mean of a class: of influences by size, or of squares."""
-    size = pl.col(f"{name}_{class_name}_size")
+    """Return the contribution of a row to the mean of a class: of influences by scale, or of squares."""
+    scale = pl.col(f"{name}_{class_name}_scale")
     influences_and_shares = (
         (pl.col(f"{name}_{kind}"), pl.col(share_column))
         for kind, share_column in share_column_of_kind.items()
     )
     return pl.sum_horizontal(
-        (influence / size) ** power * share for influence, share in influences_and_shares
+        (influence / scale) ** power * share for influence, share in influences_and_shares
     )
 
 
@@ -221,8 +223,8 @@ def add_places(example_rows: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def join_influences(cells: pl.LazyFrame, influence_table: InfluenceTable) -> pl.LazyFrame:
-    """Return cells of a place beside their influences, `<name>_pos` and `<name>_neg`, and both sizes."""
-    endings = (*_KINDS, "pos_size", "neg_size")
+    """Return cells of a place beside their influences, `<name>_pos` and `_neg`, and both scales."""
+    endings = (*_KINDS, "pos_scale", "neg_scale")
     influence_columns = [f"{name}_{ending}" for name in influence_table.names for ending in endings]
     key_columns = dict.fromkeys((Group.NUMBER, influence_table.key, PLACE))
     return cells.join(
@@ -369,39 +371,39 @@ def find_freedom(name: str) -> dict[str, pl.Expr]:
 
 def compute_cluster_variances(cells: pl.LazyFrame, influence_table: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: what `add_up_clusters` has, the variances apart from G / (G - 1)."""
-    # Less their means, influences are at most twice the size. So shares of both classes add up to 1.
-    term_and_size_of_name = {
+    # Less their means, influences are at most twice the scale. So shares of both classes add up to 1.
+    term_and_scale_of_name = {
         name: (
             pl.col(f"{name}_pos") * pl.col(Row.POS).fill_nan(0.0)
             + pl.col(f"{name}_neg") * pl.col(Row.NEG).fill_nan(0.0),
-            4 * pl.max_horizontal(f"{name}_pos_size", f"{name}_neg_size"),
+            4 * pl.max_horizontal(f"{name}_pos_scale", f"{name}_neg_scale"),
         )
         for name in influence_table.names
     }
     return add_up_clusters(
-        join_influences(cells, influence_table), [influence_table.key], term_and_size_of_name
+        join_influences(cells, influence_table), [influence_table.key], term_and_scale_of_name
     )
 
 
 def add_up_clusters(
     cells: pl.LazyFrame,
     key_columns: Sequence[str],
-    term_and_size_of_name: Mapping[str, tuple[pl.Expr, pl.Expr]],
+    term_and_scale_of_name: Mapping[str, tuple[pl.Expr, pl.Expr]],
 ) -> pl.LazyFrame:
     """Return `<name>_of_clusters` and `_of_fourths`, sums of powers of terms that a cluster adds up."""
     # Beside a term stands a power of two that no such sum exceeds, equal on all rows of a key.
     share_exprs = {
-        name: to_whole_shares(cluster_term / size)
-        for name, (cluster_term, size) in term_and_size_of_name.items()
+        name: to_whole_shares(cluster_term / scale)
+        for name, (cluster_term, scale) in term_and_scale_of_name.items()
     }
-    bound_exprs = {f"{name}_most": size for name, (_, size) in term_and_size_of_name.items()}
-    sum_exprs = (sum_shares(pl.col(name)).alias(name) for name in term_and_size_of_name)
+    bound_exprs = {f"{name}_most": scale for name, (_, scale) in term_and_scale_of_name.items()}
+    sum_exprs = (sum_shares(pl.col(name)).alias(name) for name in term_and_scale_of_name)
     share_rows = cells.select(*key_columns, Row.CLUSTER, **share_exprs, **bound_exprs)
     cluster_groups = share_rows.group_by(*key_columns, Row.CLUSTER)
     power_of_ending = {"of_clusters": 2, "of_fourths": 4}
     power_exprs = {
         f"{name}_{ending}": to_whole_shares(pl.col(name) ** power)
-        for name in term_and_size_of_name
+        for name in term_and_scale_of_name
         for ending, power in power_of_ending.items()
     }
     cluster_powers = cluster_groups.agg(*sum_exprs, pl.col(*bound_exprs).first()).select(
@@ -409,7 +411,7 @@ def add_up_clusters(
     )
     return cluster_powers.group_by(key_columns).agg(
         sum_shares(pl.col(f"{name}_{ending}")) * pl.col(f"{name}_most").first() ** power
-        for name in term_and_size_of_name
+        for name in term_and_scale_of_name
         for ending, power in power_of_ending.items()
     )
 
@@ -496,24 +498,24 @@ def compute_part_variances(part_cells: PartCells, influence_table: InfluenceTabl
     """Return one row per key: `<name>_pos` and `<name>_neg`, which `standard_error` reads."""
     # Of both classes of the field, times the effective sizes less 1.
     key_column, metric_names, *_ = influence_table
-    size_columns = [
-        f"{name}_{class_name}_size" for name in metric_names for class_name in _PART_CLASS_COLUMNS
+    scale_columns = [
+        f"{name}_{class_name}_scale" for name in metric_names for class_name in _PART_CLASS_COLUMNS
     ]
     moment_exprs = {}
     for name, class_name in product(metric_names, _PART_CLASS_COLUMNS):
-        # Less their mean over the field, influences are at most twice the size.
-        scaled_influence = pl.col(f"{name}_{class_name}") / (2 * pl.col(f"{name}_{class_name}_size"))
+        # Less their mean over the field, influences are at most twice the scale.
+        scaled_influence = pl.col(f"{name}_{class_name}") / (2 * pl.col(f"{name}_{class_name}_scale"))
         for power in (1, 2):
             moment_term = scaled_influence**power * pl.col(_PART_CLASS_COLUMNS[class_name][0])
             moment_term = moment_term.fill_nan(0.0).fill_null(0.0)
             moment_exprs[f"{name}_{class_name}_{power}"] = to_whole_shares(moment_term)
     cell_rows = join_influences(part_cells.cells, influence_table)
-    part_groups = cell_rows.select(key_column, PART, *size_columns, **moment_exprs).group_by(
+    part_groups = cell_rows.select(key_column, PART, *scale_columns, **moment_exprs).group_by(
         key_column, PART
     )
     sum_exprs = [sum_shares(pl.col(moment)).alias(moment) for moment in moment_exprs]
     part_rows = part_groups.agg(
-        sum_exprs + [pl.col(size_column).first() for size_column in size_columns]
+        sum_exprs + [pl.col(scale_column).first() for scale_column in scale_columns]
     )
     part_rows = part_rows.join(part_cells.parts.drop(Group.NUMBER), on=PART)
     term_exprs, total_exprs = {}, {}
@@ -528,9 +530,9 @@ def compute_part_variances(part_cells: PartCells, influence_table: InfluenceTabl
         term_exprs[class_column] = to_whole_shares(
             (weight * weight * variance).fill_nan(0.0).fill_null(0.0)
         )
-        scale = 4 * pl.col(f"{class_column}_size").first() ** 2
+        squared_scale = 4 * pl.col(f"{class_column}_scale").first() ** 2
         total_exprs[class_column] = (
-            sum_shares(pl.col(class_column)) * scale * (pl.col(effective_column).first() - 1)
+            sum_shares(pl.col(class_column)) * squared_scale * (pl.col(effective_column).first() - 1)
         )
-    term_rows = part_rows.select(key_column, *size_columns, *CLASS_SIZE_COLUMNS.values(), **term_exprs)
+    term_rows = part_rows.select(key_column, *scale_columns, *CLASS_SIZE_COLUMNS.values(), **term_exprs)
     return term_rows.group_by(key_column).agg(**total_exprs)

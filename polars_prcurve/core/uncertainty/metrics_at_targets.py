@@ -188,13 +188,13 @@ def _spend_budgets(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.L
     A difference of two models needs neither, since both lack them.
     """
     is_budget = pl.col("criterion").is_in(ALERT_WORDS)
-    n_more = pl.when(is_budget).then(0.5).otherwise(0.0)
+    n_added = pl.when(is_budget).then(0.5).otherwise(0.0)
     rate_exprs = {name: pl.col(name) for name in ("recall", "fpr", "eta")}
     end_exprs = []
     for metric in metrics:
         value, value_changes = metric.from_columns(**rate_exprs), []
         for rate, size_column in SIZE_COLUMNS.items():
-            greater_rate = (pl.col(rate) + n_more / pl.col(size_column)).clip(upper_bound=1.0)
+            greater_rate = (pl.col(rate) + n_added / pl.col(size_column)).clip(upper_bound=1.0)
             value_changes.append(metric.from_columns(**rate_exprs | {rate: greater_rate}) - value)
         low_end, high_end = (pl.col(f"{metric.name}_{end}") for end in ("low", "high"))
         least_value, greatest_value = metric.range
@@ -215,13 +215,13 @@ def _doubt_steps(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.Laz
     is_budget = pl.col("criterion").is_in(ALERT_WORDS)
     rate_exprs = {name: pl.col(name) for name in (*GREATEST_STEPS, "eta")}
     rates_below = rate_exprs | {
-        rate: rate_exprs[rate] + pl.col(step) for rate, step in GREATEST_STEPS.items()
+        rate: rate_exprs[rate] + pl.col(value_step) for rate, value_step in GREATEST_STEPS.items()
     }
     doubt_exprs = []
     for metric in metrics:
-        step = (metric.from_columns(**rates_below) - metric.from_columns(**rate_exprs)).abs()
+        value_step = (metric.from_columns(**rates_below) - metric.from_columns(**rate_exprs)).abs()
         width = pl.col(f"{metric.name}_high") - pl.col(f"{metric.name}_low")
-        is_coarse = is_budget & (step > width / 3)
+        is_coarse = is_budget & (value_step > width / 3)
         doubt = pl.coalesce(DOUBT, pl.when(is_coarse).then(pl.lit(EQUAL_SCORES)))
         doubt_exprs.append(doubt.alias(f"{metric.name}_{DOUBT}"))
     return points.with_columns(doubt_exprs)

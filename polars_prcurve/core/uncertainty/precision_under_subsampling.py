@@ -164,8 +164,12 @@ def _kept_fp_distribution(
     ratios_above = (fp - k) / (k + 1) * ((n_kept - k) / (surplus + k + 1))
     k = np.arange(likeliest_fp, least_fp, -1, dtype=float)
     ratios_below = k / (fp - k + 1) * ((surplus + k) / (n_kept - k + 1))
-    weights = np.concatenate([np.cumprod(ratios_below)[::-1], [1.0], np.cumprod(ratios_above)])
-    return np.arange(least_fp, most_fp + 1, dtype=float), weights / weights.sum()
+    relative_probabilities = np.concatenate(
+        [np.cumprod(ratios_below)[::-1], [1.0], np.cumprod(ratios_above)]
+    )
+    return np.arange(
+        least_fp, most_fp + 1, dtype=float
+    ), relative_probabilities / relative_probabilities.sum()
 
 
 # A table --------------------------------------------------------------------------------------
@@ -217,9 +221,9 @@ def build_subsample_table(
         pl.lit(1.0).alias(Population.POS_FACTOR),
         (n_kept / n_neg).alias(Population.NEG_FACTOR),
     ).with_columns(metric_values([point.precision], table))
-    statistics = _draw_samples(threshold_rows, n_repeats, seed).fill_nan(None)
+    statistics_frame = _draw_samples(threshold_rows, n_repeats, seed).fill_nan(None)
     column_names = (*table.by, SUBSAMPLE_COLUMNS[0], *grid.carried_columns, *SUBSAMPLE_COLUMNS[1:])
-    return threshold_rows.hstack(statistics).lazy().select(*column_names)
+    return threshold_rows.hstack(statistics_frame).lazy().select(*column_names)
 
 
 def _check_samples(threshold_rows: pl.DataFrame, table: ScoreTable) -> None:
@@ -261,21 +265,21 @@ def _draw_samples(threshold_rows: pl.DataFrame, n_repeats: int, seed: int | None
             if not n_kept:  # a class is missing
                 statistics_blocks.append(np.full((len(curve_rows), len(_REPEAT_COLUMNS)), np.nan))
                 continue
-            n_missing = np.full(n_repeats, n_kept)
+            n_yet_to_keep = np.full(n_repeats, n_kept)
             tp = curve_rows["tp"].to_numpy()
             cell_sizes = np.diff(curve_rows["fp"].to_numpy(), prepend=0).tolist()
             for block_start in range(0, len(tp), n_at_once):
-                block = slice(block_start, block_start + n_at_once)
-                kept_fp = np.empty((len(tp[block]), n_repeats))
-                for row_number, cell_size in enumerate(cell_sizes[block]):
+                block_slice = slice(block_start, block_start + n_at_once)
+                kept_fp = np.empty((len(tp[block_slice]), n_repeats))
+                for row_number, cell_size in enumerate(cell_sizes[block_slice]):
                     if cell_size > 0:
                         n_kept_here = generator.hypergeometric(
-                            cell_size, n_remaining - cell_size, n_missing
+                            cell_size, n_remaining - cell_size, n_yet_to_keep
                         )
-                        n_missing = n_missing - n_kept_here
+                        n_yet_to_keep = n_yet_to_keep - n_kept_here
                         n_remaining -= cell_size
-                    kept_fp[row_number] = n_kept - n_missing
-                statistics_blocks.append(_compute_statistics(tp[block], kept_fp))
+                    kept_fp[row_number] = n_kept - n_yet_to_keep
+                statistics_blocks.append(_compute_statistics(tp[block_slice], kept_fp))
                 advance(len(kept_fp))
     return pl.DataFrame(np.concatenate(statistics_blocks), schema=_REPEAT_COLUMNS)
 

@@ -250,14 +250,14 @@ def _add_chance(
     population_values: pl.LazyFrame, table: ResolvedTable, curves: CurveSegments, confidence: float
 ) -> pl.LazyFrame:
     """Add ABOVE_CHANCE to the values of each population; null in fields, and where no error is known."""
-    test_name = table.sample.chance_test if table.counts_negatives else None
-    if test_name == "ranks":
+    chance_test_name = table.sample.chance_test if table.counts_negatives else None
+    if chance_test_name == "ranks":
         chance_rows = measure_chance(
             curves.segments_by_hull[False], curves.groups, curves.sizes, confidence
         )
         return population_values.join(chance_rows, on=Group.NUMBER, how="left")
     is_above_chance = pl.lit(None, dtype=pl.Boolean)
-    column_names = population_values.collect_schema().names() if test_name == "area" else []
+    column_names = population_values.collect_schema().names() if chance_test_name == "area" else []
     if f"{_AREA}_low" in column_names:
         # A few rows with large weights, or clusters, may carry the error, and then it is hardly known.
         smaller_size = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG)

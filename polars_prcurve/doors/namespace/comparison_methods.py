@@ -204,7 +204,7 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
             )
         else:
             targets = read_one_target(table, **question.targets)
-            query = build_compare_table(comparison, metrics, targets, worst=worst)
+            query = build_compare_table(comparison, metrics, targets, worst_only=worst)
         query = add_not_worse(query, margin, metrics)
         keys = question.list_result_keys(table)
         query = choose_columns(query, columns, "compare", keys, carried_columns=grid.carried_columns)
