@@ -192,10 +192,8 @@ def _read_point(
     n_pos, n_neg = (_read_size(argument, test_record.get(argument)) for argument in ("n_pos", "n_neg"))
     if (n_pos is None) != (n_neg is None):
         raise PrcError("pass both sizes of a test, n_pos= and n_neg=, or None for both")
-    hit_argument_text, false_argument_text = (
-        f"{hit_argument}={hit_rate!r}",
-        f"{false_argument}={false_rate!r}",
-    )
+    hit_argument_text = f"{hit_argument}={hit_rate!r}"
+    false_argument_text = f"{false_argument}={false_rate!r}"
     recall = _round_to_count(hit_argument_text, hit_rate, n_pos)
     if false_argument == "fpr":
         return recall, _round_to_count(false_argument_text, false_rate, n_neg), n_pos, n_neg

@@ -99,10 +99,10 @@ def from_trec(
     test_rows = test_rows.join(relevant_rows, on=_KEYS, how="left", maintain_order="left")
     test_rows = test_rows.join(run_rows, on=["run", *_KEYS], how="left", maintain_order="left")
     test_rows = test_rows.select(*_KEYS, pl.col("label").fill_null(False), "score", "run")
-    table_words: dict[str, Any] = {"by": "query", "missing": "below", "below": (0, None)}
+    table_arguments: dict[str, Any] = {"by": "query", "missing": "below", "below": (0, None)}
     if len(run_names) > 1:
-        table_words |= {"model": "run", "id": "doc"}
-    return DataFramePrc(test_rows, table_words, run_names.to_list())
+        table_arguments |= {"model": "run", "id": "doc"}
+    return DataFramePrc(test_rows, table_arguments, run_names.to_list())
 
 
 def _read_file(argument: str, path: FilePath, dtype_of_column: dict[str, Any]) -> pl.DataFrame:

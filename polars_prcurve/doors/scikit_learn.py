@@ -132,9 +132,9 @@ def from_folds(
     """
     label_dtypes(pos_label)
     labels = read_labels(y, pos_label)
-    table_words: dict[str, Any] = {}
+    table_arguments: dict[str, Any] = {}
     if isinstance(folds, Mapping):
-        table_words = {"model": "model", "id": ["example", "repeat"]}
+        table_arguments = {"model": "model", "id": ["example", "repeat"]}
         frames_of_models = [
             _stack_folds(model_folds, labels).select(pl.lit(str(name)).alias("model"), pl.all())
             for name, model_folds in folds.items()
@@ -145,8 +145,8 @@ def from_folds(
         raise PrcError("expected one model or more; got an empty mapping")
     test_frame = pl.concat(frames_of_models)
     if (test_frame["repeat"] > 0).any():
-        table_words["cluster"] = "example"
-    return DataFramePrc(test_frame)(**table_words)
+        table_arguments["cluster"] = "example"
+    return DataFramePrc(test_frame)(**table_arguments)
 
 
 def _score_folds(results: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:  # noqa: N803

@@ -348,9 +348,8 @@ def _sum_counts(
     """Return the sums of amounts by key, with other aggregations, and without keys of weight 0."""
     nw = _load_narwhals()
     summed_table = example_table.group_by(*key_columns).agg(*other_exprs, nw.col(*count_columns).sum())
-    cast_table = summed_table.with_columns(
-        nw.col(*count_columns).cast(count_dtype)
-    )  # DuckDB sums in 128 bits
+    # DuckDB sums in 128 bits.
+    cast_table = summed_table.with_columns(nw.col(*count_columns).cast(count_dtype))
     return cast_table.filter((nw.col("n_pos") > 0) | (nw.col("n_neg") > 0))
 
 
@@ -380,10 +379,8 @@ def _list_kinds(
         )
         return [_ValueKind(value_expr.is_null(), None), *nan_kinds]
 
-    label_expr, null_kinds = (
-        nw.col(column_names.label),
-        [_ValueKind(nw.col(column_names.label).is_null(), None)],
-    )
+    label_expr = nw.col(column_names.label)
+    null_kinds = [_ValueKind(nw.col(column_names.label).is_null(), None)]
     if is_positive_expr is not None:
         label_kinds = [_ValueKind(is_positive_expr, True), _ValueKind(None, False)]
     elif dtype_of_column[column_names.label] == pl.Boolean:
@@ -412,10 +409,8 @@ def _list_checks(
     column_names: ColumnNames, dtype_of_column: dict[str, pl.DataType], pos_label: Any
 ) -> Iterator[Check]:
     """Yield the checks of frame methods, in the same order, on the table of examples."""
-    score_description, label_description = (
-        f"score column {column_names.score!r}",
-        f"label column {column_names.label!r}",
-    )
+    score_description = f"score column {column_names.score!r}"
+    label_description = f"label column {column_names.label!r}"
     yield from value_checks.missing_checks(
         _sum_rows, score_description, pl.col("score"), refuses_nan=True, may_rank_last=True
     )

@@ -213,7 +213,7 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
     def _compare_at_point(
         self,
         question: Question,
-        words: Any,
+        call_arguments: Any,
         other: BoundTable[Any],
         *,
         match: Matched | None,
@@ -222,10 +222,12 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
         """Return the differences of models from a point of other examples."""
         from polars_prcurve.core.comparison.comparison_with_a_point import compare_at_point
 
-        table_words = {word: value for word, value in words.items() if word in TABLE_WORDS}
+        table_arguments = {
+            argument: value for argument, value in call_arguments.items() if argument in TABLE_WORDS
+        }
         return compare_at_point(
             self,
-            table_words,
+            table_arguments,
             other,
             match=cast("Matched", match),  # rules refuse other= without it
             metrics=metrics,
@@ -437,9 +439,9 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
         )
         return crossings_frame.rename(table.name_of_inner)
 
-    def _rank_models(self, metric: Any, words: Any) -> tuple[ResolvedTable, RankingMetric]:
+    def _rank_models(self, metric: Any, call_arguments: Any) -> tuple[ResolvedTable, RankingMetric]:
         """Return the table of all models, and the metric that ranks them at any prevalence."""
-        question = self._ask("crossings", words, collects=True)
+        question = self._ask("crossings", call_arguments, collects=True)
         table = question.read()
         _, table, _ = question.hide_names(table, EtaTable(pl.LazyFrame()))
         chosen_metric = default_curve_metric(question.columns.points) if metric is None else metric
@@ -531,51 +533,53 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
         """
         from polars_prcurve.core.comparison import monitoring
 
-        columns, all_words = read_columns(columns), self._merge_words(words)
+        columns, all_arguments = read_columns(columns), self._merge_words(words)
         if adjust is not None:
             read_choice("adjust=", adjust, ["all"])
-        if all_words.get("cluster") is not None:
+        if all_arguments.get("cluster") is not None:
             raise PrcError(
                 "leave out cluster=, which monitor() does not take; make each cluster one row, such as "
                 "each patient's highest score, so that rows are independent"
             )
-        group_columns: list[Column] = list_columns("by=", all_words.get("by"))
+        group_columns: list[Column] = list_columns("by=", all_arguments.get("by"))
         reader = ColumnReader(self._frame, "raise", may_collect=False)
-        dtype_of_time = reader.read_by(time, "time")
-        check_group_names(dtype_of_time, monitoring.MONITOR_COLUMNS, "time")
-        if len(dtype_of_time) != 1:
+        dtype_by_time_column = reader.read_by(time, "time")
+        check_group_names(dtype_by_time_column, monitoring.MONITOR_COLUMNS, "time")
+        if len(dtype_by_time_column) != 1:
             raise refuse_kind("time=", "one column name or expression", time)
-        [period_column] = dtype_of_time
+        [period_column] = dtype_by_time_column
         if period_column in map(name_column, group_columns):
             raise PrcError(f"leave the column {period_column!r} out of by=: time= holds it, too")
         question = self._ask("monitor", words, eta=eta, confidence=confidence, collects=True)
         level = question.require_interval_options().level
         is_table = isinstance(reference, BoundTable)
         reference_rate = None if is_table else monitoring.read_reference_rate(reference)
-        watch = monitoring.read_watch(
+        monitored_rate = monitoring.read_watch(
             metrics, None if eta is None else check_eta(eta), level, reference_rate
         )
         period_cells = self._count_cells(threshold, {**words, "by": [*group_columns, time]})
         reference_cells = self._count_reference(reference, threshold, words) if is_table else None
         monitor_frame = monitoring.build_monitor_table(
-            period_cells, period_column, watch, reference_cells, adjust
+            period_cells, period_column, monitored_rate, reference_cells, adjust
         )
         keys = [column for column in monitor_frame.columns if column not in monitoring.MONITOR_COLUMNS]
         return choose_columns(monitor_frame.lazy(), columns, "monitor", keys).collect()
 
-    def _count_cells(self, threshold: Any, words: Any) -> pl.DataFrame:
+    def _count_cells(self, threshold: Any, call_arguments: Any) -> pl.DataFrame:
         """Return the cells at the threshold, a row per group."""
         from polars_prcurve.core.comparison.monitoring import count_cells
 
-        table = self._ask("monitor", words, collects=True).read()
+        table = self._ask("monitor", call_arguments, collects=True).read()
         return count_cells(table, threshold)
 
-    def _count_reference(self, reference: Any, threshold: Any, words: Any) -> pl.DataFrame:
+    def _count_reference(self, reference: Any, threshold: Any, call_arguments: Any) -> pl.DataFrame:
         """Return the cells of the reference, by the groups that it has."""
-        all_words = self._merge_words(words)
+        all_arguments = self._merge_words(call_arguments)
         shared_argument_names = ("score", "label", "pos_label", "by", "model", "missing")
         shared_arguments = {
-            name: all_words[name] for name in shared_argument_names if all_words.get(name) is not None
+            name: all_arguments[name]
+            for name in shared_argument_names
+            if all_arguments.get(name) is not None
         }
         reference_arguments = merge_words(shared_arguments, reference._words)
         reference_arguments["by"] = list_known_columns(reference_arguments.get("by"), reference._frame)

@@ -659,10 +659,10 @@ def _build_optimism(
     return build_optimism_table(table, grid, targets, metrics, correction)
 
 
-def has_one_point_each(bound_table: Any, words: Any) -> bool:
+def has_one_point_each(bound_table: Any, call_arguments: Any) -> bool:
     """Return whether each group of a table of points has one, which needs no target to be chosen."""
     try:
-        run_query(bound_table.operating_points(0.5, metrics="precision", **words).lazy())
+        run_query(bound_table.operating_points(0.5, metrics="precision", **call_arguments).lazy())
     except PrcError:
         return False
     return True

@@ -34,7 +34,7 @@ from polars_prcurve.view.verdicts.worded_judgement import decide
 
 
 def make_decision(
-    bound_table: BoundTable[Any], question: Question, words: Any, guarantee: float | str | None
+    bound_table: BoundTable[Any], question: Question, call_arguments: Any, guarantee: float | str | None
 ) -> Decision:
     """Return the decision on the table of a question, by the methods of that table."""
     question.require_interval_options()
@@ -46,7 +46,7 @@ def make_decision(
         if not question.eta.is_estimated:  # scores are counted
             _, grid = question.place_at_etas(table)  # raises for wrong ones before any work
         check_goal(question, goal)
-        request = _collect_request(bound_table, question, words, goal)
+        request = _collect_request(bound_table, question, call_arguments, goal)
         check_names(table, grid, request.goal, request.model)
         cluster_column_and_count = _count_clusters(question, table)
         request = replace(
@@ -64,10 +64,14 @@ def _count_clusters(question: Question, table: ResolvedTable) -> tuple[str, int]
     return name_column(cluster_column), int(table.collect(cluster_count_frame, "decide()").item())
 
 
-def _collect_request(bound_table: Any, question: Question, words: Any, goal: Goal) -> DecisionRequest:
+def _collect_request(
+    bound_table: Any, question: Question, call_arguments: Any, goal: Goal
+) -> DecisionRequest:
     """Return the table in memory, whose methods are called, and that whose models are ranked."""
-    table_words = {argument: value for argument, value in words.items() if argument not in TARGET_WORDS}
-    ranked_table = bound_table(**table_words)._collect_table()
+    table_arguments = {
+        argument: value for argument, value in call_arguments.items() if argument not in TARGET_WORDS
+    }
+    ranked_table = bound_table(**table_arguments)._collect_table()
     input_columns = question.columns
     if input_columns.points is not None and goal.targets and not goal.is_at_threshold:
         is_point_tested = goal.guarantee is None and has_one_point_each(ranked_table, {})
@@ -91,7 +95,7 @@ def _collect_request(bound_table: Any, question: Question, words: Any, goal: Goa
         compares_intervals=goal.maximized is not None,
         dropped_rows=count_rows_left_out(question),
         is_published=input_columns.points is not None,
-        call_order=bound_table._find_call_order(words),
+        call_order=bound_table._find_call_order(call_arguments),
         unweighted_table=_count_rows_once(ranked_table, input_columns.weight)
         if has_weighted_rows
         else None,

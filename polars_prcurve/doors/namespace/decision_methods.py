@@ -99,12 +99,12 @@ class DecisionMethods(BoundTable[F], public_name="prc"):
         options = {"guarantee": guarantee, "confidence": confidence, "mean_over": mean_over}
         return self._decide("decide", eta, words, **options)
 
-    def _decide(self, method: str, eta: Any, words: Any, **options: Any) -> Decision:
+    def _decide(self, method_name: str, eta: Any, call_arguments: Any, **options: Any) -> Decision:
         """Return the decision that a method requests."""
         from polars_prcurve.doors.namespace.decision_making import make_decision
 
-        question = self._ask(method, words, eta=eta, collects=True, **options)
-        return make_decision(self, question, words, options["guarantee"])
+        question = self._ask(method_name, call_arguments, eta=eta, collects=True, **options)
+        return make_decision(self, question, call_arguments, options["guarantee"])
 
     def report(
         self,

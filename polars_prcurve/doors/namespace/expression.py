@@ -229,15 +229,17 @@ class ExprPrc(PublicMethods, public_name="prc"):
             name: value for name, value in words.items() if name in TARGET_WORDS
         }
         value_of_target["maximize"] = maximize
-        row_words: Any = {name: value for name, value in words.items() if name not in TARGET_WORDS}
+        row_arguments: Any = {name: value for name, value in words.items() if name not in TARGET_WORDS}
         targets = read_targets(None, **value_of_target)
         if len(targets) > 1:
             raise PrcError(f"write one expression for each target (recall=, ...); got {len(targets)}")
         arguments = {**value_of_target, "guarantee": guarantee, "start": start}
-        check_rules("threshold", list_facts(row_words, arguments, None, None))
-        is_weighted = row_words.get("weight") is not None
+        check_rules("threshold", list_facts(row_arguments, arguments, None, None))
+        is_weighted = row_arguments.get("weight") is not None
         promised_targets = promise_targets_of_expression(targets, guarantee, start, weighted=is_weighted)
-        return read_scored_rows(self._expr, label, eta, **row_words).find_threshold(promised_targets[0])
+        return read_scored_rows(self._expr, label, eta, **row_arguments).find_threshold(
+            promised_targets[0]
+        )
 
     def shift_prior(self, eta_train: float | pl.Expr, eta: float | pl.Expr) -> pl.Expr:
         """Posteriors, or thresholds on them, moved to another prevalence: Float64, one per row.

@@ -327,24 +327,30 @@ class PlanningMethods(BoundTable[F], public_name="prc"):
         eta_of_parts = question.eta.find_etas(question.level)
         return self._finish(build_reweighted_table(table, parts, eta_of_parts, name=name))
 
-    def _weigh_sample(self, plan: Any, name: str, words: Any) -> F:
+    def _weigh_sample(self, plan_frame: Any, weight_name: str, call_arguments: Any) -> F:
         """Return the labelled rows, with their stratum of a plan and with what they represent."""
         from polars_prcurve.core.curves.sampling_plan import build_weighed_sample, read_strata
 
-        plan = take_frame(plan)
-        if not isinstance(plan, pl.DataFrame | pl.LazyFrame):
-            raise refuse_kind("plan=", "the table of sampling_plan()", plan)
-        input_columns = self._ask("reweight", words, plan=plan).columns
+        plan_frame = take_frame(plan_frame)
+        if not isinstance(plan_frame, pl.DataFrame | pl.LazyFrame):
+            raise refuse_kind("plan=", "the table of sampling_plan()", plan_frame)
+        input_columns = self._ask("reweight", call_arguments, plan=plan_frame).columns
         reader = ColumnReader(self._frame, input_columns.missing, may_collect=False)
         score_column = reader.read_column("score", input_columns.score)
         label_column = reader.read_column("label", input_columns.label)
         SCORE_DTYPES.require(score_column.subject_phrase, score_column.dtype)
         strata_frame = read_strata(
-            plan if isinstance(plan, pl.DataFrame) else run_query(plan), score_column.dtype
+            plan_frame if isinstance(plan_frame, pl.DataFrame) else run_query(plan_frame),
+            score_column.dtype,
         )
         is_dropping = reader.drops_incomplete
         query = build_weighed_sample(
-            reader.input_rows, score_column, label_column, strata_frame, name=name, drop=is_dropping
+            reader.input_rows,
+            score_column,
+            label_column,
+            strata_frame,
+            name=weight_name,
+            drop=is_dropping,
         )
         return self._finish(query)
 

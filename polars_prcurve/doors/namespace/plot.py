@@ -86,19 +86,22 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         return f"<prc.plot of {self._bound_table!r}>"
 
     def _prepare(
-        self, chart_name: str, words: Any, points: object = None, needed_columns: Sequence[str] = ()
+        self,
+        chart_name: str,
+        call_arguments: Any,
+        points: object = None,
+        needed_columns: Sequence[str] = (),
     ) -> tuple[Callable[..., Chart], dict[str, Any]]:
         """Return the function that draws a chart, with its own words, and the words about the table."""
         from polars_prcurve import charts
         from polars_prcurve.view.charts.parts.drawn_lines import read_words
         from polars_prcurve.view.charts.parts.marked_points import check_points
 
-        chart_words = {name: value for name, value in words.items() if name in CHART_WORDS}
-        width_and_height = (chart_words.get("width"), chart_words.get("height"))
-        color_and_facet = {name: chart_words.get(name) for name in ("color", "facet")}
-        read_words(
-            chart_words.get("title"), width_and_height, **color_and_facet
-        )  # or raise before any work
+        chart_arguments = {name: value for name, value in call_arguments.items() if name in CHART_WORDS}
+        title = chart_arguments.get("title")
+        width_and_height = (chart_arguments.get("width"), chart_arguments.get("height"))
+        channel_columns = {name: chart_arguments.get(name) for name in ("color", "facet")}
+        read_words(title, width_and_height, **channel_columns)  # or raise before any work
         if points is not None and not isinstance(points, pl.DataFrame):
             expected_phrase = "a DataFrame such as operating_points returns, or a Decision"
             raise refuse_kind("points=", expected_phrase, points)
@@ -106,37 +109,38 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
             check_points(chart_name, points, needed_columns)
         draw_chart = getattr(charts, chart_name)
         parameters = inspect.signature(draw_chart).parameters
-        for name in [name for name in chart_words if name not in parameters]:
-            if chart_words.pop(name) is not None:
+        for name in [name for name in chart_arguments if name not in parameters]:
+            if chart_arguments.pop(name) is not None:
                 raise PrcError(f"leave out {name}=, which plot.{chart_name}() does not take")
-        table_words = {name: value for name, value in words.items() if name not in CHART_WORDS}
-        check_unscored(chart_name, self._bound_table._merge_words(table_words))
-
-        call_order = self._bound_table._find_call_order(table_words)
+        table_arguments = {
+            name: value for name, value in call_arguments.items() if name not in CHART_WORDS
+        }
+        check_unscored(chart_name, self._bound_table._merge_words(table_arguments))
+        call_order = self._bound_table._find_call_order(table_arguments)
 
         def draw_rows(frame_or_plan: Any, *etas: Any, confidence: Any = None, **options: Any) -> Chart:
-            for name, option_value in options.items():
-                if isinstance(
-                    option_value, pl.DataFrame
-                ):  # points, pairs or crossings of the same names
-                    options[name] = keep_call_order(option_value, call_order)
+            for name, value in options.items():
+                if isinstance(value, pl.DataFrame):  # points, pairs or crossings of the same names
+                    options[name] = keep_call_order(value, call_order)
             if "confidence" in parameters:
                 level = confidence.level if isinstance(confidence, Intervals) else confidence
                 options["confidence"] = level
-            chart_rows = self._count_alike(_collect(frame_or_plan), table_words)
+            chart_rows = self._count_alike(_collect(frame_or_plan), table_arguments)
             chart_rows = keep_call_order(chart_rows, call_order)
-            chart: Chart = draw_chart(chart_rows, *etas, **chart_words, **options)
+            chart: Chart = draw_chart(chart_rows, *etas, **chart_arguments, **options)
             return chart
 
-        return draw_rows, table_words
+        return draw_rows, table_arguments
 
-    def _count_alike(self, point_rows: pl.DataFrame, table_words: Any) -> pl.DataFrame:
+    def _count_alike(self, point_rows: pl.DataFrame, table_arguments: Any) -> pl.DataFrame:
         """Return points of weighted rows with as how many examples these count; others as they are."""
-        has_weights = self._bound_table._merge_words(table_words).get("weight") is not None
+        has_weights = self._bound_table._merge_words(table_arguments).get("weight") is not None
         if not (has_weights and {"threshold", "fp"} <= {*point_rows.columns}):
             return point_rows
-        count_words = {word: value for word, value in table_words.items() if word in USES["counts"]}
-        return add_effective_numbers(point_rows, _collect(self._bound_table.counts(**count_words)))
+        count_arguments = {
+            argument: value for argument, value in table_arguments.items() if argument in USES["counts"]
+        }
+        return add_effective_numbers(point_rows, _collect(self._bound_table.counts(**count_arguments)))
 
     def alerts(
         self, eta: Eta = None, *, confidence: Confidence = 0.95, **words: Unpack[ChartOfPoints]
@@ -154,15 +158,15 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         targets
             Targets, as in `operating_points`.
         """
-        draw, table_words = self._prepare("alerts", words)
+        draw, table_arguments = self._prepare("alerts", words)
         target_points = _collect(
             self._bound_table.operating_points(
-                eta, metrics="precision", confidence=confidence, columns="all", **table_words
+                eta, metrics="precision", confidence=confidence, columns="all", **table_arguments
             )
         )
         ranking_argument = {}
         if target_points.n_unique("eta") == 1:
-            ranking_argument = self._rank_models(target_points, eta, confidence, table_words)
+            ranking_argument = self._rank_models(target_points, eta, confidence, table_arguments)
         return draw(target_points, **ranking_argument, confidence=confidence)
 
     def pr_curve(
@@ -188,16 +192,16 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         """
         read_choice("y=", y, ("precision", "fdr"))
         eta, points, words = _read_decision(eta, points, words)
-        draw, table_words = self._prepare("pr_curve", words, points, ["recall", y])
+        draw, table_arguments = self._prepare("pr_curve", words, points, ["recall", y])
         if log_y is not None:
             read_flag("log_y=", log_y)
         curve_points = _collect(
             self._bound_table.curve(
-                eta, metrics=(y,), confidence=confidence, thresholds="corners", **table_words
+                eta, metrics=(y,), confidence=confidence, thresholds="corners", **table_arguments
             )
         )
         options: dict[str, Any] = {"y": y, "points": points, "log_y": log_y}
-        options |= self._rank_at_recall(curve_points, eta, points, table_words, confidence or 0.95)
+        options |= self._rank_at_recall(curve_points, eta, points, table_arguments, confidence or 0.95)
         return draw(curve_points, confidence=confidence, **options)
 
     def roc_curve(
@@ -211,38 +215,38 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
     ) -> Chart:
         """Collect `sweep`, and draw recall by fpr."""
         _, points, words = _read_decision(eta, points, words)
-        draw, table_words = self._prepare("roc_curve", words, points, ["recall", "fpr"])
+        draw, table_arguments = self._prepare("roc_curve", words, points, ["recall", "fpr"])
         from polars_prcurve.view.charts.roc import read_precision_lines
 
         read_precision_lines(eta, precisions)
         read_flag("log_x=", log_x)
-        curve_points = _collect(self._bound_table.sweep(thresholds="corners", **table_words))
+        curve_points = _collect(self._bound_table.sweep(thresholds="corners", **table_arguments))
         options: dict[str, Any] = {"log_x": log_x, "precisions": precisions, "points": points}
-        options |= self._rank_at_recall(curve_points, eta, points, table_words)
+        options |= self._rank_at_recall(curve_points, eta, points, table_arguments)
         return draw(curve_points, eta, **options)
 
     def prg_curve(self, eta: Eta = None, **words: Unpack[ChartOfCurve]) -> Chart:
         """Collect `curve` at each prevalence, and draw precision gain by recall gain."""
-        draw, table_words = self._prepare("prg_curve", words)
-        curve_points = _collect(self._bound_table.curve(eta, thresholds="corners", **table_words))
-        return draw(curve_points, **self._rank_at_recall(curve_points, eta, None, table_words))
+        draw, table_arguments = self._prepare("prg_curve", words)
+        curve_points = _collect(self._bound_table.curve(eta, thresholds="corners", **table_arguments))
+        return draw(curve_points, **self._rank_at_recall(curve_points, eta, None, table_arguments))
 
     def gain_curve(self, eta: Eta = None, **words: Unpack[ChartOfCurve]) -> Chart:
         """Collect `curve` at each prevalence, and draw recall by the share of cases alerted."""
-        draw, table_words = self._prepare("gain_curve", words)
-        curve_points = _collect(self._bound_table.curve(eta, thresholds="corners", **table_words))
+        draw, table_arguments = self._prepare("gain_curve", words)
+        curve_points = _collect(self._bound_table.curve(eta, thresholds="corners", **table_arguments))
         tenth_points = None
         is_counted = {"tp", "fn"} <= {*curve_points.columns}
         if is_counted and (curve_points["tp"] + curve_points["fn"] < FEW_POSITIVES).any():
             options: dict[str, Any] = {"predicted_positive_rate": 0.1, "confidence": 0.95}
             tenth_points = _collect(
-                self._bound_table.operating_points(eta, columns="all", **options, **table_words)
+                self._bound_table.operating_points(eta, columns="all", **options, **table_arguments)
             )
         ranking_argument: dict[str, pl.DataFrame] = {}
         if curve_points.n_unique("eta") == 1:
             target_of_ranking: dict[str, float] = {"predicted_positive_rate": 0.1}
             ranking_argument = self._rank_models(
-                curve_points, eta, 0.95, table_words, "recall", **target_of_ranking
+                curve_points, eta, 0.95, table_arguments, "recall", **target_of_ranking
             )
         return draw(curve_points, points=tenth_points, **ranking_argument)
 
@@ -264,11 +268,11 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
             As in `decision_curve`. By default, if a prevalence is below 5%, from a tenth of the lowest
             to 20 times the highest, at most 99%.
         """
-        draw, table_words = self._prepare("decision_curve", words)
+        draw, table_arguments = self._prepare("decision_curve", words)
         if log_x is not None:
             read_flag("log_x=", log_x)
         options: dict[str, Any] = {"eta_train": eta_train, "confidence": confidence, "columns": "all"}
-        compute_benefits = partial(self._bound_table.decision_curve, eta, **options, **table_words)
+        compute_benefits = partial(self._bound_table.decision_curve, eta, **options, **table_arguments)
         risks = PROBABILITIES if probabilities is None else probabilities
         benefit_rows = _collect(compute_benefits(probabilities=risks))
         if (
@@ -287,14 +291,14 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         **words: Unpack[ChartOfCurve],
     ) -> Chart:
         """Collect `sweep`, and draw the frequency of positives in ranges of scores."""
-        draw, table_words = self._prepare("reliability", words)
+        draw, table_arguments = self._prepare("reliability", words)
         from polars_prcurve.view.charts.reliability_diagram import check_etas
 
         check_etas(eta, eta_train)
         if confidence is not None:
             check_confidence(confidence)
         return draw(
-            self._bound_table.sweep(**table_words), eta, eta_train=eta_train, confidence=confidence
+            self._bound_table.sweep(**table_arguments), eta, eta_train=eta_train, confidence=confidence
         )
 
     def scores(
@@ -302,9 +306,9 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
     ) -> Chart:
         """Collect `sweep`, and draw the scores of both classes, with the thresholds of `points`."""
         _, points, words = _read_decision(None, points, words)
-        draw, table_words = self._prepare("scores", words, points, ["recall"])
-        curve_points = _collect(self._bound_table.sweep(**table_words))
-        ranking_argument = self._rank_at_recall(curve_points, None, points, table_words)
+        draw, table_arguments = self._prepare("scores", words, points, ["recall"])
+        curve_points = _collect(self._bound_table.sweep(**table_arguments))
+        ranking_argument = self._rank_at_recall(curve_points, None, points, table_arguments)
         return draw(curve_points, points=points, **ranking_argument)
 
     def difference(
@@ -332,20 +336,20 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         >>> df = pl.DataFrame({"label": [1, 1, 1, 0, 0, 0], "a": a, "b": b})
         >>> chart = df.prc.plot.difference([0.01, 0.1, 0.5], score=["a", "b"])
         """
-        draw, table_words = self._prepare("difference", words)
+        draw, table_arguments = self._prepare("difference", words)
         # The default grid is for two models: many pairs are compared where the table was tested.
         compare_models = partial(
             self._bound_table.compare,
             metrics="average_precision" if metrics is None else metrics,
             confidence=confidence,
             adjust="holm",
-            **table_words,
+            **table_arguments,
         )
-        score_columns = self._bound_table._merge_words(table_words).get("score")
+        score_columns = self._bound_table._merge_words(table_arguments).get("score")
         is_wide = isinstance(score_columns, list | tuple) and len(score_columns) > _MOST_CURVES
         difference_rows = _collect(
             compare_models(
-                _choose_etas(self._read_sizes(table_words)) if eta is None and not is_wide else eta
+                _choose_etas(self._read_sizes(table_arguments)) if eta is None and not is_wide else eta
             )
         )
         if eta is None and difference_rows.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
@@ -361,9 +365,9 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
     ) -> Chart:
         """Collect `curve` at every distinct score, and draw metrics by threshold, charts in a column."""
         eta, points, words = _read_decision(eta, points, words)
-        draw, table_words = self._prepare("threshold_curve", words, points, ["recall", "precision"])
-        curve_points = _collect(self._bound_table.curve(eta, **table_words))
-        ranking_argument = self._rank_at_recall(curve_points, eta, points, table_words)
+        draw, table_arguments = self._prepare("threshold_curve", words, points, ["recall", "precision"])
+        curve_points = _collect(self._bound_table.curve(eta, **table_arguments))
+        ranking_argument = self._rank_at_recall(curve_points, eta, points, table_arguments)
         return draw(curve_points, points=points, **ranking_argument)
 
     def ranking(
@@ -382,22 +386,26 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         eta
             As in `ranking`, but as in `metric_by_eta` if left out.
         """
-        draw, table_words = self._prepare("ranking", words)
-        size_rows = self._read_sizes(table_words) if eta is None else None
+        draw, table_arguments = self._prepare("ranking", words)
+        size_rows = self._read_sizes(table_arguments) if eta is None else None
         etas = eta if size_rows is None else _choose_etas(size_rows)
         options = {"metric": metric, "confidence": confidence, "coarse": coarse}
-        ranked_rows = _collect(self._bound_table.ranking(etas, columns="all", **options, **table_words))
-        curve_metric, pair_rows = self._find_ranked_metric(metric, table_words), None
+        ranked_rows = _collect(
+            self._bound_table.ranking(etas, columns="all", **options, **table_arguments)
+        )
+        curve_metric, pair_rows = self._find_ranked_metric(metric, table_arguments), None
         if confidence:
-            size_rows = self._read_sizes(table_words) if size_rows is None else size_rows
+            size_rows = self._read_sizes(table_arguments) if size_rows is None else size_rows
             ranked_rows = _add_uneven_sizes(ranked_rows, size_rows)
-            pair_rows = self._compare_models(ranked_rows, etas, curve_metric, confidence, table_words)
+            pair_rows = self._compare_models(
+                ranked_rows, etas, curve_metric, confidence, table_arguments
+            )
         return draw(ranked_rows, pairs=pair_rows, metric=curve_metric.name, confidence=confidence)
 
-    def _find_ranked_metric(self, metric: Any, table_words: Any) -> CurveMetric:
+    def _find_ranked_metric(self, metric: Any, table_arguments: Any) -> CurveMetric:
         """Return the curve metric that ranks: by default the area that the table has."""
-        all_words = self._bound_table._merge_words(table_words)
-        default_name = default_curve_metric(all_words.get("rates"), all_words.get("cells"))
+        all_arguments = self._bound_table._merge_words(table_arguments)
+        default_name = default_curve_metric(all_arguments.get("rates"), all_arguments.get("cells"))
         named_metric = find_metric(default_name if metric is None else metric)
         return best(named_metric) if isinstance(named_metric, PointMetric) else named_metric
 
@@ -407,16 +415,18 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         etas: Any,
         metric: CurveMetric,
         confidence: Any,
-        table_words: Any,
+        table_arguments: Any,
     ) -> pl.DataFrame | None:
         """Return which models of a ranking differ significantly, by pairs; None for two, or many."""
         if not 3 <= ranked_rows["model"].n_unique() <= _MOST_PAIRED:
             return None
-        all_words = self._bound_table._merge_words(table_words)
-        is_paired = all_words.get("id") is not None or isinstance(all_words.get("score"), list | tuple)
+        all_arguments = self._bound_table._merge_words(table_arguments)
+        is_paired = all_arguments.get("id") is not None or isinstance(
+            all_arguments.get("score"), list | tuple
+        )
         options: dict[str, Any] = {"confidence": confidence, "paired": is_paired, "adjust": "holm"}
         return _collect(
-            self._bound_table.compare(etas, metrics=metric, columns="all", **options, **table_words)
+            self._bound_table.compare(etas, metrics=metric, columns="all", **options, **table_arguments)
         )
 
     def metric_by_eta(
@@ -455,61 +465,68 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         ['Metrics by prevalence']
         """
         coarse = read_flag("coarse=", coarse)
-        draw, table_words = self._prepare("metric_by_eta", words)
-        point_metrics = self._choose_point_metrics(metrics, table_words)
+        draw, table_arguments = self._prepare("metric_by_eta", words)
+        point_metrics = self._choose_point_metrics(metrics, table_arguments)
         if point_metrics:
             if coarse:
                 raise PrcError("leave out coarse=, which is for metrics of a whole curve")
             return self._draw_points(
-                draw, eta, table_words, metrics=point_metrics, confidence=confidence
+                draw, eta, table_arguments, metrics=point_metrics, confidence=confidence
             )
-        table_words = {word: value for word, value in table_words.items() if word not in TARGET_WORDS}
-        all_words = self._bound_table._merge_words(table_words)
+        table_arguments = {
+            argument: value
+            for argument, value in table_arguments.items()
+            if argument not in TARGET_WORDS
+        }
+        all_arguments = self._bound_table._merge_words(table_arguments)
         if metrics is None:
-            metrics = default_curve_metric(all_words.get("rates"), all_words.get("cells"))
+            metrics = default_curve_metric(all_arguments.get("rates"), all_arguments.get("cells"))
         etas = eta_grid() if eta is None else eta
         from polars_prcurve.view.charts.by_prevalence import doubt_wide
 
         options: dict[str, Any] = {"metrics": metrics, "coarse": coarse}
-        has_sizes = all_words.get("rates") is None or all_words.get("sizes") is not None
-        has_hidden_intervals = (
-            confidence is None and not coarse and has_sizes
-        )  # for dotted lines without a band
+        has_sizes = all_arguments.get("rates") is None or all_arguments.get("sizes") is not None
+        # Without a band, intervals only decide which lines are dotted.
+        has_hidden_intervals = confidence is None and not coarse and has_sizes
         level = 0.95 if has_hidden_intervals else confidence
-        summary_rows = doubt_wide(self._summarize(etas, table_words, confidence=level, **options))
+        summary_rows = doubt_wide(self._summarize(etas, table_arguments, confidence=level, **options))
         summary_rows = (
             summary_rows.drop("low", "high", strict=False) if has_hidden_intervals else summary_rows
         )
         summary_rows = end_at_negatives(summary_rows) if eta is None else summary_rows
         comparison_arguments = {}
-        if self._find_model_column(table_words) is not None:
-            comparison_arguments = self._compare_by_eta(summary_rows, metrics, confidence, table_words)
+        if self._find_model_column(table_arguments) is not None:
+            comparison_arguments = self._compare_by_eta(
+                summary_rows, metrics, confidence, table_arguments
+            )
         return draw(summary_rows, **comparison_arguments, confidence=confidence)
 
-    def _summarize(self, etas: Any, table_words: Any, **options: Any) -> pl.DataFrame:
+    def _summarize(self, etas: Any, table_arguments: Any, **options: Any) -> pl.DataFrame:
         """Return the summary at these prevalences, in which models are the first group."""
-        summary_rows = _collect(self._bound_table.summary(etas, columns="all", **options, **table_words))
-        model_column = self._find_model_column(table_words)
+        summary_rows = _collect(
+            self._bound_table.summary(etas, columns="all", **options, **table_arguments)
+        )
+        model_column = self._find_model_column(table_arguments)
         return (
             summary_rows
             if model_column is None
             else summary_rows.select(model_column, pl.exclude(model_column))
         )
 
-    def _find_model_column(self, table_words: Any) -> str | None:
+    def _find_model_column(self, table_arguments: Any) -> str | None:
         """Return the name of the group that holds the models; None if there is none."""
-        all_words = self._bound_table._merge_words(table_words)
-        if (model_column := all_words.get("model")) is not None:
+        all_arguments = self._bound_table._merge_words(table_arguments)
+        if (model_column := all_arguments.get("model")) is not None:
             return name_column(model_column)
-        return "model" if isinstance(all_words.get("score"), list | tuple) else None
+        return "model" if isinstance(all_arguments.get("score"), list | tuple) else None
 
-    def _read_sizes(self, table_words: Any) -> pl.DataFrame:
+    def _read_sizes(self, table_arguments: Any) -> pl.DataFrame:
         """Return how many positives and negatives each model has, in each group."""
-        unpaired_words = {name: value for name, value in table_words.items() if name != "id"}
-        return self._summarize(0.5, unpaired_words, metrics="roc_auc")
+        unpaired_arguments = {name: value for name, value in table_arguments.items() if name != "id"}
+        return self._summarize(0.5, unpaired_arguments, metrics="roc_auc")
 
     def _compare_by_eta(
-        self, summary_rows: pl.DataFrame, metrics: Any, confidence: Any, table_words: Any
+        self, summary_rows: pl.DataFrame, metrics: Any, confidence: Any, table_arguments: Any
     ) -> dict[str, pl.DataFrame]:
         """Return the crossings of models within the prevalences of a summary, and their ranking."""
         curve_metrics = find_metrics(metrics, CurveMetric)
@@ -523,7 +540,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         )
         if not 2 <= summary_rows[summary_rows.columns[0]].n_unique() <= _MAX_MODELS or len(etas) < 2:
             return {}
-        options: dict[str, Any] = {"metric": curve_metrics[0], **table_words}
+        options: dict[str, Any] = {"metric": curve_metrics[0], **table_arguments}
         comparison_arguments = {
             "crossings": self._bound_table.crossings(eta_range=(etas[0], etas[-1]), **options)
         }
@@ -556,10 +573,10 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         >>> chart.to_dict()["title"]["text"]
         ['Precision is not significantly below the reference of 80%']
         """
-        draw, table_words = self._prepare("monitor", words)
+        draw, table_arguments = self._prepare("monitor", words)
         options: dict[str, Any] = {"reference": reference, "threshold": threshold, "eta": eta}
         options |= {"metrics": metrics, "confidence": confidence, "adjust": adjust}
-        period_rows = self._bound_table.monitor(time, columns="all", **options, **table_words)
+        period_rows = self._bound_table.monitor(time, columns="all", **options, **table_arguments)
         return draw(period_rows, confidence=confidence)
 
     def p3_curve(
@@ -578,22 +595,24 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
             Targets, as in `operating_points`, that fix a threshold for all prevalences; groups of one
             point need none.
         """
-        draw, table_words = self._prepare("p3_curve", words)
-        return self._draw_points(draw, eta, table_words, metrics=("precision",), confidence=confidence)
+        draw, table_arguments = self._prepare("p3_curve", words)
+        return self._draw_points(
+            draw, eta, table_arguments, metrics=("precision",), confidence=confidence
+        )
 
     def _draw_points(
-        self, draw: Callable[..., Chart], eta: Any, table_words: Any, **options: Any
+        self, draw: Callable[..., Chart], eta: Any, table_arguments: Any, **options: Any
     ) -> Chart:
         """Draw operating points by prevalence; without one, down to where the negatives end."""
         etas, confidence = eta_grid() if eta is None else eta, options["confidence"]
         points = _collect(
-            self._bound_table.operating_points(etas, columns="all", **options, **table_words)
+            self._bound_table.operating_points(etas, columns="all", **options, **table_arguments)
         )
         points = end_at_negatives(points) if eta is None else points
         etas = points["eta"].unique().sort().to_list() if eta is None else etas
         ranking_argument = {}
         if [*options["metrics"]] == ["precision"]:
-            ranking_argument = self._rank_models(points, etas, confidence, table_words)
+            ranking_argument = self._rank_models(points, etas, confidence, table_arguments)
         return draw(points, **ranking_argument, confidence=confidence)
 
     def _rank_at_recall(
@@ -601,7 +620,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         curve_points: pl.DataFrame,
         eta: Any,
         points: pl.DataFrame | None,
-        table_words: Any,
+        table_arguments: Any,
         confidence: Any = 0.95,
     ) -> dict[str, pl.DataFrame]:
         """Return the ranking of models at the recall that a title is on, of points or else of 50%."""
@@ -616,7 +635,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         if not has_one_eta or [criterion for criterion, _ in criteria_with_targets] != ["recall"]:
             return {}
         return self._rank_models(
-            curve_points, eta, confidence, table_words, "precision", **dict(criteria_with_targets)
+            curve_points, eta, confidence, table_arguments, "precision", **dict(criteria_with_targets)
         )
 
     def _rank_models(
@@ -624,24 +643,22 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         model_rows: pl.DataFrame,
         etas: Any,
         confidence: Any,
-        table_words: Any,
+        table_arguments: Any,
         metric: str = "precision",
         **target: float,
     ) -> dict[str, pl.DataFrame]:
         """Return the ranking of 2 to 8 models by a metric at one target, if it is tested."""
         # Intervals of single thresholds may lie apart where the models do not differ significantly.
-        all_words, model_column = (
-            self._bound_table._merge_words(table_words),
-            self._find_model_column(table_words),
-        )
-        has_scores = all(all_words.get(argument) is None for argument in ("by", "rates", "cells"))
-        has_scores = has_scores and not isinstance(all_words.get("score"), Mapping)
+        all_arguments = self._bound_table._merge_words(table_arguments)
+        model_column = self._find_model_column(table_arguments)
+        has_scores = all(all_arguments.get(argument) is None for argument in ("by", "rates", "cells"))
+        has_scores = has_scores and not isinstance(all_arguments.get("score"), Mapping)
         has_plain_etas = etas is None or isinstance(etas, float | int | str | list | tuple)
         if model_column is None or confidence is None or not (has_scores and has_plain_etas):
             return {}
         value_of_target = target or {
             argument: target_value
-            for argument, target_value in table_words.items()
+            for argument, target_value in table_arguments.items()
             if argument in TARGET_WORDS and target_value is not None and argument != "per"
         }
         is_one_target = len(value_of_target) == 1 and "maximize" not in value_of_target
@@ -651,17 +668,19 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         if not is_one_target or not 2 <= model_rows[model_column].n_unique() <= _MAX_MODELS:
             return {}
         options: dict[str, Any] = {"metric": metric, "confidence": confidence, **target}
-        ranking_frame = self._bound_table.ranking(etas, columns="all", **options, **table_words)
+        ranking_frame = self._bound_table.ranking(etas, columns="all", **options, **table_arguments)
         return {"ranking": _collect(ranking_frame)}
 
-    def _choose_point_metrics(self, metrics: Any, table_words: Any) -> Sequence[Any]:
+    def _choose_point_metrics(self, metrics: Any, table_arguments: Any) -> Sequence[Any]:
         """Return the point metrics of a chart by prevalence; none if it is of whole curves."""
         passed_targets = [
-            target_name for target_name in TARGET_WORDS if table_words.get(target_name) is not None
+            target_name for target_name in TARGET_WORDS if table_arguments.get(target_name) is not None
         ]
-        check_per_has_alerts(table_words.get("alerts"), table_words.get("per"))
+        check_per_has_alerts(table_arguments.get("alerts"), table_arguments.get("per"))
         if metrics is None:
-            are_points_drawn = bool(passed_targets) or has_one_point_each(self._bound_table, table_words)
+            are_points_drawn = bool(passed_targets) or has_one_point_each(
+                self._bound_table, table_arguments
+            )
             return _POINT_METRICS if are_points_drawn else ()
         named_metrics = find_metrics(metrics, Metric)
         if all(isinstance(metric, PointMetric) for metric in named_metrics):
@@ -684,7 +703,7 @@ _MAX_MODELS = 8
 """Crossings of more models than have a colour each are neither searched nor drawn."""
 
 
-def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame | None, Any]:
+def _read_decision(eta: Any, points: Any, call_arguments: Any) -> tuple[Any, pl.DataFrame | None, Any]:
     """Return prevalences, points and words, where the points may be those of a decision.
 
     Its sentence is the title then, since no chart may claim more. Whole curves have no points.
@@ -692,7 +711,7 @@ def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame
     from polars_prcurve.view.report.decision_result import Decision
 
     if not isinstance(points, Decision):
-        return eta, points, words
+        return eta, points, call_arguments
     model_rows, verdict_rows = points.table, points.verdicts
     group_columns = verdict_rows.columns[: verdict_rows.columns.index("eta")]
     etas: Any = verdict_rows["eta"].unique(maintain_order=True).to_list() if eta is None else eta
@@ -707,8 +726,12 @@ def _read_decision(eta: Any, points: Any, words: Any) -> tuple[Any, pl.DataFrame
     target_points = None
     if "threshold" in model_rows.columns:
         target_points = model_rows.filter(pl.col("threshold").is_not_null())
-    title = words.get("title")
-    return etas, target_points, {**words, "title": points.verdict.sentence if title is None else title}
+    title = call_arguments.get("title")
+    return (
+        etas,
+        target_points,
+        {**call_arguments, "title": points.verdict.sentence if title is None else title},
+    )
 
 
 def _choose_etas(size_rows: pl.DataFrame) -> list[float]:

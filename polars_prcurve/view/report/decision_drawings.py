@@ -198,11 +198,9 @@ def draw_intervals(
     axis = find_axis(estimates, (12, width - 20))
     svg_shapes = [*axis.draw_ticks((0, height - 22), height - 6)]
     for row_number, (candidate, color_number) in enumerate(candidates_and_colors):
-        y, color, estimate = (
-            _INTERVAL_HEIGHT * row_number,
-            name_color(color_number),
-            candidate.read(metric_column),
-        )
+        y = _INTERVAL_HEIGHT * row_number
+        color = name_color(color_number)
+        estimate = candidate.read(metric_column)
         value_text = write_merit(candidate)
         shown_name = "" if candidate.model is None else name_model(candidate)
         shown_name = shorten_name(shown_name, int(width / _LETTER_OF_VALUE) - len(value_text))
@@ -300,11 +298,9 @@ def _draw_rules(
     place_point: PlacePoint, eta: float, targets: Mapping[str, float], *, is_log: bool
 ) -> Iterator[tuple[str, Box]]:
     """Yield the rules of chance and of targets, and their labels, each with the place that it takes."""
-    (start_x, chance_y), (end_x, foot_y), (_, top_y) = (
-        place_point(0, eta),
-        place_point(1, 0),
-        place_point(1, 1),
-    )
+    start_x, chance_y = place_point(0, eta)
+    end_x, foot_y = place_point(1, 0)
+    _, top_y = place_point(1, 1)
     label_y = chance_y + (-5 if eta < 0.06 or is_log else 15)
     chance_line = ((start_x, chance_y), (end_x, chance_y))
     rules_to_draw = [(chance_line, "var(--rule)", (start_x + 4, label_y), "by chance")]
@@ -418,11 +414,9 @@ def _list_name_boxes(
     place_point: PlacePoint, curve_line: Sequence[Point], name_width: float
 ) -> list[Box]:
     """Return where a name may stand, above and below its line; the best places come first."""
-    (start_x, top_y), (end_x, foot_y), (wanted_x, _) = (
-        place_point(0, 1),
-        place_point(1, 0),
-        place_point(_NAME_RECALL, 0),
-    )
+    start_x, top_y = place_point(0, 1)
+    end_x, foot_y = place_point(1, 0)
+    wanted_x, _ = place_point(_NAME_RECALL, 0)
     distance_of_box: dict[Box, float] = {}
     for step_number in range(_NAME_STEPS):
         x = start_x + 4 + step_number / _NAME_STEPS * (end_x - start_x)

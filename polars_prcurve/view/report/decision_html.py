@@ -525,10 +525,8 @@ def write_shares(case: Case) -> str:
         value_and_span_texts = [
             value_phrases.format_value("precision", estimate) for estimate in estimates
         ]
-        value_texts, span_texts = (
-            [value_text for value_text, _ in value_and_span_texts],
-            [span_text and f"({span_text})" for _, span_text in value_and_span_texts],
-        )
+        value_texts = [value_text for value_text, _ in value_and_span_texts]
+        span_texts = [span_text and f"({span_text})" for _, span_text in value_and_span_texts]
         text_columns.append(TextColumn(column_head, value_texts, spans=span_texts))
     place_phrase = "the thresholds of this decision"
     if case.goal.is_of_curve:

@@ -22,10 +22,8 @@ from polars_prcurve.view.words.number_words import (
 
 def describe_intervals(judgement: WordedJudgement) -> str:
     """Return what the intervals are of, and at which level, or levels and why."""
-    goal, basis_phrase = (
-        judgement.goal,
-        "at a threshold chosen on the test set, allowing for that choice",
-    )
+    goal = judgement.goal
+    basis_phrase = "at a threshold chosen on the test set, allowing for that choice"
     if goal.mean_over:
         basis_phrase = f"for means over {name_groups(goal.mean_over)[1]}, by Student's t distribution"
     elif goal.is_of_curve:

@@ -291,9 +291,8 @@ def _describe_equal_scores(case: Case) -> str:
 def describe_difference(case: Case) -> str:
     """Return how far the first model may be ahead of the best other one, or behind it; or no text."""
     compared_candidates = case.qualifiers if case.status == "winner" else case.rivals
-    if (
-        len(compared_candidates) < 2 or case.goal.guarantee is not None
-    ):  # the difference is at the target itself
+    # With a guarantee the difference is at the target itself.
+    if len(compared_candidates) < 2 or case.goal.guarantee is not None:
         return ""
     lead_estimate = case.lead
     if lead_estimate.value is None or lead_estimate.span is None:

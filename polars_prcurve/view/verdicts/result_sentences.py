@@ -29,10 +29,8 @@ def describe_result(result_frame: pl.DataFrame, group_columns: Sequence[str]) ->
 def describe_pairs(compare_frame: pl.DataFrame, flag_column: str, margin: object) -> Iterator[str]:
     """Yield for each pair of `compare` in how many rows it differs, or is not worse by a margin."""
     for pair_frame in compare_frame.partition_by("model_a", "model_b", maintain_order=True):
-        (model_a, model_b), n_true_rows = (
-            pair_frame.select("model_a", "model_b").row(0),
-            pair_frame[flag_column].sum(),
-        )
+        model_a, model_b = pair_frame.select("model_a", "model_b").row(0)
+        n_true_rows = pair_frame[flag_column].sum()
         relation_phrase = f"differs significantly from {model_b}"
         if flag_column == "not_worse":
             relation_phrase = f"is not worse than {model_b} by more than {margin}"

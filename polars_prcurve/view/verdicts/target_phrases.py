@@ -97,10 +97,8 @@ def describe_best(candidates: Sequence[Candidate]) -> str:
         phrases.append(f"at least {LEAST_ALERTS} flagged examples")
     condition_phrase = f"with {join_words(phrases)} " if phrases else ""
     owner_phrase = f" for {name_model(best_candidate)}" if len(candidates) > 1 else ""
-    metric_name, value_text = (
-        name_metric_of_target(target_name),
-        write_limited_value(best_candidate, target_name, best_column, goal.per or 1),
-    )
+    metric_name = name_metric_of_target(target_name)
+    value_text = write_limited_value(best_candidate, target_name, best_column, goal.per or 1)
     if goal.guarantee is None:
         return f"{condition_phrase}the {extreme_adjective} {metric_name} is {value_text}{owner_phrase}"
     end_adjective = "upper" if target_kind.is_at_most else "lower"
@@ -115,10 +113,8 @@ def write_limited_value(candidate: Candidate, target_name: str, column: str, per
     estimate, metric_name = candidate.read(column), TARGET_KINDS[target_name].metric.name
     if target_name == "alerts":
         low, high = estimate.span or (None, None)
-        metric_name, estimate = (
-            target_name,
-            Estimate(*(end and end * per for end in (estimate.value, low, high))),
-        )
+        metric_name = target_name
+        estimate = Estimate(*(end and end * per for end in (estimate.value, low, high)))
     limit = candidate.goal.all_limits[target_name]
     return write_value(metric_name, estimate, limit)
 
@@ -133,9 +129,8 @@ def describe_limit(target_name: str, limit: float, per: float | None) -> str:
         return f"{limit_text} {target_name}"
     bound_phrase = "at most" if target_kind.is_at_most else "at least"
     metric_name = name_metric(target_kind.metric.name)
-    article = (
-        "an" if re.match("[AEIOUFHLMNRSX](?=[A-Z]|$)|[aeiou]", metric_name) else "a"
-    )  # as people read it
+    # As people read it: an FDR.
+    article = "an" if re.match("[AEIOUFHLMNRSX](?=[A-Z]|$)|[aeiou]", metric_name) else "a"
     return f"{article} {metric_name} of {bound_phrase} {limit_text}"
 
 

@@ -87,11 +87,9 @@ def _write_of_one(
 def _write_winner(case: Case, connectives: Connectives) -> str:
     winning_candidate, n_models = case.finalists[0], len(case.candidates)
     other_candidates = [candidate for candidate in case.qualifiers if candidate is not winning_candidate]
-    winner_name, metric_name, winner_value_text = (
-        name_model(winning_candidate),
-        name_merit(case),
-        write_merit(winning_candidate),
-    )
+    winner_name = name_model(winning_candidate)
+    metric_name = name_merit(case)
+    winner_value_text = write_merit(winning_candidate)
     if not other_candidates:
         return (
             f"Only {winner_name} meets the "

@@ -114,10 +114,8 @@ def wrap_words(text: str, max_letters: float) -> list[str]:
     start_isolate, end_isolate = ISOLATES[0], ISOLATES[1]
     for line_number, line in enumerate(lines[:-1]):
         if line.count(start_isolate) > line.count(end_isolate):  # a name goes on in the next row
-            lines[line_number], lines[line_number + 1] = (
-                line + end_isolate,
-                start_isolate + lines[line_number + 1],
-            )
+            lines[line_number] = line + end_isolate
+            lines[line_number + 1] = start_isolate + lines[line_number + 1]
     return lines
 
 

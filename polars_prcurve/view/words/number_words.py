@@ -84,10 +84,8 @@ def say_threshold(threshold: Any, other_scores: Iterable[Any] | None = None) -> 
         threshold_text = "" if threshold is None else str(threshold)
         return threshold_text.lower() if isinstance(threshold, bool) else threshold_text
     neighbour_scores = [float(score) for score in (*(other_scores or ()), 0, 1) if score is not None]
-    lower_scores, rounded_threshold = (
-        [score for score in neighbour_scores if score < threshold],
-        threshold,
-    )
+    lower_scores = [score for score in neighbour_scores if score < threshold]
+    rounded_threshold = threshold
     n_typed_digits = _count_digits(Decimal(repr(threshold)))
     min_digits = (
         2 if other_scores is not None else n_typed_digits if n_typed_digits <= _MOST_TYPED else 6
