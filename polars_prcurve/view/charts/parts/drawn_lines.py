@@ -121,21 +121,16 @@ class Canvas:
         return drawn_points
 
     def _build_ghosts(self, line_records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return the points of lines that are grey behind the panels of all others; they need few."""
+        """Return the points of lines that are grey behind all panels: each lies under its own there."""
         # Only where each panel has one curve, and there are not too many panels.
-        (x_axis, y_axis), facet_channel = self.axes, self.channels.facet
+        facet_channel = self.channels.facet
         n_panels = len(facet_channel.labels) if facet_channel and self.channels.color is None else 0
         if not 2 < n_panels <= _MAX_GHOST_PANELS:
             return []
-        record_of_place: dict[tuple[Any, int], dict[str, Any]] = {}
-        for record in line_records:
-            place = round(x_axis.place(record.get(x_axis.field, x_axis.low)) * 60)
-            if not record.get("copy"):
-                record_of_place.setdefault((record["curve"], place), record)
-        ghost_fields = ("curve", x_axis.field, y_axis.field)
+        fields = ("curve", "run", "doubt", *(axis.field for axis in self.axes))
         return [
-            {"part": "ghost"} | {name: record[name] for name in ghost_fields if name in record}
-            for record in record_of_place.values()
+            {"part": "ghost"} | {name: record[name] for name in fields if name in record}
+            for record in line_records
         ]
 
     def draw_dots(self, points: pl.DataFrame, most: int) -> None:

@@ -128,24 +128,22 @@ class Painter:
         line_shape: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeJoin": "round"}
         line_shape |= {"order": False, **self.cut}  # as in the data, and not as on the axis
         others_look = line_shape | {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS}
-        others_layer = placed_chart.mark_line(aria=False, **others_look)
+        others_layer = placed_chart.mark_line(aria=False, **others_look).encode(_OF_CURVE)
+        dotted_layer = placed_chart.mark_line(aria=False, **others_look, strokeDash=style.DOTS)
+        known_test, doubt_test = "datum.doubt !== 1", "datum.doubt === 1"
+        others = {known_test: others_layer, doubt_test: dotted_layer.encode(_OF_CURVE)}
         if "ghost" in parts:
-            ghost_layer = keep_lines(others_layer.encode(alt.Detail("curve:N")), "ghost", line_fields)
             # Data of its own, which have no panel, are drawn in all panels.
-            ghosts = [row for row in data if row["part"] == "ghost"]
-            ghost_layer.data = alt.InlineData(values=pack_lines(ghosts))
-            layers.append(ghost_layer)
+            ghosts = alt.InlineData(values=pack_lines([row for row in data if row["part"] == "ghost"]))
+            for test, layer in others.items():
+                layers.append(keep_lines(layer, "ghost", line_fields, test).properties(data=ghosts))
         if "reference" in parts:
             rule_layer = placed_chart.mark_line(**style.REFERENCE, order=False, aria=False)
             rule_layer = rule_layer.encode(alt.Detail("ref:N"))
             layers.append(keep_lines(rule_layer, "reference", line_fields))
         if "grey" in fields:
-            grey_tests: dict[str, Any] = {"datum.grey === 1 && datum.doubt !== 1": {}}
-            if any("grey" in row and "doubt" in row for row in data):
-                grey_tests["datum.grey === 1 && datum.doubt === 1"] = {"strokeDash": style.DOTS}
-            for test, look in grey_tests.items():
-                grey_layer = placed_chart.mark_line(aria=False, **others_look, **look)
-                layers.append(keep_lines(grey_layer.encode(_OF_CURVE), "curve", line_fields, test))
+            for test, layer in others.items():
+                layers.append(keep_lines(layer, "curve", line_fields, "datum.grey === 1", test))
         for number, (low_field, high_field) in enumerate(self.spec.bands):
             if low_field in fields and high_field in fields:
                 layers += self._build_bands(low_field, high_field, 1 + 0.75 * number)
