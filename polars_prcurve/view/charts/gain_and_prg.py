@@ -383,14 +383,12 @@ def _add_ticks(axis: ChartAxis, odds: float | None) -> ChartAxis:
     chance_share = 0.0 if odds is None else odds / (1 + odds)
     for share in [chance_share, 1.0, *_SHARES]:  # chance has the first one
         gain = share if odds is None else 1 - odds * (1 - share) / share
-        tick = round_digits(axis.measure(gain))
-        places = [axis.place(other) for other in share_of_tick]
-        has_room = all(abs(axis.place(tick) - place) >= _TICK_GAP for place in places)
-        if axis.low <= tick <= axis.high and has_room:
-            share_of_tick[tick] = share
-    ticks = sorted(share_of_tick)
-    names = tuple(say_target(float(f"{share_of_tick[tick]:.9g}")) for tick in ticks)
-    return replace(axis, ticks=tuple(ticks), tick_names=names)
+        place = axis.place(tick := axis.measure(gain))
+        has_room = all(abs(place - axis.place(other)) >= _TICK_GAP for other in share_of_tick)
+        if axis.holds(tick) and has_room:
+            share_of_tick[round_digits(tick)] = share
+    names = tuple(say_target(float(f"{share:.9g}")) for share in share_of_tick.values())
+    return replace(axis, ticks=tuple(share_of_tick), tick_names=names)
 
 
 def _describe_outside(n_left_points: int, n_worse_points: int, low_gain: float) -> str:

@@ -79,7 +79,8 @@ class ChartAxis:
     is_free: bool = False  # each panel has a range of its own; names need it in `ranges`
     # The range of each panel, by its label; records of the part `base` stand at both ends.
     ranges: Mapping[str, tuple[float, float]] = make_field(default_factory=dict)
-    ticks: tuple[float, ...] = ()  # the ticks, if they do not follow from the range
+    # The ticks, if they do not follow from the range, and those with names in the order of their weight.
+    ticks: tuple[float, ...] = ()
     tick_names: tuple[str, ...] = ()  # what stands at each of them, if not its number
     n_beyond: int = 0  # scores beyond its ends: a few outliers would take most of it
     room: int = 0  # the pixels left of the chart that names take instead of labels; 0 if there are none
@@ -148,6 +149,12 @@ class ChartAxis:
         ticks = list(self.ticks) or self._choose_ticks(pixels, room)
         if ticks is None or room < _WIDE_LABEL:
             return ticks
+        if self.tick_names:
+            kept_ticks: list[float] = []
+            for tick in ticks:
+                more_ticks = sorted([*kept_ticks, tick])
+                kept_ticks = more_ticks if self._have_room(more_ticks, pixels) else kept_ticks
+            return kept_ticks
         fewer_ticks = (ticks[(len(ticks) - 1) % step :: step] for step in range(1, len(ticks) + 1))
         return next((some for some in fewer_ticks if self._have_room(some, pixels)), [])
 
