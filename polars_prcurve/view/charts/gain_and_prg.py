@@ -36,9 +36,9 @@ from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, ro
 from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,
+    SayShares,
     join_value,
     say_estimate,
-    say_precisions,
     say_share,
     say_shares,
     say_target,
@@ -325,11 +325,11 @@ def _read_share(rest: float, odds: float | None) -> float:
     return 1 - rest if odds is None else odds / (odds + rest)
 
 
-def _say_marks(odds: float | None, gains: list[float], _: object) -> list[str]:
+def _say_marks(odds: float | None, gains: list[float], say_group: SayShares) -> list[str]:
     """Return the precision of points; of several prevalences it is in the title."""
     if odds is None:
         return [""] * len(gains)
-    return say_precisions([_read_share(1 - gain, odds) for gain in gains])
+    return say_group([_read_share(1 - gain, odds) for gain in gains])
 
 
 def _read_gains(points: pl.DataFrame) -> dict[int, float]:

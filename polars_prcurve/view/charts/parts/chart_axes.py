@@ -53,6 +53,7 @@ _LN_10 = math.log(10)  # a power of ten in log odds, about
 _LEAST_REST = 1e-5  # what is left to 100% below which nobody counts the nines of 99.9999%
 _ROUND_REST = 0.005  # and below which only powers of ten are round: 99.97% is not
 _MOST_ZEROS = 9  # zeros of n, at most, where scores are written as `1 in n`
+_LABEL_GAP = 4  # pixels between two labels side by side, at the least
 _WIDE_LABEL = 56  # the room in pixels of labels side by side; those above each other need less
 _TITLE_OVERHANG = 30  # pixels by which a title may be longer than its axis: panels have a gap of 34
 # The factor that an axis spans, at most, on which there are ticks between powers of ten.
@@ -187,7 +188,7 @@ class ChartAxis:
         """Return whether the labels of ticks stand side by side on an axis of so many pixels."""
         labels = self._measure_ticks(ticks, pixels)
         return all(
-            abs(next_x - x) >= (width + next_width) / 2
+            abs(next_x - x) >= (width + next_width) / 2 + _LABEL_GAP
             for (x, width), (next_x, next_width) in pairwise(labels)
         )
 

@@ -43,6 +43,8 @@ _FAR: tuple[tuple[float, float, Align], ...] = (
     (-8, -15, "right"),
 )
 _AT_LINE = 2.0  # pixels from a line within which a point has no side of it
+_FAR_GAP = 22.0  # pixels from a point within which a reader takes a label for its own
+_NEARER = 4.0  # pixels by which a label is nearer to its own point than to others, at the least
 _LABEL_HEIGHT = 0.9  # of a label, as a share of the size of its type: digits have no descenders
 _MANY_POINTS = 6  # labels of more points than this are left out where they would lie on lines
 _DOT = 6.0  # pixels from the middle of the dot of a marked point to its rim
@@ -211,13 +213,16 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
         place = space.place_beside_point((x, y), text, record.get("color", ""), is_shared=is_shared)
         if place is None:
             continue
-        look: dict[str, Any] = {"align": place.align, "weight": "bold", "facet": panel_label}
+        is_known = not record.get("doubt")
+        look: dict[str, Any] = {"align": place.align, "facet": panel_label}
+        look |= {"weight": "bold" if is_known else "normal"}
         look |= {"dx": place.x - x, "dy": place.y - y}
-        look["has_rim"] = place.is_on_line or (color is not None and color.colored_labels is not None)
+        # Behind the lines of a panel without colours, and of those picked out, there are grey ones.
+        look["has_rim"] = place.is_on_line or color is None or color.colored_labels is not None
         has_text_color = spec.is_neutral or is_shared
         plain_color = panel.channels.find_panel_color(panel_label)
         mark_color = color_of_label.get(record.get("color", ""), plain_color)
-        look["color"] = style.INK if has_text_color else mark_color
+        look["color"] = style.INK if has_text_color else mark_color if is_known else style.QUIET
         placed_words.append(Word(text, record[spec.x.field], record[spec.y.field], **look))
     return placed_words
 
@@ -439,7 +444,7 @@ class LabelSpace:
         is_inside = (
             left_edge >= 0
             and right_edge <= self.width + 30
-            and top_edge >= -16
+            and top_edge >= -17
             and bottom_edge <= self.height
         )
         return is_inside and all(
@@ -462,7 +467,7 @@ class LabelSpace:
         n_below = sum(
             0 < other_y - y < 15 and abs(other_x - x) < _NEAR_PIXELS for other_x, other_y in self.points
         )
-        other_points = [point for point in self.points if math.dist(point, spot) > 1]
+        other_points = [point for point in self.points if math.dist(point, spot) > _DOT]
         # The number of several points is beside all of their lines.
         near = _NEAR_PIXELS / 2 if is_shared else _AT_LINE
         side_of_name = {name: _find_point_side(line, spot, near) for name, line in self.curves.items()}
@@ -471,11 +476,13 @@ class LabelSpace:
         for dx, dy, align in _list_corners(x, width, n_below):
             left_edge = x + dx - {"left": 0, "center": width / 2, "right": width}[align]
             box = (left_edge, y + dy - half_height, left_edge + width, y + dy + half_height)
-            if not self.is_free(box) or self._is_swapped(box, spot):
+            gap = _measure_gap(box, spot)
+            is_nearer = any(_measure_gap(box, other) < gap + _NEARER for other in other_points)
+            is_far = gap > _FAR_GAP or (is_nearer and not is_shared)
+            if is_far or not self.is_free(box) or self._is_swapped(box, spot):
                 continue
-            is_nearer = any(_measure_gap(box, other) < _measure_gap(box, spot) for other in other_points)
             is_astray = self._is_astray(box, side_of_name)
-            cost = self.crosses_line(box) + 0.5 * is_nearer + _ASTRAY * is_astray
+            cost = self.crosses_line(box) + _ASTRAY * is_astray
             places.append((cost, box, NamePlace(x + dx, y + dy, align, is_astray)))
         cost, box, place = min(places, key=lambda place: place[0], default=(math.inf, (0.0,) * 4, None))
         is_crowded = len(self.points) > _MANY_POINTS or (cost >= _ASTRAY and self.width < _NARROW)

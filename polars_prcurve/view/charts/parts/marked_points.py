@@ -34,19 +34,20 @@ from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     FEW_POSITIVES,
+    RARELY_RIGHT,
     SayShares,
     say_count,
     say_precisions,
-    say_share,
     say_shares,
     say_target,
     say_threshold,
 )
 
-_MOST_COMPARED = 12  # labels, at most, whose digits distinguish each from all others
 # Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points.
 _MOST_HALVES = 3
-_MOST_NUMBERS = 4  # points of a panel, at most, that have numbers then: those of more would lie on lines
+# Points of a panel, at most, that have numbers then: those of more would lie on lines. The digits of so
+# many labels distinguish each from all others.
+_MOST_NUMBERS = 4
 _LIMITS = ("precision_low", "precision_high")  # of the interval of a point that is drawn
 
 # The shapes of the points of up to four targets, as Vega names them, and in words.
@@ -89,6 +90,8 @@ class MarkedPoints:
         if self.records and self.guarantee is not None:
             share = say_target(self.guarantee)
             sentences.append(f"Marked: thresholds that meet their target with {share} confidence")
+        if any(row.get("is_unsure") and not row.get("is_mute") for row in self.records):
+            sentences.append("Grey numbers: in doubt, as dotted lines are")
         if any(None not in map(row.get, _LIMITS) for row in self.records):
             sentences.append("Upright rule at a point: its interval of precision in the table of points")
         if any(row["holds_from"] is not None for row in self.records):
@@ -247,7 +250,6 @@ def choose_points(
 
 def mark_halves(curves: ChartCurves, channels: Channels, most_in_panel: int) -> MarkedPoints:
     """Return the highest threshold that finds half of the positives, of a few lines with a colour."""
-    # What is not known well has no number at its point.
     color, n_panels = channels.color, len(channels.facet.labels) if channels.facet else 1
     shown_curves = (
         [curve for label in color.shown_labels for curve in color.curves_of_label[label]]
@@ -256,10 +258,11 @@ def mark_halves(curves: ChartCurves, channels: Channels, most_in_panel: int) -> 
     )
     half_points = find_half(curves).filter(pl.col("curve").is_in(shown_curves))
     few_curves = curves.curve_rows.filter(pl.col("n_pos") < FEW_POSITIVES)["curve"].to_list()
-    is_mute = pl.col("doubt").fill_null(True) | pl.col("curve").is_in(few_curves)
+    is_unsure = pl.col("doubt").fill_null(True) | pl.col("curve").is_in(few_curves)
     is_shown = len(half_points) <= most_in_panel * n_panels
-    is_mute |= pl.lit(len(half_points) > _MOST_NUMBERS * n_panels)
-    return _build_halves(half_points.with_columns(is_mute=is_mute).filter(is_shown))
+    is_mute = pl.lit(len(half_points) > _MOST_NUMBERS * n_panels)
+    half_points = half_points.with_columns(is_unsure=is_unsure, is_mute=is_mute)
+    return _build_halves(half_points.filter(is_shown))
 
 
 def _build_halves(half_points: pl.DataFrame) -> MarkedPoints:
@@ -306,6 +309,7 @@ def mark_points(
     channels, x, shape_of_goal = canvas.channels, canvas.spec.x, marked_points.shape_of_goal
     records: list[dict[str, Any]] = []
     has_eta_panels = channels.facet is not None and "eta" in channels.facet.fields
+    axis_of_field = {axis.field: axis for axis in canvas.spec.y_axes}
     marks_by_field: dict[tuple[str, Any], list[tuple[dict[str, Any], float]]] = {}
     for point in marked_points.records:
         place = channels.curve_fields(point["curve"])
@@ -318,18 +322,20 @@ def mark_points(
         x_place = {x.field: round_digits(max(x.measure(float(point[x.column])), x.low))}
         mark = {"part": "mark", "said": _say_mark(point), **x_place, **rounded_heights, **place}
         mark |= {"shape": shape_of_goal[point["goal"]]} if shape_of_goal else {}
+        mark |= {"doubt": 1} if point.get("is_unsure") else {}
         records.append(mark)
         if point.get("is_mute"):
             mark |= {f"{field}_label": "" for field in heights}
-        for field, height in heights.items() if not point.get("is_mute") else ():
+        for field in heights if not point.get("is_mute") else ():
             panel = place.get("facet") if has_eta_panels else None
-            marks_by_field.setdefault((field, panel), []).append((mark, height))
+            # Of its own value: what is beyond an axis stands at its end.
+            value = point[axis_of_field[field].column]
+            marks_by_field.setdefault((field, panel), []).append((mark, value))
         records += _draw_ends(point, x_place, rounded_heights, canvas)
-    axis_of_field = {axis.field: axis for axis in canvas.spec.y_axes}
     for (field, _), marks in marks_by_field.items():  # together, so that they have equal digits
-        values = [axis_of_field[field].measure(height) for _, height in marks]
-        say_group: SayShares = say_precisions if field == "precision" else say_shares
-        if len(values) > _MOST_COMPARED:
+        values = [value for _, value in marks]
+        say_group: SayShares = say_precisions if field.startswith("precision") else say_shares
+        if len(values) > _MOST_NUMBERS:
             say_group = _say_one_by_one
         if field == "alerts":
             labels = [say_count(value, 2) for value in values]
@@ -369,8 +375,9 @@ def _say_mark(point: dict[str, Any]) -> str:
 
 
 def _say_one_by_one(shares: Sequence[float]) -> list[str]:
-    """Return each share in the digits that it needs by itself."""
-    return [say_share(share) for share in shares]
+    """Return each share in the digits that it needs by itself; rare ones are in one unit."""
+    say_one = say_precisions if max(shares) < RARELY_RIGHT else say_shares
+    return [say_one([share])[0] for share in shares]
 
 
 def _find_span(curves: ChartCurves, point: dict[str, Any], x: ChartAxis) -> list[float]:
