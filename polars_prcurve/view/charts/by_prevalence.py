@@ -29,6 +29,7 @@ from polars_prcurve.view.charts.parts.chart_axes import (
     fit_shares,
     fix_y,
     list_stretches,
+    mark_eta,
 )
 from polars_prcurve.view.charts.parts.chart_input import (
     REASON,
@@ -255,8 +256,14 @@ class _LineChart:
             self.doubt = self.doubt.with_columns(pl.col("doubt") | self.is_unsure)
         # Of many lines those at both ends of what the title compares have a colour.
         known_curves = curves.pick([*curves.keep_known(means)])
-        if title_values := self._find_values(known_curves)[1]:  # or by means, as chosen
+        told_eta, title_values = self._find_values(known_curves)
+        if title_values:  # or by means, as chosen
             self.channels = pick_out(self.channels, title_values)
+        # What a title compares lines of several test sets at.
+        is_told = title_values and not firsts and len({*self.own_etas} - {None}) > 1
+        self.told_etas = [told_eta] * len(self.own_etas) if is_told else []
+        if is_told:
+            self.spec = replace(self.spec, x=mark_eta(x, told_eta))
         self.canvas = Canvas(curves, self.channels, self.spec, size)
 
     @property
@@ -283,6 +290,8 @@ class _LineChart:
         is_few = len(set(self.own_etas)) <= _MOST_RULES
         name = f"test set:\n{say_eta(own_etas[0])}" if own_etas else ""
         has_own = canvas.draw_rules(self.own_etas if is_few else [], name)
+        if not has_own:  # its tick has the number
+            canvas.draw_rules(self.told_etas, "")
         canvas.records += trades
         if len(trades) == 1 and self.channels.facet is None:
             place: dict[str, Any] = {"x": trades[0]["eta"], "y": trades[0]["value"]}

@@ -80,7 +80,7 @@ class ChartAxis:
     is_free: bool = False  # each panel has a range of its own; names need it in `ranges`
     # The range of each panel, by its label; records of the part `base` stand at both ends.
     ranges: Mapping[str, tuple[float, float]] = make_field(default_factory=dict)
-    # The ticks, if they do not follow from the range, and those with names in the order of their weight.
+    # The ticks, if they do not follow from the range: of an x axis in the order of their weight.
     ticks: tuple[float, ...] = ()
     tick_names: tuple[str, ...] = ()  # what stands at each of them, if not its number
     n_beyond: int = 0  # scores beyond its ends: a few outliers would take most of it
@@ -150,7 +150,7 @@ class ChartAxis:
         ticks = list(self.ticks) or self._choose_ticks(pixels, room)
         if ticks is None or room < _WIDE_LABEL:
             return ticks
-        if self.tick_names:
+        if self.ticks:
             kept_ticks: list[float] = []
             for tick in ticks:
                 more_ticks = sorted([*kept_ticks, tick])
@@ -375,6 +375,13 @@ def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
     if high < 1.01 * low:  # one prevalence: half a decade to either side
         low, high = low / math.sqrt(10), min(high * math.sqrt(10), 1.0)
     return ChartAxis("eta", "Prevalence", low, high, "one in", is_log=True)
+
+
+def mark_eta(axis: ChartAxis, eta: float) -> ChartAxis:
+    """Return an axis of `build_eta_axis` with a tick at a prevalence, and others where there is room."""
+    powers = [10.0**exponent for exponent in range(math.ceil(math.log10(axis.low) - 1e-9), 0)]
+    others = [tick for tick in (0.5, *powers) if axis.holds(tick) and not math.isclose(tick, eta)]
+    return replace(axis, ticks=(eta, *others))
 
 
 def needs_log_axis(etas: pl.Series) -> bool:

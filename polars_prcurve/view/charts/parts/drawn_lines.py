@@ -319,7 +319,7 @@ class Canvas:
             ends = [(x_value, y_axis.low), (x_value, y_axis.high)]
             self.draw_line(ends, f"{x_value:.6g}", panel_fields)
         is_one = len({x_value for x_value, _ in values_and_panels}) == 1
-        if drawn_values and is_one and self.channels.facet is None:
+        if drawn_values and name and is_one and self.channels.facet is None:
             place = x_axis.place(drawn_values[0][0])
             left_look: dict[str, Any] = {"dx": -6, "align": "right", "x": drawn_values[0][0]}
             right_look: dict[str, Any] = {"dx": 6, "align": "left", "x": drawn_values[0][0]}

@@ -169,13 +169,13 @@ def _wrap_names(names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _name_right(panel: Panel, heights_of_line: dict[str, Heights]) -> list[Word]:
-    """Return names right of a panel, in the order of their lines, each near the height of its own."""
+    """Return names right of a panel, in the order of their lines, each near that of its right half."""
     # Names at the ends of lines stand where these end; a thin line leads to one that had to move.
     spec, panel_height, rows_of_name = panel.spec, panel.size.height, _wrap_names([*heights_of_line])
     stands_at_end = spec.names == "ends"
     seen_heights = (heights[~np.isnan(heights)] for heights in heights_of_line.values())
     line_pixels = [
-        float((heights[-1:] if stands_at_end else heights).mean()) for heights in seen_heights
+        float(heights[-1 if stands_at_end else len(heights) // 2 :].mean()) for heights in seen_heights
     ]
     label_sizes = [(read_sizes().name + 2) * len(rows_of_name[name]) + 3.0 for name in heights_of_line]
     name_pixels = spread_at_ends(line_pixels, label_sizes, panel_height)
