@@ -265,14 +265,39 @@ def test_points_of_several_targets_have_shapes_and_those_of_one_place_are_rings(
     assert all("shape" not in row for row in records(one, "mark"))
 
 
-def test_thresholds_at_half_recall_are_marked_where_they_are_known_roughly_but_without_numbers():
+def test_numbers_at_half_recall_are_grey_where_they_are_in_doubt():
     few = prc(draw_models({"new": 2.5, "old": 1.6}, pos=10), score=["new", "old"])
     chart = few.plot.threshold_curve(0.01)
     assert len(records(chart, "threshold")) == len(records(chart, "mark")) == 2
-    assert not any(row["precision_label"] for row in records(chart, "mark"))
+    assert all(row["precision_label"] and row["doubt"] for row in records(chart, "mark"))
+    assert "Grey numbers: in doubt, as dotted lines are" in subtitle(chart)
+    known = prc(draw_models({"new": 2.5, "old": 1.6}), score=["new", "old"]).plot.threshold_curve(0.3)
+    assert "Grey numbers" not in subtitle(known)
     steps = {f"m{number}": 1 + number / 10 for number in range(12)}
     many = prc(draw_models(steps), score=[*steps]).plot.threshold_curve(0.01)
     assert len(records(many, "threshold")) == 3, "of lines with a colour"
+
+
+def test_label_at_the_end_of_a_log_axis_is_that_of_its_value():
+    few = prc(draw_models({"new": 4.5, "old": 1.6}, pos=10), score=["new", "old"])
+    labels = {row["precision_rest_label"] for row in records(few.plot.prg_curve(0.001), "mark")}
+    assert "100%" in labels, "100% is drawn at the end, which is nearer"
+
+
+def test_ticks_that_an_axis_has_no_room_for_are_the_last_ones():
+    names = {1.0: "100%", 0.5: "50%", 0.0: "10%", 0.6: "60%", 0.75: "90%"}
+    axis = ChartAxis("x", "Recall", 0.0, 1.0, ticks=(*names,), tick_names=(*names.values(),))
+    assert axis.list_ticks(110, 56) == [0.0, 0.5, 1.0]
+    assert axis.list_ticks(300, 56) == [0.0, 0.5, 0.6, 0.75, 1.0]
+
+
+def test_prevalence_of_a_title_has_a_tick_and_a_rule_where_test_sets_differ():
+    number = pl.int_range(pl.len())
+    sizes = pl.when("label").then(number % 4).otherwise((number % 16).sqrt().floor().cast(pl.Int64))
+    frame = draw_models({"score": 2.0}, pos=800, neg=8_000).with_columns(site=sizes.cast(pl.String))
+    chart = prc(frame, score="score", by="site").plot.p3_curve(recall=0.6)
+    assert "at a prevalence of 1 in 100" in heading(chart)
+    assert {row["eta"] for row in records(chart, "reference")} == {0.01}
 
 
 def test_bars_of_scores_are_flagged_as_a_whole():
@@ -290,7 +315,14 @@ def test_panels_of_different_prevalences_have_no_grey_copies():
     frame = draw_models({"score": 2.0}).with_columns(site=pl.int_range(pl.len()) % 4)
     test = prc(frame.with_columns(pl.col("site").cast(pl.String)), score="score", by="site")
     alike = test.plot.pr_curve(0.05, facet="site")
-    assert records(alike, "ghost")
+    places = [
+        {
+            (row["curve"], row["recall"], row["precision"], row.get("doubt"))
+            for row in records(alike, part)
+        }
+        for part in ("ghost", "curve")
+    ]
+    assert places[0] == places[1], "each lies under its own line, and is dotted alike"
     assert "Pale lines: those of the other panels" in subtitle(alike)
     etas = pl.DataFrame({"site": ["0", "1", "2", "3"], "eta": [0.3, 0.1, 0.05, 0.01]})
     unlike = test.plot.pr_curve(etas, facet="site")
