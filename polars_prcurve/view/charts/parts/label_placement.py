@@ -482,7 +482,7 @@ class LabelSpace:
             if is_far or not self.is_free(box) or self._is_swapped(box, spot):
                 continue
             is_astray = self._is_astray(box, side_of_name)
-            cost = self.crosses_line(box) + _ASTRAY * is_astray
+            cost = self.crosses_line(box) + 0.5 * (box[1] < 0) + _ASTRAY * is_astray
             places.append((cost, box, NamePlace(x + dx, y + dy, align, is_astray)))
         cost, box, place = min(places, key=lambda place: place[0], default=(math.inf, (0.0,) * 4, None))
         is_crowded = len(self.points) > _MANY_POINTS or (cost >= _ASTRAY and self.width < _NARROW)
@@ -517,7 +517,7 @@ def _list_corners(x: float, width: float, n_below: int) -> list[tuple[float, flo
         (-8, -11, "right"),
         (8, -11 - height, "left"),
         (-8, 11 + height, "right"),
-        (8, -11 - 2 * height, "left"),
+        (-8, -11 - height, "right"),
         (14, 0, "left"),
         (-14, 0, "right"),
         *((centre_dx, -16 - step * height / 2, "center") for step in range(4)),
