@@ -320,7 +320,8 @@ def mark_points(
         }
         rounded_heights = {field: round_digits(height) for field, height in heights.items()}
         x_place = {x.field: round_digits(max(x.measure(float(point[x.column])), x.low))}
-        mark = {"part": "mark", "said": _say_mark(point), **x_place, **rounded_heights, **place}
+        mark: dict[str, Any] = {"part": "mark", "said": _say_mark(point), **x_place, **place}
+        mark |= rounded_heights
         mark |= {"shape": shape_of_goal[point["goal"]]} if shape_of_goal else {}
         mark |= {"doubt": 1} if point.get("is_unsure") else {}
         records.append(mark)
