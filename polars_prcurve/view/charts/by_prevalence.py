@@ -255,15 +255,13 @@ class _LineChart:
         if REASON in self.doubt.columns:
             self.doubt = self.doubt.with_columns(pl.col("doubt") | self.is_unsure)
         # Of many lines those at both ends of what the title compares have a colour.
-        known_curves = curves.pick([*curves.keep_known(means)])
-        told_eta, title_values = self._find_values(known_curves)
+        told_eta, title_values = self._find_values(curves.pick([*curves.keep_known(means)]))
         if title_values:  # or by means, as chosen
             self.channels = pick_out(self.channels, title_values)
         # What a title compares lines of several test sets at.
         is_told = title_values and not firsts and len({*self.own_etas} - {None}) > 1
         self.told_etas = [told_eta] * len(self.own_etas) if is_told else []
-        if is_told:
-            self.spec = replace(self.spec, x=mark_eta(x, told_eta))
+        self.spec = replace(self.spec, x=mark_eta(x, told_eta) if is_told else x)
         self.canvas = Canvas(curves, self.channels, self.spec, size)
 
     @property
