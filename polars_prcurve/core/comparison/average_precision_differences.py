@@ -76,89 +76,91 @@ _LEAST_LOSS = 2.0
 error, and equal models with tied scores differed significantly in up to 10% of tests."""
 
 
-def add_leads(differences: pl.LazyFrame, name: str, eta_variance: pl.Expr) -> pl.LazyFrame:
+def add_leads(differences: pl.LazyFrame, value_name: str, eta_variance: pl.Expr) -> pl.LazyFrame:
     """Add what limits are read from, over errors by chance; null where a value is 0 or almost 1."""
-    values = [pl.col(f"{side}{name}{ending}") for side in SIDES for ending in _CURVES]
+    values = [pl.col(f"{side}{value_name}{ending}") for side in SIDES for ending in _CURVES]
     n_pos_lost = pl.col(EffectiveSize.N_POS) * (1 - pl.max_horizontal(values))
     is_inside = (pl.min_horizontal(values) > 0) & (n_pos_lost >= _LEAST_LOSS)
     logit_exprs, cosh_exprs, gap_exprs = {}, {}, {}
     for ending in (*_CURVES, _MOST):
         for side in SIDES:
-            logit_exprs[f"{side}{name}{ending}_{_LOGIT}"] = to_logit(pl.col(f"{side}{name}{ending}"))
-        logit_a, logit_b = (pl.col(f"{side}{name}{ending}_{_LOGIT}") for side in SIDES)
-        gap_exprs[f"{name}{ending}_{_GAP}"] = logit_a - logit_b
-        cosh_exprs[f"{name}{ending}_{_COSH}"] = ((logit_a + logit_b) / 2).cosh()
-    excess_of_side = _measure_excess(name)
+            value_column = f"{side}{value_name}{ending}"
+            logit_exprs[f"{value_column}_{_LOGIT}"] = to_logit(pl.col(value_column))
+        logit_a, logit_b = (pl.col(f"{side}{value_name}{ending}_{_LOGIT}") for side in SIDES)
+        gap_exprs[f"{value_name}{ending}_{_GAP}"] = logit_a - logit_b
+        cosh_exprs[f"{value_name}{ending}_{_COSH}"] = ((logit_a + logit_b) / 2).cosh()
+    excess_variance_of_side = _measure_excess(value_name)
     few_pos_factor = 1 + _FEW_POS / pl.col(EffectiveSize.N_POS)
     for ending in _CURVES:
-        gap_variance = _find_gap_variance(f"{name}{ending}")
-        for side, excess in excess_of_side.items():
-            side_variance = (gap_variance + excess) * few_pos_factor + eta_variance
-            gap_exprs[f"{side}{name}{ending}_{_GAP_ERROR}"] = side_variance.sqrt()
-    gap_exprs[f"{name}_{_MOST_COSH}"] = pl.max_horizontal(*cosh_exprs)
-    gap_exprs[f"{name}_{_LEAST_COSH}"] = pl.min_horizontal(*cosh_exprs)
+        gap_variance = _find_gap_variance(f"{value_name}{ending}")
+        for side, excess_variance in excess_variance_of_side.items():
+            side_variance = (gap_variance + excess_variance) * few_pos_factor + eta_variance
+            gap_exprs[f"{side}{value_name}{ending}_{_GAP_ERROR}"] = side_variance.sqrt()
+    gap_exprs[f"{value_name}_{_MOST_COSH}"] = pl.max_horizontal(*cosh_exprs)
+    gap_exprs[f"{value_name}_{_LEAST_COSH}"] = pl.min_horizontal(*cosh_exprs)
     differences = differences.with_columns(**logit_exprs).with_columns(**cosh_exprs)
     differences = differences.with_columns(
         pl.when(is_inside).then(gap_expr).fill_nan(None).alias(column)
         for column, gap_expr in gap_exprs.items()
     )
-    allowance_of_side = _allow_for_unseen(name)
+    allowance_of_side = _allow_for_unseen(value_name)
     logit_gap, cautious_gap, most_gap = (
-        pl.col(f"{name}{ending}_{_GAP}") for ending in (*_CURVES, _MOST)
+        pl.col(f"{value_name}{ending}_{_GAP}") for ending in (*_CURVES, _MOST)
     )
     lead_exprs = {}
     for side, sign in ((A, 1), (B, -1)):
-        growths = (
+        lead_growths = (
             (sign * (other_gap - logit_gap)).clip(lower_bound=0.0)
             for other_gap in (cautious_gap, most_gap)
         )
-        growth = sum(growths, pl.lit(0.0))
+        lead_growth = sum(lead_growths, pl.lit(0.0))
         leads = (sign * logit_gap - allowance_of_side[side], sign * cautious_gap)
         for ending, lead in zip(_CURVES, leads, strict=True):
-            lead_exprs[f"{side}{name}{ending}_{_LEAD}"] = (lead - growth).fill_nan(None)
+            lead_exprs[f"{side}{value_name}{ending}_{_LEAD}"] = (lead - lead_growth).fill_nan(None)
     return differences.with_columns(**lead_exprs)
 
 
-def _allow_for_unseen(name: str) -> dict[str, pl.Expr]:
+def _allow_for_unseen(value_name: str) -> dict[str, pl.Expr]:
     """Return how much of the lead of either side unseen examples may take, beyond what a test shows."""
     loss_of_side, gain_of_side = {}, {}
-    for side, error in _find_logit_errors(name).items():
+    for side, error in _find_logit_errors(value_name).items():
         loss_of_side[side], gain_of_side[side] = (
-            (unseen - _SHOWN * error).clip(lower_bound=0.0) for unseen in measure_unseen(f"{side}{name}")
+            (unseen_move - _SHOWN * error).clip(lower_bound=0.0)
+            for unseen_move in measure_unseen(f"{side}{value_name}")
         )
     return {
         side: loss_of_side[side] + gain_of_side[other_side] for side, other_side in (SIDES, SIDES[::-1])
     }
 
 
-def _find_logit_errors(name: str) -> dict[str, pl.Expr]:
+def _find_logit_errors(value_name: str) -> dict[str, pl.Expr]:
     """Return the standard error of the logit of either side."""
-    value_of_side = {side: pl.col(side + name) for side in SIDES}
+    value_of_side = {side: pl.col(side + value_name) for side in SIDES}
     return {
-        side: pl.col(f"{side}{name}_{SAMPLE_ERROR}") / (value * (1 - value))
+        side: pl.col(f"{side}{value_name}_{SAMPLE_ERROR}") / (value * (1 - value))
         for side, value in value_of_side.items()
     }
 
 
-def _measure_excess(name: str) -> dict[str, pl.Expr]:
+def _measure_excess(value_name: str) -> dict[str, pl.Expr]:
     """Return what the error of either side, as far as it is the greater one, adds to the variance."""
-    slope_of_side = {side: pl.col(side + name) * (1 - pl.col(side + name)) for side in SIDES}
-    error_of_side = _find_logit_errors(name)
-    excess_of_side = {}
+    slope_of_side = {side: pl.col(side + value_name) * (1 - pl.col(side + value_name)) for side in SIDES}
+    error_of_side = _find_logit_errors(value_name)
+    excess_variance_of_side = {}
     for side, other_side in (SIDES, SIDES[::-1]):
         error_growth = (slope_of_side[side] / slope_of_side[other_side]).clip(upper_bound=1.0) ** _GROWTH
         excess_error = (error_of_side[side] * error_growth - error_of_side[other_side]).clip(
             lower_bound=0.0
         )
-        excess_of_side[side] = _EXCESS * excess_error**2
-    return excess_of_side
+        excess_variance_of_side[side] = _EXCESS * excess_error**2
+    return excess_variance_of_side
 
 
-def _find_gap_variance(name: str) -> pl.Expr:
+def _find_gap_variance(value_name: str) -> pl.Expr:
     """Return the variance of a difference of logits."""
-    value_a, value_b = (pl.col(side + name) for side in SIDES)
-    error_a, error_b = (pl.col(f"{side}{name}_{SAMPLE_ERROR}") for side in SIDES)
-    squared_error = pl.col(f"{name}_standard_error") ** 2
+    value_a, value_b = (pl.col(side + value_name) for side in SIDES)
+    error_a, error_b = (pl.col(f"{side}{value_name}_{SAMPLE_ERROR}") for side in SIDES)
+    squared_error = pl.col(f"{value_name}_standard_error") ** 2
     # With g = a (1 - a), the derivative of a by its logit, the variance of the difference is
     # V_a / g_a^2 + V_b / g_b^2 - 2 C / (g_a g_b). In this form of it hardly anything cancels out.
     slope_a, slope_b = value_a * (1 - value_a), value_b * (1 - value_b)
@@ -166,40 +168,44 @@ def _find_gap_variance(name: str) -> pl.Expr:
     return (variance + squared_error / (slope_a * slope_b)).clip(lower_bound=0.0)
 
 
-def add_least_leads(differences: pl.LazyFrame, name: str, n_deviations: pl.Expr) -> pl.LazyFrame:
+def add_least_leads(differences: pl.LazyFrame, value_name: str, n_deviations: pl.Expr) -> pl.LazyFrame:
     """Add by how many logits either side leads at least, that many standard errors from D."""
     lead_exprs = {}
     for side, lead_column in _LEAST_LEADS.items():
-        leads = (lead - n_deviations * error for lead, error in _read_leads(side, name))
+        leads = (lead - n_deviations * error for lead, error in _read_leads(side, value_name))
         lead_exprs[lead_column] = pl.min_horizontal(leads)
     return differences.with_columns(**lead_exprs)
 
 
-def find_limits(name: str) -> tuple[pl.Expr, pl.Expr]:
+def find_limits(value_name: str) -> tuple[pl.Expr, pl.Expr]:
     """Return both limits of a difference, over the columns of `add_least_leads`."""
     limits = []
     for least_lead in map(pl.col, _LEAST_LEADS.values()):
-        cosh = pl.when(least_lead > 0).then(f"{name}_{_MOST_COSH}").otherwise(f"{name}_{_LEAST_COSH}")
+        cosh = (
+            pl.when(least_lead > 0)
+            .then(f"{value_name}_{_MOST_COSH}")
+            .otherwise(f"{value_name}_{_LEAST_COSH}")
+        )
         # expit(m + x / 2) - expit(m - x / 2) with the least lead x
         limits.append((least_lead / 2).tanh() / (1 + cosh / (least_lead / 2).cosh()))
     return limits[0], -limits[1]
 
 
-def count_deviations(name: str) -> pl.Expr:
+def count_deviations(value_name: str) -> pl.Expr:
     """Return how many standard errors from what was seen a sign is certain, 0 if it is not."""
     deviations_of_sides = (
-        pl.min_horizontal((lead / error).fill_nan(None) for lead, error in _read_leads(side, name))
+        pl.min_horizontal((lead / error).fill_nan(None) for lead, error in _read_leads(side, value_name))
         for side in SIDES
     )
     return pl.max_horizontal(deviations_of_sides).clip(lower_bound=0.0)
 
 
-def _read_leads(side: str, name: str) -> list[tuple[pl.Expr, pl.Expr]]:
+def _read_leads(side: str, value_name: str) -> list[tuple[pl.Expr, pl.Expr]]:
     """Return the lead of a side and its error, on either curve."""
     return [
         (
-            pl.col(f"{side}{name}{ending}_{_LEAD}"),
-            pl.col(f"{side}{name}{ending}_{_GAP_ERROR}"),
+            pl.col(f"{side}{value_name}{ending}_{_LEAD}"),
+            pl.col(f"{side}{value_name}{ending}_{_GAP_ERROR}"),
         )
         for ending in _CURVES
     ]

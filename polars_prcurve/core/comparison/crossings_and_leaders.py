@@ -302,7 +302,7 @@ def _split_by_leader(
 ) -> Iterator[tuple[int, float, float]]:
     """Yield the leader and both ends of each stretch between low and high in which the leader stays."""
     # The leader is the first model with the fewest models ahead of it, normally none.
-    leader = int(np.argmin(is_ahead.sum(axis=0)))
+    leader_index = int(np.argmin(is_ahead.sum(axis=0)))
     overtaken_models, overtaking_models = (
         np.searchsorted(model_numbers, order_changes[name].to_numpy())
         for name in ("overtaken", "overtaker")
@@ -313,16 +313,16 @@ def _split_by_leader(
     change_start = 0
     for change_end in change_ends.tolist():
         logit = float(logits[change_start])
-        for loser, winner in zip(
+        for loser_index, winner_index in zip(
             overtaken_models[change_start:change_end],
             overtaking_models[change_start:change_end],
             strict=True,
         ):
-            is_ahead[loser, winner], is_ahead[winner, loser] = False, True
-        if is_ahead[:, leader].any():
+            is_ahead[loser_index, winner_index], is_ahead[winner_index, loser_index] = False, True
+        if is_ahead[:, leader_index].any():
             if logit - low_logit > _SAME_LOGIT:
-                yield int(model_numbers[leader]), low_logit, logit
+                yield int(model_numbers[leader_index]), low_logit, logit
                 low_logit = logit
-            leader = int(np.argmin(is_ahead.sum(axis=0)))
+            leader_index = int(np.argmin(is_ahead.sum(axis=0)))
         change_start = change_end
-    yield int(model_numbers[leader]), low_logit, high_logit
+    yield int(model_numbers[leader_index]), low_logit, high_logit

@@ -196,25 +196,25 @@ def _shrink(n_deviations: pl.Expr, freedom: pl.Expr | None) -> pl.Expr:
 
 def _find_limits(
     differences: pl.LazyFrame,
-    name: str,
+    value_name: str,
     metric: CurveMetric,
     n_deviations: pl.Expr,
     freedom: pl.Expr | None,
 ) -> tuple[pl.LazyFrame, tuple[pl.Expr, pl.Expr]]:
     """Return both limits of a difference, that many standard errors from it, and a frame for them."""
-    difference, error = pl.col(f"{name}_difference"), pl.col(f"{name}_standard_error")
+    difference, error = pl.col(f"{value_name}_difference"), pl.col(f"{value_name}_standard_error")
     # What limits have several times is bound first: the optimizer takes long for a long expression.
     differences = differences.with_columns(_stretch(n_deviations, freedom).alias(_STRETCHED_DEVIATIONS))
     n_deviations = pl.col(_STRETCHED_DEVIATIONS)
     half_width = n_deviations * error
     if not counts_unseen(metric):
         return differences, (difference - half_width, difference + half_width)
-    differences = _bind_distances(differences, name, n_deviations, SIDES, SIDES[::-1])
+    differences = _bind_distances(differences, value_name, n_deviations, SIDES, SIDES[::-1])
     reaches = [
-        _find_reach(name, n_deviations, better_side, worse_side)
+        _find_reach(value_name, n_deviations, better_side, worse_side)
         for better_side, worse_side in (SIDES, SIDES[::-1])
     ]
-    cautious_difference = pl.col(f"{name}_{CAUTIOUS}_difference")
+    cautious_difference = pl.col(f"{value_name}_{CAUTIOUS}_difference")
     return differences, (
         pl.min_horizontal(
             difference - reaches[0], difference - half_width, cautious_difference - half_width
@@ -226,52 +226,56 @@ def _find_limits(
 
 
 def _bind_distances(
-    differences: pl.LazyFrame, name: str, n_deviations: pl.Expr, *side_pairs: Sequence[str]
+    differences: pl.LazyFrame, value_name: str, n_deviations: pl.Expr, *side_pairs: Sequence[str]
 ) -> pl.LazyFrame:
     """Add what `_find_reach` reads: distances from both values to the ends that point at each other."""
     distance_exprs: dict[str, pl.Expr] = {}
     for better_side, worse_side in side_pairs:
-        low, _ = find_ends(name, n_deviations, better_side)
-        _, high = find_ends(name, n_deviations, worse_side)
-        distance_exprs[better_side + _DISTANCE_BELOW] = pl.col(better_side + name) - low
-        distance_exprs[worse_side + _DISTANCE_ABOVE] = high - pl.col(worse_side + name)
+        low, _ = find_ends(value_name, n_deviations, better_side)
+        _, high = find_ends(value_name, n_deviations, worse_side)
+        distance_exprs[better_side + _DISTANCE_BELOW] = pl.col(better_side + value_name) - low
+        distance_exprs[worse_side + _DISTANCE_ABOVE] = high - pl.col(worse_side + value_name)
     return differences.with_columns(**distance_exprs)
 
 
-def _find_reach(name: str, n_deviations: pl.Expr, better_side: str, worse_side: str) -> pl.Expr:
+def _find_reach(value_name: str, n_deviations: pl.Expr, better_side: str, worse_side: str) -> pl.Expr:
     """Return how far the lead of one side may be below what was seen."""
-    error, eta_error = pl.col(f"{name}_standard_error"), pl.col(f"{name}_{ETA_ERROR}")
+    error, eta_error = pl.col(f"{value_name}_standard_error"), pl.col(f"{value_name}_{ETA_ERROR}")
     square_sum = pl.col(better_side + _DISTANCE_BELOW) ** 2 + pl.col(worse_side + _DISTANCE_ABOVE) ** 2
     shared_variance = (
-        n_deviations * n_deviations * 2 * pl.col(f"{name}_{COVARIANCE}").clip(lower_bound=0.0)
+        n_deviations * n_deviations * 2 * pl.col(f"{value_name}_{COVARIANCE}").clip(lower_bound=0.0)
     )
     combined_distance = (square_sum - shared_variance).clip(lower_bound=0.0).sqrt()
     nearer_distance = pl.min_horizontal(
-        combined_distance, find_gap(name, error, n_deviations, better_side, worse_side)
+        combined_distance, find_gap(value_name, error, n_deviations, better_side, worse_side)
     )
     # Equal models have no error, whatever was not seen, and neither have models at eta = 0.
     sample_distance = pl.when(error > eta_error * (1 + 1e-9)).then(nearer_distance)
     return (sample_distance.otherwise(0.0) ** 2 + (n_deviations * eta_error) ** 2).sqrt()
 
 
-def _count_deviations(name: str, freedom: pl.Expr | None) -> pl.Expr:
+def _count_deviations(value_name: str, freedom: pl.Expr | None) -> pl.Expr:
     """Return how many standard errors a difference is from 0, as a normal deviate."""
-    return _shrink((pl.col(f"{name}_difference") / pl.col(f"{name}_standard_error")).abs(), freedom)
+    return _shrink(
+        (pl.col(f"{value_name}_difference") / pl.col(f"{value_name}_standard_error")).abs(), freedom
+    )
 
 
-def _find_deviations(differences: pl.LazyFrame, name: str, freedom: pl.Expr | None) -> pl.LazyFrame:
+def _find_deviations(
+    differences: pl.LazyFrame, value_name: str, freedom: pl.Expr | None
+) -> pl.LazyFrame:
     """Add _DEVIATIONS, up to how many deviations the sign of a difference is certain."""
     # By false position; an end that stays twice counts half, as in the Illinois variant. The model ahead
     # is known, so that one limit is needed: the lower one of its lead.
-    search_rows = _name_by_order(differences, name)
+    search_rows = _name_by_order(differences, value_name)
 
     def add_lead(search_rows: pl.LazyFrame, lead_column: str) -> pl.LazyFrame:
         """Add the least lead at _DEVIATIONS."""
         n_deviations = _stretch(pl.col(_DEVIATIONS), freedom).alias(_STRETCHED_DEVIATIONS)
-        return _add_least_lead(search_rows.with_columns(n_deviations), name, lead_column)
+        return _add_least_lead(search_rows.with_columns(n_deviations), value_name, lead_column)
 
     # It is certain no farther than by chance alone.
-    most_deviations = _count_deviations(name, freedom).clip(upper_bound=_MOST_DEVIATIONS)
+    most_deviations = _count_deviations(value_name, freedom).clip(upper_bound=_MOST_DEVIATIONS)
     for end_column, start_deviations in ((_NEAR, pl.lit(0.0)), (_FAR, most_deviations)):
         search_rows = search_rows.with_columns(
             start_deviations.alias(end_column), start_deviations.alias(_DEVIATIONS)
@@ -305,30 +309,34 @@ def _find_deviations(differences: pl.LazyFrame, name: str, freedom: pl.Expr | No
     return search_rows.with_columns(pl.coalesce(_SETTLED_DEVIATIONS, _DEVIATIONS).alias(_DEVIATIONS))
 
 
-def _name_by_order(differences: pl.LazyFrame, name: str) -> pl.LazyFrame:
+def _name_by_order(differences: pl.LazyFrame, value_name: str) -> pl.LazyFrame:
     """Add the columns of both models by which is ahead, and its leads over the other one."""
-    when_a_leads = pl.when(pl.col(f"{name}_difference") > 0)
+    when_a_leads = pl.when(pl.col(f"{value_name}_difference") > 0)
     order_exprs: dict[str, pl.Expr] = {}
     for ending in EXTENDED:
-        column_of_a, column_of_b = (f"{side}{name}{ending}" for side in SIDES)
-        order_exprs[f"{_AHEAD}{name}{ending}"] = when_a_leads.then(column_of_a).otherwise(column_of_b)
-        order_exprs[f"{_BEHIND}{name}{ending}"] = when_a_leads.then(column_of_b).otherwise(column_of_a)
+        column_of_a, column_of_b = (f"{side}{value_name}{ending}" for side in SIDES)
+        order_exprs[f"{_AHEAD}{value_name}{ending}"] = when_a_leads.then(column_of_a).otherwise(
+            column_of_b
+        )
+        order_exprs[f"{_BEHIND}{value_name}{ending}"] = when_a_leads.then(column_of_b).otherwise(
+            column_of_a
+        )
     for lead_column, kind in ((_LEAD, ""), (_CAUTIOUS_LEAD, f"_{CAUTIOUS}")):
-        difference = pl.col(f"{name}{kind}_difference")
+        difference = pl.col(f"{value_name}{kind}_difference")
         order_exprs[lead_column] = when_a_leads.then(difference).otherwise(-difference)
     return differences.with_columns(**order_exprs)
 
 
-def _add_least_lead(search_rows: pl.LazyFrame, name: str, lead_column: str) -> pl.LazyFrame:
+def _add_least_lead(search_rows: pl.LazyFrame, value_name: str, lead_column: str) -> pl.LazyFrame:
     """Add the lower limit of the lead of the model ahead, over `_name_by_order`."""
     lead, cautious_lead, n_deviations = map(pl.col, (_LEAD, _CAUTIOUS_LEAD, _STRETCHED_DEVIATIONS))
-    half_width = n_deviations * pl.col(f"{name}_standard_error")
+    half_width = n_deviations * pl.col(f"{value_name}_standard_error")
     least_lead = pl.min_horizontal(
-        lead - _find_reach(name, n_deviations, _AHEAD, _BEHIND),
+        lead - _find_reach(value_name, n_deviations, _AHEAD, _BEHIND),
         lead - half_width,
         cautious_lead - half_width,
     )
-    search_rows = _bind_distances(search_rows, name, n_deviations, (_AHEAD, _BEHIND))
+    search_rows = _bind_distances(search_rows, value_name, n_deviations, (_AHEAD, _BEHIND))
     return search_rows.with_columns(least_lead.alias(lead_column))
 
 

@@ -310,18 +310,20 @@ def _join_paired_values(
     )
 
 
-def _find_eta_variance(model_curves: _ModelCurves, name: str) -> pl.Expr:
+def _find_eta_variance(model_curves: _ModelCurves, value_name: str) -> pl.Expr:
     """Return what the error of a counted or estimated eta adds to the variance of a gap of logits."""
-    logit_a, logit_b = (to_logit(pl.col(side + name)) for side in SIDES)
+    logit_a, logit_b = (to_logit(pl.col(side + value_name)) for side in SIDES)
     slope_a, slope_b = (
-        pl.col(f"{side}{name}_{SLOPE}") / (pl.col(side + name) * (1 - pl.col(side + name)))
+        pl.col(f"{side}{value_name}_{SLOPE}")
+        / (pl.col(side + value_name) * (1 - pl.col(side + value_name)))
         for side in SIDES
     )
     variance = (slope_a - slope_b) ** 2 * pl.col(EtaError.VARIANCE)
-    if name not in model_curves.moved_metrics_by_name:
+    if value_name not in model_curves.moved_metrics_by_name:
         return variance
     gaps_at_ends = [
-        to_logit(pl.col(f"{A}{name}_{end}")) - to_logit(pl.col(f"{B}{name}_{end}")) for end in ETA_ENDS
+        to_logit(pl.col(f"{A}{value_name}_{end}")) - to_logit(pl.col(f"{B}{value_name}_{end}"))
+        for end in ETA_ENDS
     ]
     farthest_move = pl.max_horizontal(measure_distances(logit_a - logit_b, gaps_at_ends))
     end_variance = (farthest_move * (1 / z_value(model_curves.comparison.interval_options.level))) ** 2

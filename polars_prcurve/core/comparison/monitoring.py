@@ -395,8 +395,8 @@ def bound_rate(n_hits: int, n_trials: int, alpha: float) -> float:
         return 0.0
     a, b = n_hits, n_trials - n_hits + 1
     # The density in log odds is smooth, and falls off as exp(-a |x|) and exp(-b |x|) at worst.
-    spread = 9 * math.sqrt(1 / a + 1 / b)
-    x = math.log(a / b) + np.linspace(-spread - 40 / a, spread + 40 / b, _N_NODES)
+    half_range = 9 * math.sqrt(1 / a + 1 / b)
+    x = math.log(a / b) + np.linspace(-half_range - 40 / a, half_range + 40 / b, _N_NODES)
     log_density = -a * np.logaddexp(0, -x) - b * np.logaddexp(0, x)
     mass_below = np.cumsum(np.exp(log_density - log_density.max()))
     mass_below -= np.exp(log_density - log_density.max()) / 2  # the mass below the middle of a step
@@ -468,12 +468,13 @@ def find_nearest_recall(
     # quadratic equation (Miettinen and Nurminen 1985), as for a ratio of two risks.
     square_coefficient = fpr_per_recall * (n_pos + n_neg)
     linear_coefficient = n_pos * (1 + fpr_per_recall * recall) + n_neg * (fpr_per_recall + fpr)
-    constant = n_pos * recall + n_neg * fpr
-    root = np.sqrt(np.maximum(linear_coefficient**2 - 4 * square_coefficient * constant, 0))
+    constant_coefficient = n_pos * recall + n_neg * fpr
+    root = np.sqrt(np.maximum(linear_coefficient**2 - 4 * square_coefficient * constant_coefficient, 0))
     with np.errstate(invalid="ignore"):  # of periods without rows, which make no bet
         return np.asarray(
             np.minimum(
-                2 * constant / (linear_coefficient + root), (1 - 1e-12) * min(1, 1 / fpr_per_recall)
+                2 * constant_coefficient / (linear_coefficient + root),
+                (1 - 1e-12) * min(1, 1 / fpr_per_recall),
             )
         )
 

@@ -53,10 +53,10 @@ _LIMIT_COLUMNS = ("value_low", "value_high", "may_be_best")  # what coarse=True 
 
 
 def _list_ranking_columns(
-    *, has_leads: bool, coarse: bool = False, is_mean: bool = False
+    *, has_leads: bool, is_coarse: bool = False, is_mean: bool = False
 ) -> tuple[str, ...]:
     """Return the columns of a ranking, after `by`, without those that an eta frame carries."""
-    extra_columns = _LEAD_COLUMNS if has_leads else _LIMIT_COLUMNS if coarse else ()
+    extra_columns = _LEAD_COLUMNS if has_leads else _LIMIT_COLUMNS if is_coarse else ()
     column_names = ["eta", "model", "value", "rank", *extra_columns]
     if is_mean:
         column_names.insert(-1 if has_leads else len(column_names), N_GROUPS)
@@ -69,19 +69,19 @@ def build_ranking_table(
     ranking_metric: RankingMetric,
     interval_options: Intervals | None,
     *,
-    coarse: bool = False,
+    is_coarse: bool = False,
     mean_groups: MeanGroups | None = None,
     is_wide: bool = False,
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `_list_ranking_columns`."""
     eta_column, *other_columns = _list_ranking_columns(
-        has_leads=interval_options is not None, coarse=coarse, is_mean=mean_groups is not None
+        has_leads=interval_options is not None, is_coarse=is_coarse, is_mean=mean_groups is not None
     )
     check_result_columns(table, grid, [eta_column, *other_columns])
     if mean_groups is not None:
         return _rank_means(table, grid, ranking_metric, interval_options, mean_groups)
     metric, targets = ranking_metric
-    table = _check_ranking(table, grid, ranking_metric, interval_options, coarse=coarse)
+    table = _check_ranking(table, grid, ranking_metric, interval_options, is_coarse=is_coarse)
     depends_on_eta = any(source.depends_on_eta for source in (metric, *targets))
     grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
     sign = direction_sign(metric)
@@ -93,13 +93,13 @@ def build_ranking_table(
         [value_name] = number_metrics([cast("CurveMetric", metric)])
         model_values = model_values.select(*table.by, "eta", *grid.carried_columns, value=value_name)
     elif isinstance(metric, CurveMetric):
-        model_values = build_summary_table(table, grid, [metric], coarse=coarse)
+        model_values = build_summary_table(table, grid, [metric], is_coarse=is_coarse)
     else:
         model_values = build_points_table(table, grid, targets, [metric.alias("value")])
     if grid.sharing_groups is None:  # models of different prevalences are ranked, too
         model_values = model_values.with_columns(find_shared_eta(table.group_columns))
     rank_rows = _add_ranks(model_values, table.group_columns, sign)
-    if coarse:
+    if is_coarse:
         rank_rows = rank_rows.rename({"low": "value_low", "high": "value_high"})
         # Of values that are better when lower, both ends change their sign and their places.
         low, high = (pl.col(end) * sign for end in ("value_low", "value_high")[:: int(sign)])
@@ -179,7 +179,7 @@ def _check_ranking(
     ranking_metric: RankingMetric,
     interval_options: Intervals | None,
     *,
-    coarse: bool,
+    is_coarse: bool,
 ) -> ScoreTable | RateTable:
     """Return the table; raise if models cannot be ranked by this metric, or not with these options."""
     metric, targets = ranking_metric
@@ -195,7 +195,7 @@ def _check_ranking(
         if interval_options is None:
             grid.require_exact("a ranking without confidence=", carrier_argument="confidence=")
         return table
-    if coarse:
+    if is_coarse:
         curve_hint = hint_at_curve_metric(metric, targets[0])
         raise PrcError(
             f"{curve_hint or 'leave out'} coarse=True: it gives limits of curve metrics, and a point "

@@ -166,12 +166,12 @@ def _test_on_hull(points: pl.DataFrame, has_curve: pl.Series) -> pl.Series:
         for name in ("recall", "fpr")
     )
     rise_after, run_after = (step.shift(-1).over(Group.NUMBER) for step in (rise, run))
-    rounding = 2.0**-52 * (rise + run + rise_after + run_after)
-    is_bend = rise * run_after - rise_after * run > rounding
-    corners = find_upper_hull(pl.concat([own_points, end_points])).filter(is_bend)
+    rounding_bound = 2.0**-52 * (rise + run + rise_after + run_after)
+    is_bend = rise * run_after - rise_after * run > rounding_bound
+    corner_points = find_upper_hull(pl.concat([own_points, end_points])).filter(is_bend)
     rate_columns = ["recall", "fpr"]
     touching_points = points.join(
-        corners, left_on=[_GROUP_NUMBER, *rate_columns], right_on=[Group.NUMBER, *rate_columns]
+        corner_points, left_on=[_GROUP_NUMBER, *rate_columns], right_on=[Group.NUMBER, *rate_columns]
     )
     model_numbers = pl.int_range(len(has_curve), eager=True)
     on_hull = model_numbers.is_in(touching_points[_MODEL_NUMBER].implode())

@@ -75,13 +75,13 @@ def tail_quantile(hits: pl.Expr, trials: pl.Expr, odds: pl.Expr) -> pl.Expr:
     """Return z such that the normal distribution has below z what the binomial one has up to `k`."""
     # d sqrt((1 + q g(x) + p g(y)) / ((n + 1/6) p q)), with the share p and the rest q,
     # x = (k + 1/2) / n p, y = (n - k - 1/2) / n q, and the corrected distance d of k from n p.
-    share, rest = 1 / (1 + 1 / odds), 1 / (1 + odds)
-    correction = rest / (hits + 1) - share / (trials - hits) + (rest - 0.5) / (trials + 1)
+    share, other_share = 1 / (1 + 1 / odds), 1 / (1 + odds)
+    correction = other_share / (hits + 1) - share / (trials - hits) + (other_share - 0.5) / (trials + 1)
     distance = hits + 2 / 3 - (trials + 1 / 3) * share + 0.02 * correction
-    skewness = rest * _skew((hits + 0.5) / (trials * share)) + share * _skew(
-        (trials - hits - 0.5) / (trials * rest)
+    skewness = other_share * _skew((hits + 0.5) / (trials * share)) + share * _skew(
+        (trials - hits - 0.5) / (trials * other_share)
     )
-    return distance * ((1 + skewness) / ((trials + 1 / 6) * share * rest)).sqrt()
+    return distance * ((1 + skewness) / ((trials + 1 / 6) * share * other_share)).sqrt()
 
 
 def _skew(x: pl.Expr) -> pl.Expr:

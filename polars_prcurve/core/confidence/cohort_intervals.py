@@ -144,7 +144,11 @@ def measure_share(
     # 0 and 1 that gives no m: then it is n^2 / (sum of squared weights).
     variance = sum_moments(slopes, slopes, moment_columns)
     size = pl.when(is_inside).then(share_value * (1 - share_value) * cell_sum * cell_sum / variance)
-    if unit_columns := [unit for unit in map(name_unit, unit_slope_of_cell) if unit in moment_columns]:
+    if unit_columns := [
+        unit_column
+        for unit_column in map(name_unit, unit_slope_of_cell)
+        if unit_column in moment_columns
+    ]:
         return share_value, size.otherwise(cell_sum / pl.max_horizontal(unit_columns))
     square_sum = sum_moments(unit_slope_of_cell, unit_slope_of_cell, moment_columns)
     return share_value, size.otherwise(cell_sum * cell_sum / square_sum)

@@ -22,9 +22,9 @@ _SCALED = {part: f"{RESERVED}{part}_beside_limit" for part in ("value", "low", "
 
 
 def scale_limit(
-    name: str, limit: pl.Expr, *, is_upper: bool = False, unit: float | None = 1.0
+    value_name: str, limit: pl.Expr, *, is_upper: bool = False, unit: float | None = 1.0
 ) -> dict[str, pl.Expr]:
-    """Return the columns that `measure_certainty` reads, of the value of `name` beside a limit.
+    """Return the columns that `measure_certainty` reads, of the value of `value_name` beside a limit.
 
     Values are shares of `unit`, or without a bound if that is None.
     """
@@ -34,7 +34,7 @@ def scale_limit(
         return -scaled_value if is_upper else scaled_value
 
     endings = ("_high", "_low") if is_upper else ("_low", "_high")
-    value_exprs = [*(pl.col(f"{name}{ending}") for ending in ("", *endings)), limit]
+    value_exprs = [*(pl.col(f"{value_name}{ending}") for ending in ("", *endings)), limit]
     return dict(zip(_SCALED.values(), map(scale, value_exprs), strict=True))
 
 

@@ -33,28 +33,32 @@ LONG = Estimate(value="value", low="low", high="high", corrected="corrected", do
 """The columns of a table with a row for each value."""
 
 
-def name_estimate(name: str) -> Estimate:
+def name_estimate(value_name: str) -> Estimate:
     """Return the columns of one of several values in a row: `precision`, `precision_low`, ..."""
     return Estimate(
-        name, low=f"{name}_low", high=f"{name}_high", corrected=f"{name}_corrected", doubt=DOUBT
+        value_name,
+        low=f"{value_name}_low",
+        high=f"{value_name}_high",
+        corrected=f"{value_name}_corrected",
+        doubt=DOUBT,
     )
 
 
-def find_estimate(column_names: Collection[str], name: str) -> Estimate:
+def find_estimate(column_names: Collection[str], value_name: str) -> Estimate:
     """Return the columns of a value and of what a table has beside it; None for what it has not."""
     # In a table with a row for each value, or difference, `low` and `high` are of that one.
-    estimate_columns = name_estimate(name)
+    estimate_columns = name_estimate(value_name)
     value_columns = (column for column in ("difference", "behind", "value") if column in column_names)
     sole_value_column = next(value_columns, None)
-    if estimate_columns.low not in column_names and name == sole_value_column:
-        estimate_columns = replace(LONG, value=name)
+    if estimate_columns.low not in column_names and value_name == sole_value_column:
+        estimate_columns = replace(LONG, value=value_name)
     column_or_none = (column if column in column_names else None for column in astuple(estimate_columns))
     return Estimate(*column_or_none)
 
 
-def read_estimate(value_of_column: Mapping[str, Any], name: str) -> Estimate:
+def read_estimate(value_of_column: Mapping[str, Any], value_name: str) -> Estimate:
     """Return the value of a row and what is known of it; None where the row has nothing."""
-    columns = astuple(find_estimate(value_of_column, name))
+    columns = astuple(find_estimate(value_of_column, value_name))
     return Estimate(*(None if column is None else value_of_column[column] for column in columns))
 
 

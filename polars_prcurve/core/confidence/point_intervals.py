@@ -104,8 +104,8 @@ def add_bands(
         points = _add_reference_correlations(points)
     needs_exact_eta = bands.band_kind != "mover" and any(metric.depends_on_eta for metric in metrics)
     if needs_exact_eta and EtaError.IS_OWN in points.collect_schema():
-        check = Check(pl.col(EtaError.IS_OWN).any(), (bands.tell_exact_eta(),))
-        points = stop_if_broken(points, [check])
+        eta_check = Check(pl.col(EtaError.IS_OWN).any(), (bands.tell_exact_eta(),))
+        points = stop_if_broken(points, [eta_check])
     # The schema is read once: each metric makes the plan longer, and its schema dearer.
     shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in points.collect_schema()
     add_ends_of_metric = partial(
@@ -179,10 +179,14 @@ def sum_slopes(class_name: str, share: pl.Expr) -> pl.Expr:
     """Return the sum of slopes over the examples of a class, from the highest score to a share of it."""
     # A level has the share of a class down to it, and a slope. The sum over the examples above a
     # threshold is linear in the rate within a level, so a rate alone determines it.
-    reference, slope_sum, level_start = pl.col(EtaError.REFERENCE).struct, pl.lit(0.0), pl.lit(0.0)
+    reference_struct, slope_sum, level_start = (
+        pl.col(EtaError.REFERENCE).struct,
+        pl.lit(0.0),
+        pl.lit(0.0),
+    )
     for level_number in range(MOST_LEVELS):
         level_end, slope = (
-            reference.field(f"{kind}_{class_name}_{level_number}") for kind in ("share", "slope")
+            reference_struct.field(f"{kind}_{class_name}_{level_number}") for kind in ("share", "slope")
         )
         slope_sum = slope_sum + (share.clip(level_start, level_end) - level_start) * slope
         level_start = level_end
@@ -244,8 +248,8 @@ def add_rate_limits(
     for rate_name, (value_column, size_column) in columns_of_rate.items():
         # A rate is the same at every prevalence, and at every threshold between two of its examples.
         rates_and_sizes = point_frame.select(value_column, size_column).unique()
-        arrays = (column.to_numpy() for column in rates_and_sizes)
-        limit_arrays = dict(bands.limits_by_name(rate_name, *arrays))
+        rate_and_size_arrays = (column.to_numpy() for column in rates_and_sizes)
+        limit_arrays = dict(bands.limits_by_name(rate_name, *rate_and_size_arrays))
         rates_and_sizes = rates_and_sizes.with_columns(
             pl.Series(limit_column, limit_values).fill_nan(None)
             for limit_column, limit_values in limit_arrays.items()
@@ -444,7 +448,7 @@ def _add_plain_ends(
         _ENDS,
         evaluate_metric(metric, "recall", "fpr"),
         values_of_sources,
-        corners=_find_extremes(metric, eta_limits),
+        corner_values=_find_extremes(metric, eta_limits),
         rate_limits_of_ends=rate_limits_of_ends,
         common_errors=common_errors,
         other_distances=eta_distances if has_eta_squares else (),
@@ -486,14 +490,14 @@ def _add_counted_ends(
             for i, share_name in enumerate(share_names)
         ]
         common_errors = _correlate_shares(share_names, correlation_columns)
-        corners, estimate = _find_extremes(metric, EtaError.LIMITS), evaluate_at(share_estimates)
+        corner_values, estimate = _find_extremes(metric, EtaError.LIMITS), evaluate_at(share_estimates)
         points = _add_ends_from_values(
             points,
             metric,
             _COUNTED_ENDS,
             estimate,
             values_of_sources,
-            corners=corners,
+            corner_values=corner_values,
             common_errors=common_errors,
         )
     else:
@@ -575,7 +579,7 @@ def _add_ends_from_values(
     estimate: pl.Expr,
     values_of_sources: Sequence[Mapping[str, pl.Expr]],
     *,
-    corners: Sequence[pl.Expr] = (),
+    corner_values: Sequence[pl.Expr] = (),
     rate_limits_of_ends: Sequence[Sequence[str]] = ((), ()),
     common_errors: Common,
     other_distances: Sequence[Sequence[pl.Expr]] = (),
@@ -586,7 +590,7 @@ def _add_ends_from_values(
         value_of_column |= {limit + _SUFFIX: value for limit, value in value_of_limit.items()}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
     points, bounds = points.with_columns(**value_of_column), scale_bounds(metric)
-    extremes = corners or (pl.min_horizontal(*value_of_column), pl.max_horizontal(*value_of_column))
+    extremes = corner_values or [find(*value_of_column) for find in _FARTHER_OF_SIDE.values()]
     points = points.with_columns(
         to_unbounded(pl.col(*value_of_column), bounds).name.keep(),
         **dict(zip(_CORNER_COLUMNS, extremes, strict=True)),

@@ -201,11 +201,11 @@ def read_size_options(
     interval_options: Intervals,
     assurance: float | str,
     *,
-    relative: bool,
-    at_eta: bool,
+    is_relative: bool,
+    is_at_eta: bool,
 ) -> SizeOptions:
     """Return the options, checked."""
-    if read_flag("relative=", relative) and not at_eta:
+    if read_flag("relative=", is_relative) and not is_at_eta:
         raise PrcError("pass eta= with relative=True: precision depends on it")
     delta = check_delta(delta)
     expected_phrase = "a share of test sets from 0.5 to below 1, such as 0.8"
@@ -215,8 +215,8 @@ def read_size_options(
         confidence=interval_options.level,
         rate_method=interval_options.rate,
         assurance=assurance,
-        is_relative=relative,
-        is_at_eta=at_eta,
+        is_relative=is_relative,
+        is_at_eta=is_at_eta,
     )
 
 
@@ -344,14 +344,16 @@ def _add_log_widths(rate_rows: F, *, is_at_eta: bool) -> F:
     ratio_exprs: dict[str, pl.Expr] = {}
     width_exprs: dict[str, pl.Expr] = {}
     odds = pl.col("eta") / (1 - pl.col("eta"))
-    for recall_move, fpr_move in _MOVES_OF_RATES:
+    for recall_move_name, fpr_move_name in _MOVES_OF_RATES:
         # The ends of the ratio recall / fpr, by distances in quadrature.
         recall, fpr = (
             pl.col(_name(rate_name, move)) / pl.col(_name(rate_name, "size"))
-            for rate_name, move in zip(_RATES, (recall_move, fpr_move), strict=True)
+            for rate_name, move in zip(_RATES, (recall_move_name, fpr_move_name), strict=True)
         )
-        recall_low, recall_high = (pl.col(_name("recall", recall_move, end)) for end in ("low", "high"))
-        fpr_low, fpr_high = (pl.col(_name("fpr", fpr_move, end)) for end in ("low", "high"))
+        recall_low, recall_high = (
+            pl.col(_name("recall", recall_move_name, end)) for end in ("low", "high")
+        )
+        fpr_low, fpr_high = (pl.col(_name("fpr", fpr_move_name, end)) for end in ("low", "high"))
         distance_below = ((recall / recall_low).log() ** 2 + (fpr_high / fpr).log() ** 2).sqrt()
         distance_above = ((recall_high / recall).log() ** 2 + (fpr / fpr_low).log() ** 2).sqrt()
         # Where nothing is found the ratio is 0 or infinite, and the corner takes the place of the end.
@@ -366,7 +368,9 @@ def _add_log_widths(rate_rows: F, *, is_at_eta: bool) -> F:
             .then(recall_high / fpr_low)
             .otherwise(recall / fpr * distance_above.exp())
         )
-        low_column, high_column = (_name(recall_move, fpr_move, end) for end in ("low", "high"))
+        low_column, high_column = (
+            _name(recall_move_name, fpr_move_name, end) for end in ("low", "high")
+        )
         ratio_exprs |= {low_column: low, high_column: high}
         low, high = pl.col(low_column), pl.col(high_column)
         if is_at_eta:
@@ -374,5 +378,5 @@ def _add_log_widths(rate_rows: F, *, is_at_eta: bool) -> F:
         else:
             root = (low / high).sqrt()  # of L / U, since U may be infinite
             width = (1 - root) / (1 + root)
-        width_exprs[_name(recall_move, fpr_move, "log_width")] = width.log()
+        width_exprs[_name(recall_move_name, fpr_move_name, "log_width")] = width.log()
     return rate_rows.with_columns(**ratio_exprs).with_columns(**width_exprs)

@@ -52,40 +52,42 @@ class IntervalPlan(NamedTuple):
 
 
 def plan_interval(
-    name: str, metric: CurveMetric, confidence: float, sample_kind: SampleKind
+    value_name: str, metric: CurveMetric, confidence: float, sample_kind: SampleKind
 ) -> IntervalPlan:
     """Return how the interval of a metric is computed, over its variances."""
     recipe = metric.recipe
-    helpers = {f"{name}_{kind}": helper for kind, helper in recipe.helpers.items()}
-    value, error = pl.col(name), pl.col(f"{name}_error")
+    helpers = {f"{value_name}_{kind}": helper for kind, helper in recipe.helpers.items()}
+    value, error = pl.col(value_name), pl.col(f"{value_name}_error")
     if recipe.influence is None:
         null_float = pl.lit(None, dtype=pl.Float64)
         freedom_exprs = (
-            {f"{name}_freedom": pl.col(influence.STUDENT_FREEDOM)} if sample_kind.joins_rows else {}
+            {f"{value_name}_freedom": pl.col(influence.STUDENT_FREEDOM)}
+            if sample_kind.joins_rows
+            else {}
         )
         eta_doubts = AT_BOUND_OF_ETA if metric.depends_on_eta else {}
         doubts = ONE_CLASS | eta_doubts | {"no formula: method='bootstrap'": pl.lit(True)}
-        null_exprs = _name_interval(name, [null_float] * 3, doubts, pl.lit(False))
+        null_exprs = _name_interval(value_name, [null_float] * 3, doubts, pl.lit(False))
         return IntervalPlan(helpers, [freedom_exprs, null_exprs])
-    error_exprs = _list_errors(name, metric, sample_kind)
+    error_exprs = _list_errors(value_name, metric, sample_kind)
     if sample_kind.joins_rows:
-        error_exprs |= influence.find_freedom(name)
+        error_exprs |= influence.find_freedom(value_name)
     z = z_value(confidence)
-    n_deviations = student_quantile(z, pl.col(f"{name}_freedom")) if sample_kind.joins_rows else z
+    n_deviations = student_quantile(z, pl.col(f"{value_name}_freedom")) if sample_kind.joins_rows else z
     is_known, is_inside = value.is_not_null() & error.is_not_null(), (value > 0) & (value < 1)
     column_steps: list[Mapping[str, pl.Expr]] = [error_exprs]
     is_varying = pl.lit(True)
     if counts_unseen(metric):
-        column_steps.append(bind_extended(name, metric))
+        column_steps.append(bind_extended(value_name, metric))
         # At eta = 0 and 1 it is certain.
         is_varying = (pl.col(Segment.ODDS) > 0) & pl.col(Segment.ODDS).is_finite()
     else:
-        column_steps.append(bind_extended_area(name))
-    interval_ends = find_ends(name, n_deviations)
+        column_steps.append(bind_extended_area(value_name))
+    interval_ends = find_ends(value_name, n_deviations)
     known_ends = [pl.when(is_known & is_varying).then(end) for end in interval_ends]
     error_and_ends = [pl.when(is_known & (is_inside | ~is_varying)).then(error), *known_ends]
-    doubts = blame_clusters(list_doubts(name, metric, n_deviations, sample_kind), sample_kind)
-    column_steps.append(_name_interval(name, error_and_ends, doubts, is_known))
+    doubts = blame_clusters(list_doubts(value_name, metric, n_deviations, sample_kind), sample_kind)
+    column_steps.append(_name_interval(value_name, error_and_ends, doubts, is_known))
     return IntervalPlan(helpers, column_steps)
 
 
@@ -110,29 +112,29 @@ def _list_errors(name: str, metric: CurveMetric, sample_kind: SampleKind) -> dic
 
 
 def _name_interval(
-    name: str, error_and_ends: Sequence[pl.Expr], doubts: Doubts, is_known: pl.Expr
+    value_name: str, error_and_ends: Sequence[pl.Expr], doubts: Doubts, is_known: pl.Expr
 ) -> dict[str, pl.Expr]:
     """Return the columns of standard error, low and high end, and the first doubt of them."""
     endings = ("standard_error", "low", "high")
     interval_exprs = {
-        f"{name}_{ending}": interval_expr
+        f"{value_name}_{ending}": interval_expr
         for ending, interval_expr in zip(endings, error_and_ends, strict=True)
     }
-    return interval_exprs | {f"{name}_{DOUBT}": find_first_doubt(doubts, is_known)}
+    return interval_exprs | {f"{value_name}_{DOUBT}": find_first_doubt(doubts, is_known)}
 
 
-def _add_counted_eta(name: str, slope: pl.Expr) -> pl.Expr:
+def _add_counted_eta(value_name: str, slope: pl.Expr) -> pl.Expr:
     """Return what the count of a prevalence adds to the variance of a value, where rows have weights."""
     # Rows with large weights move both. A positive far below lowers the value and raises the prevalence,
     # so the sum is usually less than that of both errors: it is that of influences with the slope added
     # to those of positives, and taken from those of negatives.
     sizes = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
     class_terms = (("pos", slope, sizes[0]), ("neg", -slope, sizes[1]))
-    terms = (
-        (slope * slope + 2 * signed_slope * pl.col(f"{name}_{class_name}_tilt")) / size
+    variance_terms = (
+        (slope * slope + 2 * signed_slope * pl.col(f"{value_name}_{class_name}_tilt")) / size
         for class_name, signed_slope, size in class_terms
     )
-    return pl.when(pl.col(EtaError.VARIANCE) > 0).then(sum(terms, pl.lit(0.0))).otherwise(0.0)
+    return pl.when(pl.col(EtaError.VARIANCE) > 0).then(sum(variance_terms, pl.lit(0.0))).otherwise(0.0)
 
 
 def list_influenced(metrics_by_name: Mapping[str, CurveMetric]) -> dict[str, CurveMetric]:
@@ -148,7 +150,7 @@ def list_influenced(metrics_by_name: Mapping[str, CurveMetric]) -> dict[str, Cur
 
 
 def find_standard_error(
-    name: str, metric: CurveMetric, sample_kind: SampleKind, least_variance: pl.Expr | None = None
+    value_name: str, metric: CurveMetric, sample_kind: SampleKind, least_variance: pl.Expr | None = None
 ) -> pl.Expr:
     """Return the standard error of a metric from variances of influences, of examples or of units.
 
@@ -157,6 +159,6 @@ def find_standard_error(
     if metric.recipe.influence is None:
         return pl.lit(None, dtype=pl.Float64)
     if sample_kind.joins_rows:
-        error = cluster_standard_error(name)
+        error = cluster_standard_error(value_name)
         return error if least_variance is None else pl.max_horizontal(error, least_variance.sqrt())
-    return standard_error(name, metric.recipe.influence, least_variance)
+    return standard_error(value_name, metric.recipe.influence, least_variance)

@@ -129,7 +129,8 @@ class Bootstrap(NamedTuple):
         groups_of_samples = group_rows.group_by(_SAMPLE_NUMBER, maintain_order=True).agg(Group.NUMBER)
         samples = list(self.build_samples(sweep, groups_of_samples[Group.NUMBER].to_list()))
         error_rows = self.estimate_errors(
-            read_block(*block) for block in self._compute_blocks(samples, populations)
+            read_block(*populations_and_values)
+            for populations_and_values in self._compute_blocks(samples, populations)
         )
         dtypes = dict.fromkeys(CLASS_SIZE_COLUMNS.values(), pl.Float64)
         size_rows = pl.DataFrame([sample.sizes for sample in samples], schema=dtypes, orient="row")

@@ -26,7 +26,7 @@ _SIZES_OF_CLASSES = ((_N_POS, _LEAST_POS), (_N_NEG, _LEAST_NEG))  # both sizes o
 
 
 def list_doubts(
-    name: str, metric: CurveMetric, n_deviations: float | pl.Expr, sample_kind: SampleKind
+    value_name: str, metric: CurveMetric, n_deviations: float | pl.Expr, sample_kind: SampleKind
 ) -> dict[str, pl.Expr]:
     """Return why the interval of a metric from influences may not be calibrated."""
     # Of average precision each class must have 10 examples, or 100 clusters: with fewer, intervals hold
@@ -47,11 +47,17 @@ def list_doubts(
         if sample_kind.knows_weights:
             return class_doubts
         if metric.recipe.is_compared:  # models of different shape differ most in what was not seen
-            half_width = n_deviations * pl.col(f"{name}_error") / (pl.col(name) * (1 - pl.col(name)))
-            class_doubts["tail not seen"] = ~(pl.max_horizontal(measure_unseen(name)) / half_width <= 1)
+            half_width = (
+                n_deviations
+                * pl.col(f"{value_name}_error")
+                / (pl.col(value_name) * (1 - pl.col(value_name)))
+            )
+            class_doubts["tail not seen"] = ~(
+                pl.max_horizontal(measure_unseen(value_name)) / half_width <= 1
+            )
         return class_doubts | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
     if metric.recipe.is_compared:
-        class_doubts |= _list_doubts_of_difference(name, sample_kind)
+        class_doubts |= _list_doubts_of_difference(value_name, sample_kind)
     if sample_kind.knows_weights:
         return class_doubts
     # About least**2 / size rows of a class weigh as much as those of the other class do on average.
@@ -65,7 +71,7 @@ def list_doubts(
     return class_doubts | {"heavy weights": ~has_shown_weights}
 
 
-def _list_doubts_of_difference(name: str, sample_kind: SampleKind) -> dict[str, pl.Expr]:
+def _list_doubts_of_difference(value_name: str, sample_kind: SampleKind) -> dict[str, pl.Expr]:
     """Return why a difference of ROC AUC, whose interval has no extended ends, may not be calibrated."""
     # Without heavy examples 1 - AUC is too small, and this ratio of sizes is as much too large.
     counted_sizes = [
@@ -73,7 +79,7 @@ def _list_doubts_of_difference(name: str, sample_kind: SampleKind) -> dict[str, 
         for size, least_size in _SIZES_OF_CLASSES
     ]
     return {
-        f"few {class_name}": (size * (1 - pl.col(name)) < 12) | (pl.col(name) == 0)
+        f"few {class_name}": (size * (1 - pl.col(value_name)) < 12) | (pl.col(value_name) == 0)
         for class_name, size in zip(("positives", "negatives"), counted_sizes, strict=True)
     }
 
@@ -102,12 +108,12 @@ def blame_clusters(doubts: dict[str, pl.Expr], sample_kind: SampleKind) -> dict[
     return other_doubts | {"few clusters": is_few}
 
 
-def list_bootstrap_doubts(name: str, metric: CurveMetric, side: str = "") -> Doubts:
+def list_bootstrap_doubts(value_name: str, metric: CurveMetric, side: str = "") -> Doubts:
     """Return why the bootstrap interval of a metric, of a `side` of a pair, may not be calibrated."""
     has_few_pos = _N_POS < 100
     if metric.range[1] == 1:
-        has_few_pos |= _N_POS * (1 - pl.col(side + name)) < 12
-    has_no_value = pl.col(side + name).is_null()
+        has_few_pos |= _N_POS * (1 - pl.col(side + value_name)) < 12
+    has_no_value = pl.col(side + value_name).is_null()
     doubts = ONE_CLASS | {"few positives": has_few_pos, "few negatives": _N_NEG < 100}
     doubts["no value"] = has_no_value
     if metric.depends_on_eta:

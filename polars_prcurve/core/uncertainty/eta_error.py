@@ -173,10 +173,10 @@ def _build_shared_errors(
 
 
 def _correlate_with_eta(
-    name: str, shared_columns: Sequence[str], values_at_ends: Sequence[pl.Expr]
+    value_name: str, shared_columns: Sequence[str], values_at_ends: Sequence[pl.Expr]
 ) -> pl.Expr:
     """Return the correlation of how the errors of the sample and of eta move a metric; 1 if unknown."""
-    error_columns = [f"{name}_{class_name}_with_eta" for class_name in CLASS_SIZE_COLUMNS]
+    error_columns = [f"{value_name}_{class_name}_with_eta" for class_name in CLASS_SIZE_COLUMNS]
     if error_columns[0] not in shared_columns:
         return pl.lit(1.0)
     names_and_sizes = zip(error_columns, CLASS_SIZE_COLUMNS.values(), strict=True)
@@ -184,13 +184,13 @@ def _correlate_with_eta(
         (pl.col(column) / pl.col(size).sqrt() for column, size in names_and_sizes), pl.lit(0.0)
     )
     direction = (values_at_ends[1] - values_at_ends[0]).sign()
-    correlation = (shared_error / pl.col(f"{name}_error")).clip(-1.0, 1.0) * direction
+    correlation = (shared_error / pl.col(f"{value_name}_error")).clip(-1.0, 1.0) * direction
     return correlation.fill_nan(None).fill_null(1.0)
 
 
 def widen_intervals(
     population_values: pl.LazyFrame,
-    name: str,
+    value_name: str,
     metric: CurveMetric,
     distances: Sequence[pl.Expr],
     interval_ends: Sequence[tuple[pl.Expr, pl.Expr]],
@@ -198,7 +198,7 @@ def widen_intervals(
     shared_errors: Sequence[pl.Expr] = (),
 ) -> pl.LazyFrame:
     """Add distances below, above, and of the error, to an interval in quadrature unless eta is exact."""
-    value, low, high = pl.col(name), pl.col(f"{name}_low"), pl.col(f"{name}_high")
+    value, low, high = pl.col(value_name), pl.col(f"{value_name}_low"), pl.col(f"{value_name}_high")
     population_values = population_values.with_columns(
         to_unbounded(expr, metric.range).alias(scaled_column)
         for scaled_column, expr in zip(
@@ -215,7 +215,7 @@ def widen_intervals(
     }
     # A value at a bound is infinitely far on the scale: its ends are the outermost of `interval_ends`.
     is_inside = scaled_value.is_finite()
-    error = pl.col(f"{name}_standard_error")
+    error = pl.col(f"{value_name}_standard_error")
     changed_exprs = {
         "standard_error": combine_distances([error, error_distance], shared_errors=shared_errors)
     }
@@ -229,7 +229,10 @@ def widen_intervals(
         changed_exprs[side] = pl.when(is_inside).then(moved_end).otherwise(outermost_value)
     is_exact = pl.col(ETA_LOW).is_null()
     return population_values.with_columns(
-        pl.when(is_exact).then(f"{name}_{kind}").otherwise(changed_expr).alias(f"{name}_{kind}")
+        pl.when(is_exact)
+        .then(f"{value_name}_{kind}")
+        .otherwise(changed_expr)
+        .alias(f"{value_name}_{kind}")
         for kind, changed_expr in changed_exprs.items()
     )
 

@@ -127,13 +127,13 @@ def add_influences(
     # The influence sums over this score and lower ones: a constant minus the sum over higher ones, and
     # constants do not change a variance. One shift over all curves takes a tenth of one within each.
     is_in_curve = pl.col(key_column) == pl.col(key_column).shift(1)  # and not its first row
-    sums_above = (
+    sum_above_exprs = (
         pl.when(is_in_curve).then(pl.col(name).shift(1)).otherwise(0.0).alias(name) for name in sum_exprs
     )
     influence_rows = influence_rows.with_columns(**sum_exprs)
-    sums_so_far = (pl.col(name).cum_sum().over(key_column) for name in sum_exprs)
-    influence_rows = influence_rows.with_columns(sums_so_far)
-    return influence_rows.with_columns(sums_above).with_columns(**influence_exprs)
+    running_sum_exprs = (pl.col(name).cum_sum().over(key_column) for name in sum_exprs)
+    influence_rows = influence_rows.with_columns(running_sum_exprs)
+    return influence_rows.with_columns(sum_above_exprs).with_columns(**influence_exprs)
 
 
 def subtract_means(
@@ -195,12 +195,12 @@ _SQUARE_SHARES = {
 
 
 def _sum_kinds(
-    name: str, class_name: str, share_column_of_kind: Mapping[str, str], *, power: int = 1
+    value_name: str, class_name: str, share_column_of_kind: Mapping[str, str], *, power: int = 1
 ) -> pl.Expr:
     """Return the contribution of a row to the mean of a class: of influences by scale, or of squares."""
-    scale = pl.col(f"{name}_{class_name}_scale")
+    scale = pl.col(f"{value_name}_{class_name}_scale")
     influences_and_shares = (
-        (pl.col(f"{name}_{kind}"), pl.col(share_column))
+        (pl.col(f"{value_name}_{kind}"), pl.col(share_column))
         for kind, share_column in share_column_of_kind.items()
     )
     return pl.sum_horizontal(
@@ -235,13 +235,17 @@ def join_influences(cells: pl.LazyFrame, influence_table: InfluenceTable) -> pl.
     )
 
 
-def standard_error(name: str, influence: Influence, least_variance: pl.Expr | None = None) -> pl.Expr:
+def standard_error(
+    value_name: str, influence: Influence, least_variance: pl.Expr | None = None
+) -> pl.Expr:
     """Return the standard error of a metric, over its variances and class sizes; null if infinite.
 
     The part of the negatives is at least `least_variance`.
     """
     size_of_class = {class_name: pl.col(size) for class_name, size in CLASS_SIZE_COLUMNS.items()}
-    variance_of_class = {class_name: pl.col(f"{name}_{class_name}") for class_name in size_of_class}
+    variance_of_class = {
+        class_name: pl.col(f"{value_name}_{class_name}") for class_name in size_of_class
+    }
     pos_variance, neg_variance = (
         variance_of_class[class_name]
         / repeat_in_rows(size - influence.ddof, variance_of_class[class_name])
@@ -311,14 +315,14 @@ def join_cluster_sizes(populations: pl.LazyFrame, cells: pl.LazyFrame) -> pl.Laz
     share_rows = cells.select(Group.NUMBER, Row.CLUSTER, **share_exprs)
     cluster_groups = share_rows.group_by(Group.NUMBER, Row.CLUSTER)
     # A cluster moves the logit of the prevalence by its fraction of positives less that of negatives.
-    cluster_squares = cluster_groups.agg(
+    cluster_square_rows = cluster_groups.agg(
         sum_shares(pl.col(class_column)) for class_column in _SIZES_OF_CLASSES
     ).select(
         Group.NUMBER,
         *(to_whole_shares(pl.col(class_column) ** 2) for class_column in _SIZES_OF_CLASSES),
         to_whole_shares((pl.col(Row.POS) - pl.col(Row.NEG)) ** 2).alias(CLUSTER_ETA_VARIANCE),
     )
-    group_sums = cluster_squares.group_by(Group.NUMBER).agg(
+    group_sums = cluster_square_rows.group_by(Group.NUMBER).agg(
         sum_shares(pl.exclude(Group.NUMBER)), pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
     )
     n_clusters = pl.col(_N_CLUSTERS)
@@ -361,12 +365,12 @@ def grow_unseen_shares(value_name: str) -> list[pl.Expr]:
     ]
 
 
-def find_freedom(name: str) -> dict[str, pl.Expr]:
+def find_freedom(value_name: str) -> dict[str, pl.Expr]:
     """Return `<name>_freedom`, the degrees of freedom of an error, for Student's quantile."""
-    n_carrying_clusters = pl.col(f"{name}_of_clusters") ** 2 / pl.col(f"{name}_of_fourths")
+    n_carrying_clusters = pl.col(f"{value_name}_of_clusters") ** 2 / pl.col(f"{value_name}_of_fourths")
     freedom = 2 / (1 / n_carrying_clusters - 1 / pl.col(_N_CLUSTERS))
     freedom = pl.min_horizontal(freedom.fill_nan(None), STUDENT_FREEDOM).clip(lower_bound=1.0)
-    return {f"{name}_freedom": freedom}
+    return {f"{value_name}_freedom": freedom}
 
 
 def compute_cluster_variances(cells: pl.LazyFrame, influence_table: InfluenceTable) -> pl.LazyFrame:
@@ -406,20 +410,20 @@ def add_up_clusters(
         for name in term_and_scale_of_name
         for ending, power in power_of_ending.items()
     }
-    cluster_powers = cluster_groups.agg(*sum_exprs, pl.col(*bound_exprs).first()).select(
+    cluster_power_rows = cluster_groups.agg(*sum_exprs, pl.col(*bound_exprs).first()).select(
         *key_columns, *bound_exprs, **power_exprs
     )
-    return cluster_powers.group_by(key_columns).agg(
+    return cluster_power_rows.group_by(key_columns).agg(
         sum_shares(pl.col(f"{name}_{ending}")) * pl.col(f"{name}_most").first() ** power
         for name in term_and_scale_of_name
         for ending, power in power_of_ending.items()
     )
 
 
-def cluster_standard_error(name: str) -> pl.Expr:
+def cluster_standard_error(value_name: str) -> pl.Expr:
     """Return the standard error of a metric, null unless several clusters have rows of each class."""
     n_clusters = pl.col(_N_CLUSTERS)
-    error = (pl.col(f"{name}_of_clusters") * (n_clusters / (n_clusters - 1))).sqrt()
+    error = (pl.col(f"{value_name}_of_clusters") * (n_clusters / (n_clusters - 1))).sqrt()
     # Rounded sums of shares may leave the size of two clusters just below 2.
     has_two_of_each = pl.min_horizontal(EffectiveSize.N_POS, EffectiveSize.N_NEG) > 1 + 1e-9
     return pl.when(has_two_of_each & error.is_finite()).then(error)
@@ -526,13 +530,13 @@ def compute_part_variances(part_cells: PartCells, influence_table: InfluenceTabl
         n_examples, weight = pl.col(size_column), pl.col(weight_column)
         variance_within = (mean_square - mean * mean).clip(lower_bound=0.0) / (n_examples - 1)
         variance = pl.when(n_examples > 1).then(variance_within).otherwise(mean_square)
-        class_column = f"{name}_{class_name}"
-        term_exprs[class_column] = to_whole_shares(
+        influence_column = f"{name}_{class_name}"
+        term_exprs[influence_column] = to_whole_shares(
             (weight * weight * variance).fill_nan(0.0).fill_null(0.0)
         )
-        squared_scale = 4 * pl.col(f"{class_column}_scale").first() ** 2
-        total_exprs[class_column] = (
-            sum_shares(pl.col(class_column)) * squared_scale * (pl.col(effective_column).first() - 1)
+        squared_scale = 4 * pl.col(f"{influence_column}_scale").first() ** 2
+        total_exprs[influence_column] = (
+            sum_shares(pl.col(influence_column)) * squared_scale * (pl.col(effective_column).first() - 1)
         )
     term_rows = part_rows.select(key_column, *scale_columns, *CLASS_SIZE_COLUMNS.values(), **term_exprs)
     return term_rows.group_by(key_column).agg(**total_exprs)

@@ -54,7 +54,7 @@ def build_group_values(
     metrics: Sequence[CurveMetric],
     mean_groups: MeanGroups,
     *,
-    smooth: bool = False,
+    is_smooth: bool = False,
 ) -> pl.LazyFrame:
     """Return the summary of each group, with numbers of rows; eta is null where it is a group's own."""
     grid = grid.require_exact("mean_over=")
@@ -65,7 +65,9 @@ def build_group_values(
             "needs one prevalence (or eta=None, each group's own)"
         )
     row_columns = [Population.NUMBER, Population.ETA_ROW, Population.COPY, Group.NUMBER, EtaError.IS_OWN]
-    group_values = build_summary_table(table, grid, metrics, smooth=smooth, row_columns=row_columns)
+    group_values = build_summary_table(
+        table, grid, metrics, is_smooth=is_smooth, row_columns=row_columns
+    )
     return group_values.with_columns(pl.when(~pl.col(EtaError.IS_OWN)).then("eta").alias("eta"))
 
 
@@ -81,13 +83,13 @@ def build_mean_summary(
     mean_groups: MeanGroups,
     interval_options: Intervals | None,
     *,
-    smooth: bool = False,
+    is_smooth: bool = False,
 ) -> pl.LazyFrame:
     """Return the result of `summary(mean_over=)`, one row per group, prevalence and metric."""
     key_dtypes, error_columns = mean_groups.list_keys(table), [STANDARD_ERROR, "low", "high", DOUBT]
     check_group_names(key_dtypes, [N_GROUPS, *error_columns])
     row_key_columns = list_row_keys(key_dtypes, grid)
-    group_values = build_group_values(table, grid, metrics, mean_groups, smooth=smooth)
+    group_values = build_group_values(table, grid, metrics, mean_groups, is_smooth=is_smooth)
     size_exprs = [
         pl.when(pl.col(name).is_null().any()).then(None).otherwise(pl.col(name).sum()).alias(name)
         for name in ("n_pos", "n_neg")

@@ -228,18 +228,18 @@ def _doubt_steps(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.Laz
 
 
 def _list_values(
-    name: str, table: ResolvedTable, bands: FixedBands | None, *, has_intervals: bool
+    metric_name: str, table: ResolvedTable, bands: FixedBands | None, *, has_intervals: bool
 ) -> list[pl.Expr]:
     """Return the value of a point metric and, with intervals, standard error, both ends and doubt."""
     # Precision may be defined without positives, and a metric of a curve is not.
     is_defined = pl.col("recall").is_not_null() | (pl.col("criterion") == "threshold")
-    value, null_float = pl.when(is_defined).then(name), pl.lit(None, dtype=pl.Float64)
+    value, null_float = pl.when(is_defined).then(metric_name), pl.lit(None, dtype=pl.Float64)
     if not has_intervals:
         return [value]
     if bands is None:
         return [value, null_float, null_float, null_float, _doubt_all(table)]
-    end_columns = [f"{name}_low", f"{name}_high"]
-    doubt_column = f"{name}_{DOUBT}" if isinstance(bands, ModelBands) else DOUBT
+    end_columns = [f"{metric_name}_low", f"{metric_name}_high"]
+    doubt_column = f"{metric_name}_{DOUBT}" if isinstance(bands, ModelBands) else DOUBT
     return [value, null_float, *map(pl.col, end_columns), doubt_missing_ends(doubt_column, end_columns)]
 
 

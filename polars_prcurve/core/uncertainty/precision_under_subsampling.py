@@ -154,16 +154,16 @@ def _kept_fp_distribution(
         min(fp, n_neg - fp) * kept_share * (1 - kept_share),
         min(n_kept, n_neg - n_kept) * fpr * (1 - fpr),
     )
-    third = _NEGLIGIBLE_LOG / 3
-    reach = third + math.sqrt(third**2 + 2 * _NEGLIGIBLE_LOG * variance)
-    least_fp = max(0, n_kept + fp - n_neg, math.floor(mean - reach))
-    most_fp = min(fp, n_kept, math.ceil(mean + reach))
+    third_of_log = _NEGLIGIBLE_LOG / 3
+    max_distance = third_of_log + math.sqrt(third_of_log**2 + 2 * _NEGLIGIBLE_LOG * variance)
+    least_fp = max(0, n_kept + fp - n_neg, math.floor(mean - max_distance))
+    most_fp = min(fp, n_kept, math.ceil(mean + max_distance))
     likeliest_fp = min(max((n_kept + 1) * (fp + 1) // (n_neg + 2), least_fp), most_fp)
-    surplus = n_neg - fp - n_kept
+    tn_less_kept = n_neg - fp - n_kept
     k = np.arange(likeliest_fp, most_fp, dtype=float)
-    ratios_above = (fp - k) / (k + 1) * ((n_kept - k) / (surplus + k + 1))
+    ratios_above = (fp - k) / (k + 1) * ((n_kept - k) / (tn_less_kept + k + 1))
     k = np.arange(likeliest_fp, least_fp, -1, dtype=float)
-    ratios_below = k / (fp - k + 1) * ((surplus + k) / (n_kept - k + 1))
+    ratios_below = k / (fp - k + 1) * ((tn_less_kept + k) / (n_kept - k + 1))
     relative_probabilities = np.concatenate(
         [np.cumprod(ratios_below)[::-1], [1.0], np.cumprod(ratios_above)]
     )

@@ -62,9 +62,9 @@ _AREA = f"{RESERVED}area_of_chance"
 """The ROC AUC of rows that do not count alike, which is 1/2 by chance."""
 
 
-def _list_summary_columns(*, has_errors: bool, coarse: bool = False) -> tuple[str, ...]:
+def _list_summary_columns(*, has_errors: bool, is_coarse: bool = False) -> tuple[str, ...]:
     """Return the columns of a summary, after `by`, without those that an eta frame carries."""
-    interval_columns = _ERROR_COLUMNS if has_errors else _LIMIT_COLUMNS if coarse else ()
+    interval_columns = _ERROR_COLUMNS if has_errors else _LIMIT_COLUMNS if is_coarse else ()
     return ("eta", "n_pos", "n_neg", "metric", "value", *interval_columns)
 
 
@@ -74,8 +74,8 @@ def build_summary_table(
     metrics: Sequence[CurveMetric],
     interval_options: Intervals | None = None,
     *,
-    smooth: bool = False,
-    coarse: bool = False,
+    is_smooth: bool = False,
+    is_coarse: bool = False,
     row_columns: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """Return `by`, eta, what the eta frame carries, and the rest of `_list_summary_columns`.
@@ -83,21 +83,26 @@ def build_summary_table(
     `row_columns` are further ones of populations, which the result has, too.
     """
     is_analytic = interval_options is not None and interval_options.method == "analytic"
-    column_names = _list_summary_columns(has_errors=interval_options is not None, coarse=coarse)
+    column_names = _list_summary_columns(has_errors=interval_options is not None, is_coarse=is_coarse)
     check_result_columns(table, grid, column_names)
     for option, is_given in (
-        ("smooth=", smooth),
+        ("smooth=", is_smooth),
         ('method="bootstrap"', interval_options and not is_analytic),
     ):
         grid = grid.require_exact(option) if is_given else grid
-    is_plain = interval_options is None and not (smooth or coarse or row_columns)
+    is_plain = interval_options is None and not (is_smooth or is_coarse or row_columns)
     array_summary = _build_array_summary(table, grid, metrics) if is_plain else None
     if array_summary is not None:
         return array_summary.lazy()
     # Replicates are of the first ones, and not of a given threshold, whose intervals have a formula.
     metrics_by_name = number_metrics(sorted(metrics, key=lambda metric: metric.is_at_threshold))
     population_values = _build_population_values(
-        table, grid, metrics_by_name, interval_options=interval_options, smooth=smooth, coarse=coarse
+        table,
+        grid,
+        metrics_by_name,
+        interval_options=interval_options,
+        is_smooth=is_smooth,
+        is_coarse=is_coarse,
     )
     index_of_metric = {metric.name: metric_index for metric_index, metric in enumerate(metrics)}
     sorted_items = sorted(metrics_by_name.items(), key=lambda item: index_of_metric[item[1].name])
@@ -161,15 +166,16 @@ def _build_population_values(
     metrics_by_name: Mapping[str, CurveMetric],
     *,
     interval_options: Intervals | None,
-    smooth: bool,
-    coarse: bool,
+    is_smooth: bool,
+    is_coarse: bool,
 ) -> pl.LazyFrame:
     """Return one row per group and prevalence, with the columns of each metric side by side."""
     is_analytic = interval_options is not None and interval_options.method == "analytic"
     # Replicates, fitted curves and limits have no rows that a target may find.
-    finds_rows = not (smooth or coarse or (interval_options is not None and not is_analytic))
+    finds_rows = not (is_smooth or is_coarse or (interval_options is not None and not is_analytic))
     target_metrics_by_name, areas_by_name = separate_targets(metrics_by_name, finds_rows=finds_rows)
-    needed_metrics_by_name = areas_by_name | _name_limits(metrics_by_name) if coarse else areas_by_name
+    limits_by_name = _name_limits(metrics_by_name) if is_coarse else {}
+    needed_metrics_by_name = areas_by_name | limits_by_name
     doubtful_metrics_by_name = _list_doubtful(table, areas_by_name) if is_analytic else {}
     segment_metrics = [
         *needed_metrics_by_name.values(),
@@ -178,7 +184,9 @@ def _build_population_values(
     sweep = build_sweep(table, effective=is_analytic)
     if is_analytic and of_table.is_field(table):  # the parts read it, too
         sweep = sweep._replace(rows=sweep.rows.cache())
-    curves = _build_summary_curves(table, sweep, segment_metrics, smooth=smooth, is_analytic=is_analytic)
+    curves = _build_summary_curves(
+        table, sweep, segment_metrics, is_smooth=is_smooth, is_analytic=is_analytic
+    )
     populations, checks = curves.build_populations(grid), late_checks(table, grid)
     if interval_options is not None and is_analytic:
         confidence = interval_options.level
@@ -196,13 +204,9 @@ def _build_population_values(
         population_values = _add_chance(population_values, table, curves, interval_options.level)
     population_values = check_at_end(table, population_values.sort(Population.NUMBER), *checks)
     if areas_by_name and interval_options is not None and not is_analytic:
-        # Rates with confidence= were refused.
+        score_table = cast("ScoreTable", table)  # rates with confidence= were refused
         population_values = add_bootstrap_intervals(
-            cast("ScoreTable", table),
-            [*areas_by_name.values()],
-            interval_options,
-            sweep,
-            population_values,
+            score_table, [*areas_by_name.values()], interval_options, sweep, population_values
         )
     return population_values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
 
@@ -212,11 +216,11 @@ def _build_summary_curves(
     sweep: SweepTables,
     metrics: Sequence[CurveMetric],
     *,
-    smooth: bool,
+    is_smooth: bool,
     is_analytic: bool,
 ) -> CurveSegments:
     """Return the curves of a sweep that metrics are computed on, or those fitted to it."""
-    if smooth and isinstance(table, ScoreTable):
+    if is_smooth and isinstance(table, ScoreTable):
         return build_binormal_curves(table, sweep)
     # Influences also need the negatives below all positives, which only the last row has.
     return build_curves(table, sweep, metrics, with_last=is_analytic)
@@ -343,12 +347,12 @@ def _build_values_with_errors(
     return population_values.with_columns(doubt_exprs)
 
 
-def _doubt_points(name: str, metric: CurveMetric) -> pl.Expr:
+def _doubt_points(value_name: str, metric: CurveMetric) -> pl.Expr:
     """Return the doubt of a metric of published points, whose sizes may be unknown."""
-    doubt: pl.Expr = pl.col(f"{name}_{DOUBT}")
+    doubt: pl.Expr = pl.col(f"{value_name}_{DOUBT}")
     if metric.recipe.influence is None:  # and points cannot be resampled
         doubt = pl.lit("few points")
-    return pl.when(lacks_size()).then(pl.lit("no sizes")).otherwise(doubt).alias(f"{name}_{DOUBT}")
+    return pl.when(lacks_size()).then(pl.lit("no sizes")).otherwise(doubt).alias(f"{value_name}_{DOUBT}")
 
 
 def plan_values(

@@ -47,19 +47,21 @@ def counts_unseen(metric: CurveMetric) -> bool:
     return CAUTIOUS in metric.recipe.helpers
 
 
-def bind_extended(name: str, metric: CurveMetric) -> dict[str, pl.Expr]:
+def bind_extended(value_name: str, metric: CurveMetric) -> dict[str, pl.Expr]:
     """Return the values of both extended curves and their errors, by column."""
     missed_share, top_share, least_precision = map(
         pl.col, (Unseen.MISSED_SHARE, Unseen.SHARE, Unseen.MISSED_PRECISION)
     )
     if not metric.recipe.is_compared:  # half a positive
-        top_share = repeat_in_rows(top_share, pl.col(name))
+        top_share = repeat_in_rows(top_share, pl.col(value_name))
         top_share = top_share / (2 - top_share)
     # A mean over one positive more: below all others it has the least precision, and on top 1.
-    least_value = (1 - missed_share) * pl.col(f"{name}_{CAUTIOUS}") + missed_share * least_precision
-    most_value = top_share + (1 - top_share) * pl.col(f"{name}_{HOPEFUL}")
-    least_error = (1 - missed_share) * pl.col(f"{name}_{CAUTIOUS}_error")
-    most_error = (1 - top_share) * pl.col(f"{name}_error")
+    least_value = (1 - missed_share) * pl.col(
+        f"{value_name}_{CAUTIOUS}"
+    ) + missed_share * least_precision
+    most_value = top_share + (1 - top_share) * pl.col(f"{value_name}_{HOPEFUL}")
+    least_error = (1 - missed_share) * pl.col(f"{value_name}_{CAUTIOUS}_error")
+    most_error = (1 - top_share) * pl.col(f"{value_name}_error")
     # The influence of that positive: its share, times how far its precision is from the mean.
     least_jump, most_jump = missed_share * (least_value - least_precision), top_share * (1 - most_value)
     extended_exprs: dict[str, pl.Expr] = {}
@@ -69,16 +71,16 @@ def bind_extended(name: str, metric: CurveMetric) -> dict[str, pl.Expr]:
     ):
         extended_error = (error * error + jump * jump).sqrt()
         extended_exprs |= {
-            f"{name}_{ending}": value,
-            f"{name}_{ending}_jump": jump,
-            f"{name}_{ending}_error": extended_error,
+            f"{value_name}_{ending}": value,
+            f"{value_name}_{ending}_jump": jump,
+            f"{value_name}_{ending}_error": extended_error,
         }
     return extended_exprs
 
 
-def bind_extended_area(name: str) -> dict[str, pl.Expr]:
+def bind_extended_area(value_name: str) -> dict[str, pl.Expr]:
     """Return a ROC AUC with half an example more of each class, at worst and at best, and the errors."""
-    value, error = pl.col(name), pl.col(f"{name}_error")
+    value, error = pl.col(value_name), pl.col(f"{value_name}_error")
     sizes = [
         repeat_in_rows(size, value) for size in map(pl.col, (EffectiveSize.N_POS, EffectiveSize.N_NEG))
     ]
@@ -90,10 +92,10 @@ def bind_extended_area(name: str) -> dict[str, pl.Expr]:
         return ((error * smaller_share) ** 2 + unseen_square_sum * distance**2).sqrt()
 
     return {
-        f"{name}_{LEAST_ENDING}": value * seen_share,
-        f"{name}_{LEAST_ENDING}_error": find_error(value),
-        f"{name}_{MOST_ENDING}": 1 - (1 - value) * seen_share,
-        f"{name}_{MOST_ENDING}_error": find_error(1 - value),
+        f"{value_name}_{LEAST_ENDING}": value * seen_share,
+        f"{value_name}_{LEAST_ENDING}_error": find_error(value),
+        f"{value_name}_{MOST_ENDING}": 1 - (1 - value) * seen_share,
+        f"{value_name}_{MOST_ENDING}_error": find_error(1 - value),
     }
 
 
@@ -105,12 +107,15 @@ EXTENDED = (
 """What follows the name of a metric in the columns that `find_ends` and `find_gap` read."""
 
 
-def find_ends(name: str, n_deviations: float | pl.Expr, side: str = "") -> tuple[pl.Expr, pl.Expr]:
+def find_ends(value_name: str, n_deviations: float | pl.Expr, side: str = "") -> tuple[pl.Expr, pl.Expr]:
     """Return both ends of the interval that reaches `n_deviations` standard errors to either side."""
-    value = pl.col(side + name)
+    value = pl.col(side + value_name)
 
     def reach(ending: str, sign: int) -> pl.Expr:
-        middle, error = pl.col(f"{side}{name}{ending}"), pl.col(f"{side}{name}{ending}_error")
+        middle, error = (
+            pl.col(f"{side}{value_name}{ending}"),
+            pl.col(f"{side}{value_name}{ending}_error"),
+        )
         # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
         return from_logit(to_logit(middle) + n_deviations * error / (middle * (1 - middle)) * sign)
 
@@ -125,27 +130,30 @@ def find_ends(name: str, n_deviations: float | pl.Expr, side: str = "") -> tuple
 
 
 def find_gap(
-    name: str, error: pl.Expr, n_deviations: float | pl.Expr, better_side: str, worse_side: str
+    value_name: str, error: pl.Expr, n_deviations: float | pl.Expr, better_side: str, worse_side: str
 ) -> pl.Expr:
     """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
     # The side that is `better` has its lower curve, and that which is `worse` its upper one.
     lower_column, upper_column = (
-        f"{better_side}{name}_{LEAST_ENDING}",
-        f"{worse_side}{name}_{MOST_ENDING}",
+        f"{better_side}{value_name}_{LEAST_ENDING}",
+        f"{worse_side}{value_name}_{MOST_ENDING}",
     )
-    loss_below = pl.col(better_side + name) - pl.col(lower_column)
-    gain_above = pl.col(upper_column) - pl.col(worse_side + name)
+    loss_below = pl.col(better_side + value_name) - pl.col(lower_column)
+    gain_above = pl.col(upper_column) - pl.col(worse_side + value_name)
     jumps = (pl.col(f"{curve_column}_jump") for curve_column in (lower_column, upper_column))
-    spread = sum((jump * jump for jump in jumps), error * error).sqrt()
+    joint_error = sum((jump * jump for jump in jumps), error * error).sqrt()
     return (
-        pl.max_horizontal(loss_below, 0.0) + pl.max_horizontal(gain_above, 0.0) + n_deviations * spread
+        pl.max_horizontal(loss_below, 0.0)
+        + pl.max_horizontal(gain_above, 0.0)
+        + n_deviations * joint_error
     )
 
 
-def measure_unseen(name: str) -> tuple[pl.Expr, pl.Expr]:
+def measure_unseen(value_name: str) -> tuple[pl.Expr, pl.Expr]:
     """Return by how much unseen examples may lower the logit of a value, and raise it."""
     logit, least_logit, most_logit = (
-        to_logit(pl.col(f"{name}{ending}")) for ending in ("", f"_{LEAST_ENDING}", f"_{MOST_ENDING}")
+        to_logit(pl.col(f"{value_name}{ending}"))
+        for ending in ("", f"_{LEAST_ENDING}", f"_{MOST_ENDING}")
     )
     return logit - least_logit, most_logit - logit
 

@@ -338,7 +338,7 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
             grid,
             ranking_metric,
             interval_options,
-            coarse=coarse,
+            is_coarse=coarse,
             mean_groups=mean_groups,
             is_wide=question.has_model_columns,
         )

@@ -588,12 +588,12 @@ class CurveMethods(BoundTable[F], public_name="prc"):
         is_smooth, mean_groups = smooth is not None, question.mean_groups
         if mean_groups is not None:
             query = build_mean_summary(
-                table, grid, chosen_metrics, mean_groups, interval_options, smooth=is_smooth
+                table, grid, chosen_metrics, mean_groups, interval_options, is_smooth=is_smooth
             )
         else:
             table = table if interval_options is None else table.require_example_counts()
             query = build_summary_table(
-                table, grid, chosen_metrics, interval_options, smooth=is_smooth, coarse=coarse
+                table, grid, chosen_metrics, interval_options, is_smooth=is_smooth, is_coarse=coarse
             )
         keys = question.list_result_keys(table)
         query = choose_columns(query, columns, "summary", keys, carried_columns=grid.carried_columns)

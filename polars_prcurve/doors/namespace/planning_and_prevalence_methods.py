@@ -126,8 +126,8 @@ class PlanningMethods(BoundTable[F], public_name="prc"):
             delta,
             interval_options,
             _ASSURANCE if assurance is None else assurance,
-            relative=relative,
-            at_eta=at_eta,
+            is_relative=relative,
+            is_at_eta=at_eta,
         )
         query = build_sample_size_table(table, grid, targets, size_options)
         return self._finish(query, table, grid)
