@@ -35,7 +35,7 @@ def measure(
     """Return how sure it is, in each row, that a value keeps a limit."""
     is_chosen = words.pop("is_chosen", False)
     scaled = frame.with_columns(**scale_limit(name, pl.lit(limit), **words))
-    return scaled.select(measure_certainty(confidence, is_chosen=is_chosen)).to_series()
+    return scaled.select(measure_certainty(confidence, is_threshold_chosen=is_chosen)).to_series()
 
 
 @pytest.mark.parametrize(

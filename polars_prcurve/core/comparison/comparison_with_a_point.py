@@ -150,7 +150,7 @@ def _subtract_points(
     )
     paired_rows = paired_rows.join(eta_rows, how="cross")
     difference_frames = [
-        _subtract(paired_rows, pair_keys, metric, match).with_columns(
+        _subtract_values(paired_rows, pair_keys, metric, match).with_columns(
             metric=pl.lit(metric.name), order=pl.lit(i)
         )
         for i, metric in enumerate(metrics)
@@ -234,7 +234,7 @@ def _add_errors_left(paired_rows: pl.LazyFrame, pair_keys: Sequence[str], z: flo
     )
 
 
-def _subtract(
+def _subtract_values(
     paired_rows: pl.LazyFrame, pair_keys: Sequence[str], metric: PointMetric, match: Matched
 ) -> pl.LazyFrame:
     """Return one row per pair and prevalence, with the difference of a metric and its verdict."""

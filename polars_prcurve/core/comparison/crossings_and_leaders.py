@@ -281,7 +281,8 @@ def build_leaders_table(
                 model_numbers, gaps > 0, group_changes, model_scores.low_logit, model_scores.high_logit
             )
     model_numbers, low_logits, high_logits = (
-        np.array([stretch[column_number] for stretch in leader_stretches]) for column_number in range(3)
+        np.array([stretch_tuple[column_number] for stretch_tuple in leader_stretches])
+        for column_number in range(3)
     )
     model_numbers = model_numbers.astype(np.intp)
     etas_by_column = {

@@ -268,10 +268,10 @@ def _join_paired_values(
     error_and_metric_of_name: Mapping[str, tuple[str, CurveMetric]],
 ) -> pl.LazyFrame:
     """Return differences with errors by chance alone, of themselves and of either model."""
-    table, sample = model_curves.table, model_curves.table.sample
+    table, sample_kind = model_curves.table, model_curves.table.sample
     metrics_by_name = {name: metric for name, (_, metric) in error_and_metric_of_name.items()}
     sample_error_of_name = {
-        name: analytic_intervals.find_standard_error(name, metric, sample)
+        name: analytic_intervals.find_standard_error(name, metric, sample_kind)
         for name, metric in metrics_by_name.items()
     }
     model_values = model_values.with_columns(
@@ -286,7 +286,7 @@ def _join_paired_values(
     size_columns = [
         *CLASS_SIZE_COLUMNS.values(),
         EtaError.VARIANCE,
-        *(CLUSTER_COLUMNS if sample.joins_rows else ()),
+        *(CLUSTER_COLUMNS if sample_kind.joins_rows else ()),
     ]
     differences = _join_values(
         model_curves,

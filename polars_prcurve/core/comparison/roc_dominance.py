@@ -53,15 +53,17 @@ def build_roc_crossings_table(table: ResolvedTable) -> pl.DataFrame:
     crossing_points: list[tuple[float, float]] = []  # fpr and recall
     for first_model_number, second_model_number in zip(*model_index.list_pairs(), strict=True):
         first_roc = rocs[first_model_number]
-        knots, gaps = _compute_gaps(first_roc, rocs[second_model_number])
+        corner_sums, gaps = _compute_gaps(first_roc, rocs[second_model_number])
         for index_before, index_after in pairwise(np.flatnonzero(gaps)):
             if not gaps[index_before] * gaps[index_after] < 0:
                 continue
             if index_after - index_before > 1:  # gaps of 0 in between: the upper end, where curves part
-                rate_sum = knots[index_after - 1]
+                rate_sum = corner_sums[index_after - 1]
             else:
-                knot_share = gaps[index_before] / (gaps[index_before] - gaps[index_after])
-                rate_sum = knots[index_before] + knot_share * (knots[index_after] - knots[index_before])
+                step_share = gaps[index_before] / (gaps[index_before] - gaps[index_after])
+                rate_sum = corner_sums[index_before] + step_share * (
+                    corner_sums[index_after] - corner_sums[index_before]
+                )
             rate_difference = np.interp(rate_sum, first_roc.rate_sums, first_roc.rate_differences)
             upper_model_number, lower_model_number = first_model_number, second_model_number
             if gaps[index_before] < 0:
@@ -183,8 +185,8 @@ def _compute_gaps(first_roc: _RotatedRoc, second_roc: _RotatedRoc) -> tuple[Floa
     # Between the corners of both curves the gap is linear, so its signs at corners are enough.
     if not (len(first_roc.rate_sums) and len(second_roc.rate_sums)):
         return np.empty(0), np.empty(0)
-    knots = np.union1d(first_roc.rate_sums, second_roc.rate_sums)
-    gaps = np.interp(knots, first_roc.rate_sums, first_roc.rate_differences) - np.interp(
-        knots, second_roc.rate_sums, second_roc.rate_differences
+    corner_sums = np.union1d(first_roc.rate_sums, second_roc.rate_sums)
+    gaps = np.interp(corner_sums, first_roc.rate_sums, first_roc.rate_differences) - np.interp(
+        corner_sums, second_roc.rate_sums, second_roc.rate_differences
     )
-    return knots, np.where(np.abs(gaps) <= _ROUNDING, 0.0, gaps)
+    return corner_sums, np.where(np.abs(gaps) <= _ROUNDING, 0.0, gaps)

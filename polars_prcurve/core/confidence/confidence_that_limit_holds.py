@@ -38,17 +38,17 @@ def scale_limit(
     return dict(zip(_SCALED.values(), map(scale, value_exprs), strict=True))
 
 
-def measure_certainty(confidence: float, *, is_chosen: bool = False) -> pl.Expr:
+def measure_certainty(confidence: float, *, is_threshold_chosen: bool = False) -> pl.Expr:
     """Return the confidence that the value is on the right side of its limit in new data.
 
-    If `is_chosen`, the threshold was chosen for the limit: what the low end of the interval is farther
+    If `is_threshold_chosen`, it was chosen for the limit: what the low end of the interval is farther
     away than the high one allows for that, and moves the value. Below one half it is then null: it has
     no relation to how often the limit is kept, as simulated in `benchmarks/experiments/certainties.py`.
     """
     value, low, high, limit = map(pl.col, _SCALED.values())
-    shift = (value - low - (high - value)).clip(lower_bound=0.0) if is_chosen else 0.0
+    shift = (value - low - (high - value)).clip(lower_bound=0.0) if is_threshold_chosen else 0.0
     distance_to_limit = value - limit - shift
     distance_to_end = pl.when(distance_to_limit > 0).then(value - low - shift).otherwise(high - value)
     deviate = pl.when(distance_to_limit == 0).then(0.0).otherwise(distance_to_limit / distance_to_end)
     certainty = normal_cdf(deviate * z_value(confidence)).fill_nan(None)
-    return pl.when(certainty >= 0.5).then(certainty) if is_chosen else certainty
+    return pl.when(certainty >= 0.5).then(certainty) if is_threshold_chosen else certainty

@@ -433,12 +433,15 @@ def _add_plain_ends(
     if bands.band_kind != "mover":
         return points.with_columns(**dict(zip(_ENDS, _find_extremes(metric, eta_limits), strict=True)))
     values_of_sources = [
-        {rate_limit: evaluate_metric(metric, rate_limit, "fpr") for rate_limit in _RECALL_LIMITS},
-        {rate_limit: evaluate_metric(metric, "recall", rate_limit) for rate_limit in _FPR_LIMITS},
+        {limit_column: evaluate_metric(metric, limit_column, "fpr") for limit_column in _RECALL_LIMITS},
+        {limit_column: evaluate_metric(metric, "recall", limit_column) for limit_column in _FPR_LIMITS},
     ]
     if eta_limits and not has_eta_squares:
         values_of_sources.append(
-            {eta_limit: evaluate_metric(metric, "recall", "fpr", eta_limit) for eta_limit in eta_limits}
+            {
+                limit_column: evaluate_metric(metric, "recall", "fpr", limit_column)
+                for limit_column in eta_limits
+            }
         )
     rate_limits_of_ends = [[_RECALL_LIMITS[t], _FPR_LIMITS[f]] for t, f in find_corners(metric)]
     eta_distances = [[pl.col(name).sqrt() for name in name_eta_squares(metric)]]
@@ -590,10 +593,10 @@ def _add_ends_from_values(
         value_of_column |= {limit + _SUFFIX: value for limit, value in value_of_limit.items()}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
     points, bounds = points.with_columns(**value_of_column), scale_bounds(metric)
-    extremes = corner_values or [find(*value_of_column) for find in _FARTHER_OF_SIDE.values()]
+    extreme_exprs = corner_values or [find(*value_of_column) for find in _FARTHER_OF_SIDE.values()]
     points = points.with_columns(
         to_unbounded(pl.col(*value_of_column), bounds).name.keep(),
-        **dict(zip(_CORNER_COLUMNS, extremes, strict=True)),
+        **dict(zip(_CORNER_COLUMNS, extreme_exprs, strict=True)),
     )
     # On the unbounded scale the distances to the values, and other ones, are added in quadrature.
     scaled_estimate = pl.col(ESTIMATE)

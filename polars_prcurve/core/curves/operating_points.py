@@ -240,7 +240,9 @@ def _add_certainty(
         )
         for name in dict.fromkeys(name for exprs in exprs_of_word.values() for name in exprs)
     }
-    certainty = measure_certainty(bands.confidence, is_chosen=True) if scaled_columns else no_number
+    certainty = (
+        measure_certainty(bands.confidence, is_threshold_chosen=True) if scaled_columns else no_number
+    )
     return points.with_columns(**scaled_columns).with_columns(certainty.alias(CERTAINTY))
 
 

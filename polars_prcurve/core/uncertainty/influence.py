@@ -360,8 +360,12 @@ def grow_unseen_shares(value_name: str) -> list[pl.Expr]:
     design_effect = (cluster_standard_error(value_name) ** 2 / row_variance).fill_nan(1.0)
     design_effect = design_effect.clip(lower_bound=1.0)
     return [
-        (design_effect * pl.col(name) / (1 - pl.col(name) + design_effect * pl.col(name))).alias(name)
-        for name in (Unseen.SHARE, Unseen.MISSED_SHARE)
+        (
+            design_effect
+            * pl.col(share_column)
+            / (1 - pl.col(share_column) + design_effect * pl.col(share_column))
+        ).alias(share_column)
+        for share_column in (Unseen.SHARE, Unseen.MISSED_SHARE)
     ]
 
 

@@ -438,11 +438,7 @@ def _add_interval_steps(
     for step_number in (-3, -2, -1):
         expr_mappings = [plan.steps[step_number] for plan in plans if len(plan.steps) >= -step_number]
         population_values = population_values.with_columns(
-            **{
-                name: expression
-                for expr_of_column in expr_mappings
-                for name, expression in expr_of_column.items()
-            }
+            **{name: expr for expr_of_column in expr_mappings for name, expr in expr_of_column.items()}
         )
     return population_values
 

@@ -122,10 +122,10 @@ def find_ends(value_name: str, n_deviations: float | pl.Expr, side: str = "") ->
     # A value of 1 has no plain end, and neither has one of 0, where no positive was found.
     low, high = reach(f"_{LEAST_ENDING}", -1), reach(f"_{MOST_ENDING}", 1)
     when_inside, when_0 = pl.when((value > 0) & (value < 1)), pl.when(value == 0)
-    low_outside, high_outside = when_0.then(0.0).otherwise(low), when_0.then(high).otherwise(1.0)
+    low_if_outside, high_if_outside = when_0.then(0.0).otherwise(low), when_0.then(high).otherwise(1.0)
     return (
-        when_inside.then(pl.min_horizontal(low, reach("", -1))).otherwise(low_outside),
-        when_inside.then(pl.max_horizontal(high, reach("", 1))).otherwise(high_outside),
+        when_inside.then(pl.min_horizontal(low, reach("", -1))).otherwise(low_if_outside),
+        when_inside.then(pl.max_horizontal(high, reach("", 1))).otherwise(high_if_outside),
     )
 
 
