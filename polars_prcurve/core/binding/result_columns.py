@@ -52,12 +52,12 @@ def choose_columns(
     key_columns: Sequence[str],
     *,
     carried_columns: Sequence[str] = (),
-    shown_metrics: Sequence[str] = (),
+    shown_value_columns: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """Return the result of a method with the columns that are requested, and its last doubt.
 
     `key_columns` stand before those of the method, and `carried_columns` of an eta frame after eta;
-    `shown_metrics` are values, shown with what stands beside them.
+    `shown_value_columns` are values, shown with what stands beside them.
     """
     query = doubt_refuted_estimates(query, carried_columns)
     if column_choice == "all":
@@ -66,7 +66,7 @@ def choose_columns(
         carried_columns = [name for name in carried_columns if name not in _HOW_ESTIMATED]
     first_column, *other_columns = SHORT_COLUMNS[method_name]
     *value_columns, last_column = other_columns
-    shown_columns = [f"{name}{suffix}" for name in shown_metrics for suffix in _ENDS]
+    shown_columns = [f"{name}{suffix}" for name in shown_value_columns for suffix in _ENDS]
     ordered_columns = dict.fromkeys(
         [*key_columns, first_column, *carried_columns, *value_columns, *shown_columns, last_column]
     )

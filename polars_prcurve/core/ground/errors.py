@@ -88,10 +88,12 @@ class HintingAttributes:
         """Return a hint at the attribute that a wrong name means, or at all."""
         # Fields of a dataclass that have no default are no attributes of the class.
         all_names = {*dir(cls), *getattr(cls, "__dataclass_fields__", ())}
-        names = sorted(name for name in all_names if not name.startswith("_"))
+        public_names = sorted(name for name in all_names if not name.startswith("_"))
         meant_name = cls._name_of_synonym.get(wrong_name)
         return (
-            f"did you mean {meant_name!r}?" if meant_name in names else suggest_names(wrong_name, names)
+            f"did you mean {meant_name!r}?"
+            if meant_name in public_names
+            else suggest_names(wrong_name, public_names)
         )
 
 

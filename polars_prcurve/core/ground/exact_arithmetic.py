@@ -35,77 +35,79 @@ MAX_ROUNDING_ERROR = 2.0**-50
 """The greatest relative error of a metric by rounding that is expected: eight times that of one step."""
 
 
-def weight_exponent(largest_weight: pl.Expr) -> pl.Expr:
+def weight_exponent(largest_weight_expr: pl.Expr) -> pl.Expr:
     """Return the exponent that `to_integer` needs in a group with this largest weight."""
     # A float >= 0 holds its binary exponent, plus 1023, in the bits above the lowest 52. Reading these
     # bits is exact, where a logarithm could round to the wrong side of a power of two.
-    floor_log2 = largest_weight.reinterpret(dtype=pl.Int64) // 2**52 - 1023
+    floor_log2 = largest_weight_expr.reinterpret(dtype=pl.Int64) // 2**52 - 1023
     return WEIGHT_BITS - floor_log2
 
 
-def to_integer(weight: pl.Expr, exponent: pl.Expr) -> pl.Expr:
+def to_integer(weight_expr: pl.Expr, exponent_expr: pl.Expr) -> pl.Expr:
     """Return the weight times 2**exponent, cut to a whole number, as an Int128."""
-    first_factor, second_factor = _split_power_of_two(exponent)
+    first_factor, second_factor = _split_power_of_two(exponent_expr)
     # Infinite and NaN weights are refused by a check.
-    return to_whole(weight * first_factor * second_factor)
+    return to_whole(weight_expr * first_factor * second_factor)
 
 
-def from_integer(integer_total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
+def from_integer(integer_total_expr: pl.Expr, exponent_expr: pl.Expr) -> pl.Expr:
     """Return the Float64 nearest to a sum of integers that `to_integer` made."""
-    [nearest_float] = from_integers([integer_total], exponent)
-    return nearest_float
+    [nearest_float_expr] = from_integers([integer_total_expr], exponent_expr)
+    return nearest_float_expr
 
 
-def from_integers(integer_total_exprs: Iterable[pl.Expr], exponent: pl.Expr) -> list[pl.Expr]:
+def from_integers(integer_total_exprs: Iterable[pl.Expr], exponent_expr: pl.Expr) -> list[pl.Expr]:
     """Return the Float64 nearest to each of the sums that have one exponent."""
-    first_factor, second_factor = _split_power_of_two(-exponent)
+    first_factor, second_factor = _split_power_of_two(-exponent_expr)
     return [
-        integer_total.cast(pl.Float64) * first_factor * second_factor
-        for integer_total in integer_total_exprs
+        integer_total_expr.cast(pl.Float64) * first_factor * second_factor
+        for integer_total_expr in integer_total_exprs
     ]
 
 
-def square_integer(integer_weight: pl.Expr, *, is_scaled: bool) -> pl.Expr:
+def square_integer(integer_weight_expr: pl.Expr, *, is_scaled: bool) -> pl.Expr:
     """Return the square of an integer weight, maybe one that `to_integer` scaled, as an Int128."""
     if not is_scaled:
-        return integer_weight * integer_weight
+        return integer_weight_expr * integer_weight_expr
     # In units of 2**-SQUARE_BITS, where the largest weight is between 1 and 2.
-    weight_near_one = integer_weight.cast(pl.Float64) * NEAR_ONE
+    weight_near_one = integer_weight_expr.cast(pl.Float64) * NEAR_ONE
     return to_whole(weight_near_one * weight_near_one * 2.0**SQUARE_BITS)
 
 
-def sum_to_square_integer(sum_of_squares: pl.Expr, exponent: pl.Expr) -> pl.Expr:
+def sum_to_square_integer(square_sum_expr: pl.Expr, exponent_expr: pl.Expr) -> pl.Expr:
     """Return a sum of squares of weights in the units of `square_integer`."""
-    power_of_two = _power_of_two(exponent - WEIGHT_BITS)
-    return to_whole(sum_of_squares * power_of_two * power_of_two * 2.0**SQUARE_BITS)
+    power_of_two = _power_of_two(exponent_expr - WEIGHT_BITS)
+    return to_whole(square_sum_expr * power_of_two * power_of_two * 2.0**SQUARE_BITS)
 
 
-def square_from_integer(integer_total: pl.Expr, exponent: pl.Expr) -> pl.Expr:
+def square_from_integer(integer_total_expr: pl.Expr, exponent_expr: pl.Expr) -> pl.Expr:
     """Return a sum of squares of weights, from integers that `square_integer` made of scaled weights."""
-    power_of_two = _power_of_two(WEIGHT_BITS - exponent)
-    return integer_total.cast(pl.Float64) * SQUARES_NEAR_ONE * power_of_two * power_of_two
+    power_of_two = _power_of_two(WEIGHT_BITS - exponent_expr)
+    return integer_total_expr.cast(pl.Float64) * SQUARES_NEAR_ONE * power_of_two * power_of_two
 
 
-def exponent_ratio(exponent: pl.Expr, other_exponent: pl.Expr) -> pl.Expr:
+def exponent_ratio(exponent_expr: pl.Expr, other_exponent_expr: pl.Expr) -> pl.Expr:
     """Return by how much weights near 1 of one class shrink in the unit of both classes."""
-    return _power_of_two((pl.min_horizontal(exponent, other_exponent) - exponent).clip(-500, 0))
+    return _power_of_two(
+        (pl.min_horizontal(exponent_expr, other_exponent_expr) - exponent_expr).clip(-500, 0)
+    )
 
 
-def weight_unit(exponent: pl.Expr) -> pl.Expr:
+def weight_unit(exponent_expr: pl.Expr) -> pl.Expr:
     """Return the power of two that brings the weights of a group with this exponent near 1."""
     # Clipped, because exponent bits alone cannot write powers below 2**-1022.
-    return _power_of_two((exponent - WEIGHT_BITS).clip(-1000, 1000))
+    return _power_of_two((exponent_expr - WEIGHT_BITS).clip(-1000, 1000))
 
 
-def _split_power_of_two(exponent: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+def _split_power_of_two(exponent_expr: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """Return two factors of 2**exponent, because an exponent may be 1112 and 2**1112 is no float."""
-    half_exponent = exponent // 2
-    return _power_of_two(half_exponent), _power_of_two(exponent - half_exponent)
+    half_exponent = exponent_expr // 2
+    return _power_of_two(half_exponent), _power_of_two(exponent_expr - half_exponent)
 
 
-def _power_of_two(exponent: pl.Expr) -> pl.Expr:
+def _power_of_two(exponent_expr: pl.Expr) -> pl.Expr:
     """Return 2**exponent, exactly, by setting the exponent bits of a float."""
-    return ((exponent + 1023) * 2**52).reinterpret(dtype=pl.Float64)
+    return ((exponent_expr + 1023) * 2**52).reinterpret(dtype=pl.Float64)
 
 
 def to_whole_shares(share_terms: pl.Expr) -> pl.Expr:
@@ -123,26 +125,26 @@ def sum_shares(whole_shares: pl.Expr) -> pl.Expr:
     return from_whole(whole_shares.sum())
 
 
-def from_whole(whole_total: pl.Expr) -> pl.Expr:
+def from_whole(whole_total_expr: pl.Expr) -> pl.Expr:
     """Return the Float64 nearest to a sum of whole shares."""
-    return whole_total.cast(pl.Float64) * (1 / SHARE_SCALE)
+    return whole_total_expr.cast(pl.Float64) * (1 / SHARE_SCALE)
 
 
-def round_up_to_power_of_two(value: pl.Expr) -> pl.Expr:
+def round_up_to_power_of_two(float_expr: pl.Expr) -> pl.Expr:
     """Return the least power of two above a float >= 0: division by it is exact, in any engine."""
     # The exponent is in the bits above the lowest 52. One engine divides by a column of one value as it
     # stands, another multiplies by its reciprocal, which is exact for powers of two alone.
-    return ((value.reinterpret(dtype=pl.Int64) // 2**52 + 1) * 2**52).reinterpret(dtype=pl.Float64)
+    return ((float_expr.reinterpret(dtype=pl.Int64) // 2**52 + 1) * 2**52).reinterpret(dtype=pl.Float64)
 
 
-def repeat_in_rows(number: pl.Expr, finite_column: pl.Expr) -> pl.Expr:
+def repeat_in_rows(number_expr: pl.Expr, finite_expr: pl.Expr) -> pl.Expr:
     """Return a number of each row, even if it is one and the same, so that division by it is exact.
 
-    `finite_column` holds finite numbers, null at most where the result may be.
+    `finite_expr` holds finite numbers, null at most where the result may be.
     """
     # By a number that all rows share, Polars divides as it multiplies by the reciprocal, which rounds
     # once more; and one engine may know that it is shared where another does not.
-    return number + finite_column * 0.0
+    return number_expr + finite_expr * 0.0
 
 
 def is_at_least(value: Any, target: float) -> Any:

@@ -49,12 +49,12 @@ def aggregate_by(
     return rows.select(aggregate_exprs)
 
 
-def float_bits(float_column: pl.Expr) -> pl.Expr:
+def float_bits(float_expr: pl.Expr) -> pl.Expr:
     """Return the bits of a float as an Int64, which is the same for 0.0 and -0.0."""
-    return merge_zeros(float_column.cast(pl.Float64)).reinterpret(dtype=pl.Int64)
+    return merge_zeros(float_expr.cast(pl.Float64)).reinterpret(dtype=pl.Int64)
 
 
-def merge_zeros(float_column: pl.Expr) -> pl.Expr:
+def merge_zeros(float_expr: pl.Expr) -> pl.Expr:
     """Return a float with 0.0 instead of -0.0."""
     # The two zeros are equal, but have different bits. `value + 0.0` would do, if Polars kept it.
-    return pl.when(float_column == 0).then(0.0).otherwise(float_column)
+    return pl.when(float_expr == 0).then(0.0).otherwise(float_expr)

@@ -25,7 +25,7 @@ def name_groups(column_names: Sequence[str]) -> tuple[str, str]:
     singular = "group"
     if len(column_names) == 1 and _has_regular_plural(column_names[0]):
         [singular] = column_names
-    plural = _CONSONANT_Y.sub(lambda end: f"{end[0][0]}ies", singular)
+    plural = _CONSONANT_Y.sub(lambda ending_match: f"{ending_match[0][0]}ies", singular)
     if plural == singular:
         plural = f"{singular}es" if _SIBILANT.search(singular) else f"{singular}s"
     return singular, plural

@@ -101,8 +101,8 @@ def student_quantile(z: float | pl.Expr, degrees_of_freedom: pl.Expr) -> pl.Expr
     degrees_of_freedom = degrees_of_freedom.clip(lower_bound=1.0)
     # No division by z: of a column of one row Polars divides, and otherwise it takes the reciprocal.
     scaled_deviate = z / _shrink_deviation(degrees_of_freedom)
-    growth = (scaled_deviate * scaled_deviate / degrees_of_freedom).exp() - 1
-    return growth.sqrt() * degrees_of_freedom.sqrt()
+    exp_excess = (scaled_deviate * scaled_deviate / degrees_of_freedom).exp() - 1
+    return exp_excess.sqrt() * degrees_of_freedom.sqrt()
 
 
 def normal_from_student(t: pl.Expr, degrees_of_freedom: pl.Expr) -> pl.Expr:

@@ -119,8 +119,8 @@ def lay_out(columns: Sequence[TextColumn]) -> Iterator[list[str]]:
         padded_cells = (
             [
                 pad_text(line, column.width, is_right=not column.is_text)
-                for line in [*lines, *[""] * (n_lines - len(lines))]
+                for line in [*cell_lines, *[""] * (n_lines - len(cell_lines))]
             ]
-            for column, lines in zip(columns, lines_of_cells, strict=True)
+            for column, cell_lines in zip(columns, lines_of_cells, strict=True)
         )
         yield [GAP.join(line).rstrip() for line in zip(*padded_cells, strict=True)]

@@ -319,7 +319,8 @@ class ColumnReader:
             is_incomplete = pl.any_horizontal(self.missing_test_exprs)
             if self.example_key_exprs:  # an example is left out as a whole
                 key_exprs = {
-                    f"{RESERVED}example_key_{i}": key for i, key in enumerate(self.example_key_exprs)
+                    f"{RESERVED}example_key_{key_number}": key_expr
+                    for key_number, key_expr in enumerate(self.example_key_exprs)
                 }
                 incomplete_key_rows = complete_rows.filter(is_incomplete).select(**key_exprs).unique()
                 dtype_of_key = dict(incomplete_key_rows.collect_schema())

@@ -96,21 +96,23 @@ def add_never_scored(table: ScoreTable, below: Any, *, has_unscored_rows: bool) 
             "cast counts= to integers if they are numbers of examples; got floats, and "
             "examples that were never scored count as one each"
         )
-    unscored, below = NeverScored(has_rows=has_unscored_rows), arguments.take_frame(below)
+    never_scored, below = NeverScored(has_rows=has_unscored_rows), arguments.take_frame(below)
     if below is None:
-        return replace(table, unscored=unscored)
+        return replace(table, unscored=never_scored)
     table = replace(table, counts_negatives=tells_negatives(below))
     if isinstance(below, pl.DataFrame | pl.LazyFrame):
-        unscored = unscored._replace(group_rows=_read_frame(below, table))
+        never_scored = never_scored._replace(group_rows=_read_frame(below, table))
     else:
         n_pos, n_neg = _read_numbers(below)
-        unscored = unscored._replace(n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
+        never_scored = never_scored._replace(n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
         if not table.by:  # an empty table has no row, and one group all the same
-            group_row = pl.LazyFrame({"n_pos": unscored.n_pos, "n_neg": unscored.n_neg})
-            unscored = unscored._replace(group_rows=group_row.select(_TOTAL_EXPRS), n_pos=0, n_neg=0)
+            group_row = pl.LazyFrame({"n_pos": never_scored.n_pos, "n_neg": never_scored.n_neg})
+            never_scored = never_scored._replace(
+                group_rows=group_row.select(_TOTAL_EXPRS), n_pos=0, n_neg=0
+            )
     if Row.EXAMPLE in table.columns:
-        return _complete_examples(table, unscored)
-    return replace(table, unscored=unscored)
+        return _complete_examples(table, never_scored)
+    return replace(table, unscored=never_scored)
 
 
 def _read_numbers(below: Any) -> tuple[int, int | None]:
@@ -188,7 +190,7 @@ def _list_checks(key_names: Sequence[str]) -> list[Check]:
 # there.
 
 
-def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
+def _complete_examples(table: ScoreTable, never_scored: NeverScored) -> ScoreTable:
     """Return a table of several models with a row for each example of a group and model.
 
     What no model scored is one row per class, which counts as many examples.
@@ -202,16 +204,16 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
     model_rows = table.frame.select(*table.by_exprs, **column_exprs, **amount_exprs, **score_test_exprs)
     no_class_expr = pl.lit(0, dtype=pl.Int8).alias(_UNSCORED_CLASS)
     model_rows = model_rows.with_columns(no_class_expr).cache()
-    model_groups = _list_models(model_rows, table.by, unscored).cache()
+    model_groups = _list_models(model_rows, table.by, never_scored).cache()
     # The examples that a model has no row for, of all that a model of their group has.
     dtype_of_group, example_dtype = table.group_columns, model_rows.collect_schema()[Row.EXAMPLE]
     example_rows = model_rows.group_by(*dtype_of_group, Row.EXAMPLE).agg(pl.col(*_BELOW_OF_AMOUNT).max())
     scored_examples = model_rows.select(*table.by, Row.EXAMPLE).unique()
     scored_examples = scored_examples.with_columns(pl.lit(True).alias(_HAS_ROW))
-    examples_of_models = join_groups(example_rows, model_groups.select(*table.by), dtype_of_group)
+    example_model_rows = join_groups(example_rows, model_groups.select(*table.by), dtype_of_group)
     dtype_of_key = {**table.by, Row.EXAMPLE: example_dtype}
-    examples_of_models = join_groups(examples_of_models, scored_examples, dtype_of_key, how="left")
-    lacking_examples = examples_of_models.filter(pl.col(_HAS_ROW).is_null())
+    example_model_rows = join_groups(example_model_rows, scored_examples, dtype_of_key, how="left")
+    lacking_examples = example_model_rows.filter(pl.col(_HAS_ROW).is_null())
     lacking_examples = lacking_examples.select(*table.by, Row.EXAMPLE, *_BELOW_OF_AMOUNT, no_class_expr)
     lacking_examples = lacking_examples.cache()
     rest_rows = _count_rest(model_groups, lacking_examples, table)
@@ -235,16 +237,16 @@ def _complete_examples(table: ScoreTable, unscored: NeverScored) -> ScoreTable:
 
 
 def _list_models(
-    model_rows: pl.LazyFrame, dtype_of_group: Mapping[str, pl.DataType], unscored: NeverScored
+    model_rows: pl.LazyFrame, dtype_of_group: Mapping[str, pl.DataType], never_scored: NeverScored
 ) -> pl.LazyFrame:
     """Return one row per group and model, with the numbers of `below=` in POS_BELOW and NEG_BELOW."""
     model_key_rows = model_rows.select(*dtype_of_group).unique()
-    if unscored.group_rows is None:
-        number_of_column = {Group.POS_BELOW: unscored.n_pos, Group.NEG_BELOW: unscored.n_neg}
+    if never_scored.group_rows is None:
+        number_of_column = {Group.POS_BELOW: never_scored.n_pos, Group.NEG_BELOW: never_scored.n_neg}
         return model_key_rows.with_columns(
             pl.lit(number, dtype=pl.Int64).alias(name) for name, number in number_of_column.items()
         )
-    below_rows = unscored.group_rows.select(*dtype_of_group, *_BELOW_OF_AMOUNT.values())
+    below_rows = never_scored.group_rows.select(*dtype_of_group, *_BELOW_OF_AMOUNT.values())
     all_model_rows = pl.concat([model_key_rows, below_rows.select(*dtype_of_group)]).unique()
     return join_groups(all_model_rows, below_rows, dtype_of_group, how="left").with_columns(
         pl.col(*_BELOW_OF_AMOUNT.values()).fill_null(0)

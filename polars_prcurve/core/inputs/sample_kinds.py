@@ -121,10 +121,10 @@ SAMPLE_KINDS = (CLUSTERED, WEIGHTED_CLUSTERS, STRATIFIED, WEIGHTED, INDEPENDENT,
 """All kinds. Of those that a table could be, it is the first: one with a column before one without."""
 
 
-def find_sample_kind(columns: Collection[str], *, is_weighted: bool) -> SampleKind:
+def find_sample_kind(column_names: Collection[str], *, is_weighted: bool) -> SampleKind:
     """Return the kind of a table with these columns, which is no field of several parts."""
     return next(
         kind
         for kind in SAMPLE_KINDS
-        if (kind.column is None or kind.column in columns) and kind.is_weighted == is_weighted
+        if (kind.column is None or kind.column in column_names) and kind.is_weighted == is_weighted
     )

@@ -65,9 +65,9 @@ def read_input(
     score_column = _read_score(
         reader, input_columns.score, wide_model_names, are_posteriors=are_posteriors
     )
-    is_of_counts = input_columns.counts is not None
+    has_count_columns = input_columns.counts is not None
     typed_exprs = (
-        _read_counts(reader, input_columns) if is_of_counts else _read_labels(reader, input_columns)
+        _read_counts(reader, input_columns) if has_count_columns else _read_labels(reader, input_columns)
     )
     id_exprs = _read_ids(reader, input_columns)
     table = _build_score_table(
@@ -344,11 +344,11 @@ def _read_score(
     return score_column
 
 
-def _read_row_counts(reader: ColumnReader, counts: Any) -> dict[str, TypedExpr]:
+def _read_row_counts(reader: ColumnReader, name_or_expr: Any) -> dict[str, TypedExpr]:
     """Return Row.LABEL, false in each row without a label; of counts Row.POS, which is 0, and NEG."""
-    if counts is None:
+    if name_or_expr is None:
         return {Row.LABEL: (pl.lit(False), pl.Boolean())}
-    amount_expr, dtype = _read_amount(reader, "counts", counts, "counts")
+    amount_expr, dtype = _read_amount(reader, "counts", name_or_expr, "counts")
     if dtype == pl.Float64:
         raise PrcError("cast counts= to integers if they are numbers of rows; got floats")
     _check_sum(reader, amount_expr)

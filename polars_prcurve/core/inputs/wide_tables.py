@@ -37,7 +37,7 @@ def unpivot_scores(
 ) -> pl.LazyFrame:
     """Return a row for each row and score column: `name`, its name, `score`, and the number `row`."""
     score_columns = arguments.read_list("scores=", scores, _SCORE_COLUMNS_TEXT, single_type=str)
-    wide_rows = _cast_rules(wide_rows, score_columns)
+    wide_rows = _cast_rule_scores(wide_rows, score_columns)
     _check_new_names(name=name, score=score, row=row)
     schema = wide_rows.collect_schema()
     shared_columns = _find_shared_columns(schema, "scores", score_columns, [name, score, row])
@@ -81,7 +81,7 @@ def empty_incomplete(
 def stack_models(wide_rows: pl.LazyFrame, score_columns: Any) -> StackedTable:
     """Return a row per model and row."""
     score_columns = arguments.read_list("score=", score_columns, _SCORE_COLUMNS_TEXT, single_type=str)
-    wide_rows = _cast_rules(wide_rows, score_columns)
+    wide_rows = _cast_rule_scores(wide_rows, score_columns)
     schema = wide_rows.collect_schema()
     _check_known(schema, "score", score_columns)
     score_name = _name_scores(score_columns, schema)
@@ -102,7 +102,7 @@ def stack_models(wide_rows: pl.LazyFrame, score_columns: Any) -> StackedTable:
     return StackedTable(pl.concat(model_frames), score_name, Row.MODEL)
 
 
-def _cast_rules(wide_rows: pl.LazyFrame, score_columns: Sequence[str]) -> pl.LazyFrame:
+def _cast_rule_scores(wide_rows: pl.LazyFrame, score_columns: Sequence[str]) -> pl.LazyFrame:
     """Return the table with integers and Booleans beside scores of Float64, such as a rule, as Float64.
 
     The query stops at an integer that would lose a digit.
@@ -111,17 +111,17 @@ def _cast_rules(wide_rows: pl.LazyFrame, score_columns: Sequence[str]) -> pl.Laz
     # What is no name of a column is refused later, in its turn.
     score_names = [name for name in score_columns if isinstance(name, str) and name in schema]
     dtype_of_score = {name: schema[name] for name in score_names}
-    rule_names = [
+    rule_columns = [
         name for name, dtype in dtype_of_score.items() if dtype.is_integer() or dtype == pl.Boolean
     ]
-    if not rule_names or any(
-        dtype_of_score[name] != pl.Float64 for name in dtype_of_score if name not in rule_names
+    if not rule_columns or any(
+        dtype_of_score[name] != pl.Float64 for name in dtype_of_score if name not in rule_columns
     ):
         return wide_rows
-    if len(rule_names) == len(dtype_of_score):
+    if len(rule_columns) == len(dtype_of_score):
         return wide_rows
     checks = []
-    for name in (name for name in rule_names if dtype_of_score[name] in _WIDE_INTEGERS):
+    for name in (name for name in rule_columns if dtype_of_score[name] in _WIDE_INTEGERS):
         is_lost = ~select_column(name).is_between(-_MOST_EXACT, _MOST_EXACT)
         start_phrase = f"score column {name!r} is {dtype_of_score[name]} beside Float64, which has no "
         lost_value_expr = show_value(select_column(name).filter(is_lost).first())
@@ -130,10 +130,10 @@ def _cast_rules(wide_rows: pl.LazyFrame, score_columns: Sequence[str]) -> pl.Laz
         )
     if checks:
         # A check ahead of a group_by can lock the streaming engine, so a row joins all others.
-        checked_rows = stop_if_broken(wide_rows.select(map(select_column, rule_names)), checks)
+        checked_rows = stop_if_broken(wide_rows.select(map(select_column, rule_columns)), checks)
         checked_row = checked_rows.select(pl.len().alias(_N_ROWS))
         wide_rows = wide_rows.join(checked_row, how="cross", maintain_order="left").drop(_N_ROWS)
-    return wide_rows.with_columns(select_column(name).cast(pl.Float64) for name in rule_names)
+    return wide_rows.with_columns(select_column(name).cast(pl.Float64) for name in rule_columns)
 
 
 def stack_classes(wide_rows: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) -> StackedTable:
@@ -353,18 +353,21 @@ def _check_all_occur(
     if isinstance(class_values.dtype, pl.Enum):
         return wide_rows
     label_count_column = f"{RESERVED}labels"
-    class_of_column = {f"{RESERVED}class_{i}": value for i, value in enumerate(class_values.to_list())}
+    class_of_column = {
+        f"{RESERVED}class_{i}": class_value for i, class_value in enumerate(class_values.to_list())
+    }
     sum_exprs = (
-        (select_column(label_name) == value).sum().alias(name) for name, value in class_of_column.items()
+        (select_column(label_name) == class_value).sum().alias(name)
+        for name, class_value in class_of_column.items()
     )
     label_count_row = wide_rows.select(
         select_column(label_name).count().alias(label_count_column), *sum_exprs
     )
     n_labels, checks = pl.col(label_count_column).sum(), []
     start_parts = f"label column {label_name!r} holds ", n_labels
-    for name, value in class_of_column.items():
+    for name, class_value in class_of_column.items():
         end_phrase = (
-            f" label(s) and none is {value!r}; check the spelling, leave that class out of "
+            f" label(s) and none is {class_value!r}; check the spelling, leave that class out of "
             f"{argument_name}=, or cast the labels to a pl.Enum of all classes"
         )
         is_absent = (n_labels > 0) & (pl.col(name).sum() == 0)

@@ -423,9 +423,11 @@ def _measure_certainty(goal: Goal, points: pl.DataFrame, level: float, n_cases: 
     """Return how sure it is that a threshold meets all limits, which share the error (Bonferroni)."""
     certainty = pl.Series(CERTAINTY, [1.0]).new_from_index(0, points.height)
     for word, limit in goal.demand.items():
-        kind = TARGET_KINDS[word]
-        limit_unit = {"share": 1.0, "number": n_cases, "factor": None}[kind.value_kind]
-        limit_exprs = scale_limit(kind.column, pl.lit(limit), is_upper=kind.is_at_most, unit=limit_unit)
+        target_kind = TARGET_KINDS[word]
+        limit_unit = {"share": 1.0, "number": n_cases, "factor": None}[target_kind.value_kind]
+        limit_exprs = scale_limit(
+            target_kind.column, pl.lit(limit), is_upper=target_kind.is_at_most, unit=limit_unit
+        )
         certainty_of_limit = (
             points.with_columns(**limit_exprs).select(measure_certainty(level)).to_series()
         )
@@ -503,38 +505,42 @@ def _add_other_thresholds(
 
 
 def _test_limit(
-    goal: Goal, word: str, ends: tuple[str, str], *, is_met_if_null: bool = False
+    goal: Goal, word: str, end_suffixes: tuple[str, str], *, is_met_if_null: bool = False
 ) -> pl.Expr:
     """Return whether an end of the interval of rows is within a limit: of at most, and of at least.
 
     An empty end is the value itself.
     """
-    kind = TARGET_KINDS[word]
+    target_kind = TARGET_KINDS[word]
     limit_share = goal.scale_limit(word)
-    end = ends[0 if kind.is_at_most else 1]
-    value_expr = pl.col(f"{kind.metric.name}_{end}" if end else kind.metric.name)
-    return (value_expr <= limit_share if kind.is_at_most else value_expr >= limit_share).fill_null(
-        is_met_if_null
+    end_suffix = end_suffixes[0 if target_kind.is_at_most else 1]
+    value_expr = pl.col(
+        f"{target_kind.metric.name}_{end_suffix}" if end_suffix else target_kind.metric.name
     )
+    return (
+        value_expr <= limit_share if target_kind.is_at_most else value_expr >= limit_share
+    ).fill_null(is_met_if_null)
 
 
 def _find_best(
     goal: Goal, word: str, other_test_exprs: Sequence[pl.Expr], has_enough_alerts: pl.Expr
 ) -> Iterator[pl.Expr]:
     """Yield BEST and HAS_RARER of a target, of rows that meet the others, and have alerts."""
-    kind, meets_other_targets = TARGET_KINDS[word], pl.all_horizontal(True, *other_test_exprs)
-    metric_name, is_eligible = kind.metric.name, meets_other_targets & has_enough_alerts
+    target_kind, meets_other_targets = TARGET_KINDS[word], pl.all_horizontal(True, *other_test_exprs)
+    metric_name, is_eligible = target_kind.metric.name, meets_other_targets & has_enough_alerts
     merit_column = f"{metric_name}{goal.find_decisive_end(word)}"
     # Not by `filter`, which with a literal would leave `sort_by` to read what is no row's.
     merit_expr = pl.when(is_eligible).then(merit_column)
     for suffix in ("", "_low", "_high"):
         value_expr = pl.when(is_eligible).then(f"{metric_name}{suffix}")
-        sorted_expr = value_expr.sort_by(merit_expr, descending=not kind.is_at_most, nulls_last=True)
+        sorted_expr = value_expr.sort_by(
+            merit_expr, descending=not target_kind.is_at_most, nulls_last=True
+        )
         yield sorted_expr.first().alias(f"{EvidenceColumn.BEST}{word}{suffix}")
     merit_expr_of_all = pl.when(meets_other_targets).then(merit_column)
     has_rarer = (
         merit_expr_of_all.min() < merit_expr.min()
-        if kind.is_at_most
+        if target_kind.is_at_most
         else merit_expr_of_all.max() > merit_expr.max()
     )
     yield has_rarer.alias(f"{EvidenceColumn.HAS_RARER}{word}")

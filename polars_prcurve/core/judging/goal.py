@@ -130,12 +130,12 @@ class Goal:
 
     def test_limit(self, row: Mapping[str, Any], word: str) -> bool | None:
         """Return whether the interval of a row is within a limit of the demand; None if it holds it."""
-        kind, limit = TARGET_KINDS[word], self.demand[word]
-        span = read_estimate(row, kind.column).span
+        target_kind, limit = TARGET_KINDS[word], self.demand[word]
+        span = read_estimate(row, target_kind.column).span
         if span is None:
             return None
         low, high = span
-        if kind.is_at_most:
+        if target_kind.is_at_most:
             return True if high <= limit else False if low > limit else None
         return True if low >= limit else False if high < limit else None
 

@@ -611,11 +611,11 @@ def partial_roc_auc_mcclish(max_fpr: float) -> CurveMetric:
 def least_pr_auc(eta: Amount) -> Amount:
     """Return the least PR AUC, `1 + (1 - eta) / eta * log(1 - eta)` (Boyd et al. 2012)."""
     # The formula cancels for a small eta. It is the sum of eta**k / (k (k + 1)) over k >= 1.
-    series = 0.0
+    series_sum = 0.0
     for order in range(8, 0, -1):
-        series = eta * (1 / (order * (order + 1)) + series)
+        series_sum = eta * (1 / (order * (order + 1)) + series_sum)
     closed_form = 1 + (1 - eta) / eta * log1p(-eta)
-    return choose_where(eta < 1e-2, series, choose_where(eta == 1, 1.0, closed_form))
+    return choose_where(eta < 1e-2, series_sum, choose_where(eta == 1, 1.0, closed_form))
 
 
 def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
@@ -625,11 +625,11 @@ def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
     # What is used more than once becomes a field first: Polars would compute it again for each use.
     n, a, rest, low, high, v = map(pl.field, ("n", "a", "rest", "low", "high", "v"))
     # A list of one struct, since a struct of aggregates takes no more fields.
-    row_struct = pl.concat_list(pl.struct(n=n_pos, a=odds * n_pos, odds=odds))
-    element_struct = pl.element().struct.with_fields(rest=(n - 10).clip(lower_bound=0), low=10 + a)
-    element_struct = element_struct.struct.with_fields(high=low + rest, growth=rest / low)
-    element_struct = element_struct.struct.with_fields(v=rest / (low + high))
-    element_struct = element_struct.struct.with_fields(s=atanh_rest(pl.field("growth"), v))
+    row_struct_expr = pl.concat_list(pl.struct(n=n_pos, a=odds * n_pos, odds=odds))
+    element_struct_expr = pl.element().struct.with_fields(rest=(n - 10).clip(lower_bound=0), low=10 + a)
+    element_struct_expr = element_struct_expr.struct.with_fields(high=low + rest, growth=rest / low)
+    element_struct_expr = element_struct_expr.struct.with_fields(v=rest / (low + high))
+    element_struct_expr = element_struct_expr.struct.with_fields(s=atanh_rest(pl.field("growth"), v))
     first_terms = (pl.when(n >= rank).then(rank / (rank + a)).otherwise(0.0) for rank in range(1, 11))
     first_sum = sum(first_terms, pl.lit(0.0))
     # The integral is rest - a log1p(rest / low), written so that nothing cancels.
@@ -644,8 +644,8 @@ def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
     )
     mean_precision = (first_sum + integral + end_correction / 2 + slope_correction) / n
     mean_precision = pl.when(pl.field("odds").is_infinite()).then(0.0).otherwise(mean_precision)
-    return row_struct.list.agg(
-        element_struct.struct.with_fields(mean=mean_precision).struct.field("mean").first()
+    return row_struct_expr.list.agg(
+        element_struct_expr.struct.with_fields(mean=mean_precision).struct.field("mean").first()
     )
 
 
@@ -680,34 +680,50 @@ def _gauss_nodes(n_nodes: int, pull: float) -> tuple[list[float], list[float]]:
 
 def mean_random_average_precision(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr) -> pl.Expr:
     """Return the mean average precision of all orders of n_pos positives and n_neg negatives."""
-    k = odds * n_pos / n_neg
-    is_defined = k.is_not_null()
-    s_scale = 15 / (1 + k + n_pos + k * n_neg)
-    s_growth = (1 + _REACH / (1 + k) / s_scale).log()
-    expr_of_field = {"n_pos": n_pos, "n_neg": n_neg, "k": k, "scale": s_scale, "growth": s_growth}
+    neg_weight = odds * n_pos / n_neg
+    is_defined = neg_weight.is_not_null()
+    s_scale = 15 / (1 + neg_weight + n_pos + neg_weight * n_neg)
+    s_growth = (1 + _REACH / (1 + neg_weight) / s_scale).log()
+    expr_of_field = {"n_pos": n_pos, "n_neg": n_neg, "k": neg_weight}
+    expr_of_field |= {"scale": s_scale, "growth": s_growth}
     # A list of one struct, so that the numbers of each row are combined with all nodes.
-    row_struct = pl.concat_list(
+    row_struct_expr = pl.concat_list(
         pl.struct(expr.alias(field_name) for field_name, expr in expr_of_field.items())
     )
     # What is used more than once becomes a field first: Polars would compute it again for each use.
     nodes, weights = _gauss_nodes(64, 0.15)
-    n_pos, n_neg, k, s_scale, s_growth = (
+    n_pos, n_neg, neg_weight, s_scale, s_growth = (
         pl.element().struct.field(field_name).first() for field_name in expr_of_field
     )
     s_stretch = (pl.lit(pl.Series([*nodes, 1.0])) * s_growth).exp()
     s_weights = pl.lit(pl.Series([*weights, 0.0])) * s_growth * s_scale * s_stretch
     last_node_weight = pl.lit(pl.Series([0.0] * len(nodes) + [1.0]))
-    node_struct = pl.struct(
-        P=n_pos, N=n_neg, k=k, s=s_scale * (s_stretch - 1), step=s_weights, last=last_node_weight
+    node_struct_expr = pl.struct(
+        P=n_pos,
+        N=n_neg,
+        k=neg_weight,
+        s=s_scale * (s_stretch - 1),
+        step=s_weights,
+        last=last_node_weight,
     )
-    s, k = pl.field("s"), pl.field("k")
+    s, neg_weight = pl.field("s"), pl.field("k")
     # 1 - exp(-s) without loss for a small s: Polars has no expm1.
-    tanh_half_s, tanh_half_ks = (s / 2).tanh(), (s * k / 2).tanh()
-    node_struct = node_struct.struct.with_fields(
+    tanh_half_s, tanh_half_ks = (s / 2).tanh(), (s * neg_weight / 2).tanh()
+    node_struct_expr = node_struct_expr.struct.with_fields(
         a=2 * tanh_half_s / (1 + tanh_half_s), b=2 * tanh_half_ks / (1 + tanh_half_ks), down=(-s).exp()
     )
     steepness = (pl.field("P") - 1) * pl.field("a") + pl.field("N") * pl.field("b")
-    node_struct = node_struct.struct.with_fields(span=pl.min_horizontal(1.0, _REACH / steepness))
+    node_struct_expr = node_struct_expr.struct.with_fields(
+        span=pl.min_horizontal(1.0, _REACH / steepness)
+    )
+    # A struct for each node in s, whose field `value` is the integral over u times a weight
+    node_struct_expr = node_struct_expr.struct.with_fields(value=_integrate_over_places())
+    mean_precision = row_struct_expr.list.agg(node_struct_expr.struct.field("value").sum())
+    return pl.when(is_defined).then(mean_precision)  # a sum of nulls is 0
+
+
+def _integrate_over_places() -> pl.Expr:
+    """Return the integral over the place u at a node in s, from the fields of that node."""
     n_other_pos, n_neg, a, b = pl.field("P") - 1, pl.field("N"), pl.field("a"), pl.field("b")
     integral: pl.Expr = pl.lit(0.0)
     for node, node_weight in zip(*_gauss_nodes(14, 0.7), strict=True):
@@ -716,7 +732,4 @@ def mean_random_average_precision(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr)
         chance = ((n_other_pos - 1) * (-u * a).log1p() + n_neg * (-u * b).log1p()).exp()
         inner_sum = pl.field("step") * (one_less_ua + n_other_pos * u * pl.field("down"))
         integral = integral + chance * (inner_sum + pl.field("last") * one_less_ua) * node_weight
-    # A struct for each node in s, whose field `value` is the integral over u times a weight
-    node_struct = node_struct.struct.with_fields(value=integral * pl.field("span") * pl.field("down"))
-    mean_precision = row_struct.list.agg(node_struct.struct.field("value").sum())
-    return pl.when(is_defined).then(mean_precision)  # a sum of nulls is 0
+    return integral * pl.field("span") * pl.field("down")

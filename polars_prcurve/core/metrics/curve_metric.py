@@ -359,9 +359,9 @@ class CurveMetric(Metric):
                 terms = self._compute_terms(
                     curve, segments, eta_column[eta_slice], odds_column[eta_slice]
                 )
-                for sum_of_eta in split_sum(terms):
+                for sums_of_etas in split_sum(terms):
                     for partial_sums, partial_sum in zip(
-                        partial_sums_of_etas[eta_slice], sum_of_eta.tolist(), strict=True
+                        partial_sums_of_etas[eta_slice], sums_of_etas.tolist(), strict=True
                     ):
                         partial_sums.append(partial_sum)
         return np.array([math.fsum(partial_sums) for partial_sums in partial_sums_of_etas])

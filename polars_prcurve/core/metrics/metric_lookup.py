@@ -115,10 +115,10 @@ def default_curve_metric(*published_points: object) -> str:
     return "average_precision" if all(point is None for point in published_points) else "pr_auc"
 
 
-def default_curve_metrics(*published_points: object, analytic: bool = False) -> list[str]:
-    """Return the default metrics of a summary; if `analytic`, only those with an analytic error."""
+def default_curve_metrics(*published_points: object, is_analytic: bool = False) -> list[str]:
+    """Return the default metrics of a summary; if `is_analytic`, only those with an analytic error."""
     metric_names = dict.fromkeys([default_curve_metric(*published_points), "pr_auc", "roc_auc"])
-    return [name for name in metric_names if not (analytic and name == "pr_auc")]
+    return [name for name in metric_names if not (is_analytic and name == "pr_auc")]
 
 
 def _find_metric(

@@ -69,14 +69,14 @@ def best(metric: str | PointMetric) -> CurveMetric:
     threshold.
     """
     point_metric = find_point_metric(metric)
-    extreme_name: Literal["max", "min"] = "max" if point_metric.higher_is_better() else "min"
+    total_name: Literal["max", "min"] = "max" if point_metric.higher_is_better() else "min"
     needed_rows: Needs = "corners" if point_metric.falls_with_fpr else "all"
     return CurveMetric(
         f"best({point_metric.name})",
         Recipe(
             lambda segment: segment.value(point_metric),
             require_positives,
-            total=extreme_name,
+            total=total_name,
             needs=needed_rows,
         ),
         range=point_metric.range,
@@ -86,10 +86,10 @@ def best(metric: str | PointMetric) -> CurveMetric:
     )
 
 
-def _build_metric_at_target(metric_name: str, at_target: AtTarget, **recipe_changes: Any) -> CurveMetric:
+def _build_metric_at_target(metric_name: str, target: AtTarget, **recipe_changes: Any) -> CurveMetric:
     """Return the value of a point metric on the row that `operating_points` finds for a target."""
-    metric, target_kind = at_target.metric, TARGET_KINDS[at_target.word]
-    least_measure = target_kind.find_least(at_target.value / at_target.per)
+    metric, target_kind = target.metric, TARGET_KINDS[target.word]
+    least_measure = target_kind.find_least(target.value / target.per)
 
     def is_met(segment: SegmentValues) -> Amount:
         is_target_met = target_kind.measure(segment) >= least_measure
@@ -105,7 +105,7 @@ def _build_metric_at_target(metric_name: str, at_target: AtTarget, **recipe_chan
         total="first" if target_kind.takes_first else "last",
         is_met=is_met,
         needs="rises" if target_kind.takes_first else needed_rows,
-        at_target=at_target,
+        at_target=target,
     )
     return CurveMetric(
         metric_name,
@@ -121,11 +121,11 @@ def find_none_as_zero(metric: CurveMetric) -> CurveMetric:
     Averages, replicates and curves over prevalences have gaps otherwise: a threshold above all scores
     meets such a target, and finds nothing.
     """
-    at_target = metric.recipe.at_target
-    if at_target is None or metric.is_at_threshold or at_target.metric != recall_of_rows:
+    target = metric.recipe.at_target
+    if target is None or metric.is_at_threshold or target.metric != recall_of_rows:
         return metric
     # A target that is undefined without negatives is neither met nor missed.
-    has_rate_target = TARGET_KINDS[at_target.word].metric.of_rates is not None
+    has_rate_target = TARGET_KINDS[target.word].metric.of_rates is not None
     require_classes = require_both_classes if has_rate_target else require_one_precision
 
     def finish(total: Amount, curve_facts: CurveFacts) -> Amount:
@@ -170,8 +170,8 @@ def recall_at_fpr(fpr: float) -> CurveMetric:
         is_met=lambda segment: is_at_most(segment.fpr, fpr),
         may_be_met=lambda segment: is_at_most(segment.fpr_before, fpr),
     )
-    at_target = AtTarget(recall_of_rows, "fpr", fpr)
-    return _build_metric_at_target(f"recall_at_fpr({write_parameter(fpr)})", at_target, limits=limits)
+    target = AtTarget(recall_of_rows, "fpr", fpr)
+    return _build_metric_at_target(f"recall_at_fpr({write_parameter(fpr)})", target, limits=limits)
 
 
 @declare_factory("0.01")

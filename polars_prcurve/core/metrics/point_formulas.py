@@ -253,11 +253,11 @@ def _check_monotone(metric: PointMetric) -> None:
         tolerance = 1e-9 * np.nanmax(np.abs(signed_values), initial=0)
         recall_steps, fpr_steps = np.diff(signed_values, axis=0), np.diff(signed_values, axis=1)
         steps_by_change = {"more recall": recall_steps, "a lower fpr": -fpr_steps}
-        for change, value_steps in steps_by_change.items():
+        for change_phrase, value_steps in steps_by_change.items():
             if (value_steps < -tolerance).any():
                 raise PrcError(
-                    f"leave out monotone=True: {change} can make {metric.name} worse, for example at "
-                    f"a prevalence of {eta:g}"
+                    f"leave out monotone=True: {change_phrase} can make {metric.name} worse, for "
+                    f"example at a prevalence of {eta:g}"
                 )
 
 
@@ -444,8 +444,8 @@ def precision_gain(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
 )
 def recall_gain(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
     """Recall on a scale where eta is 0; undefined at eta = 1."""
-    negatives = fp + tn
-    return choose_where(negatives == 0, float("nan"), 1 - (tp + fn) / negatives * (fn / tp))
+    n_neg = fp + tn
+    return choose_where(n_neg == 0, float("nan"), 1 - (tp + fn) / n_neg * (fn / tp))
 
 
 @declare_point(source="precision at eta = 1/2", fixed_eta=0.5, depends_on_eta=False)

@@ -208,20 +208,20 @@ def read_budget(value: object, per: object) -> float:
     return budget
 
 
-def read_budgets(words: Mapping[str, Any]) -> Mapping[str, Any]:
+def read_budgets(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the words of a call, with budgets such as "500/2000000" as numbers of alerts and `per`."""
-    alerts = words.get("alerts")
+    alerts = arguments.get("alerts")
     budget_texts = alerts if isinstance(alerts, list | tuple) else [alerts]
     if not any(isinstance(budget_text, str) for budget_text in budget_texts):
-        return words
+        return arguments
     alerts_and_cases = [_read_budget_text(budget_text) for budget_text in budget_texts]
     case_counts = [n_cases for _, n_cases in alerts_and_cases]
     if len({*case_counts}) > 1:
         raise PrcError("call once for each number of cases: all alerts= must use the same one")
-    per = words.get("per")
+    per = arguments.get("per")
     n_cases = case_counts[0] if per is None else read_per(per)
     budgets = [n_alerts * n_cases / n_cases_of_text for n_alerts, n_cases_of_text in alerts_and_cases]
-    return {**words, "alerts": budgets if budget_texts is alerts else budgets[0], "per": n_cases}
+    return {**arguments, "alerts": budgets if budget_texts is alerts else budgets[0], "per": n_cases}
 
 
 def _read_budget_text(budget_text: Any) -> tuple[float, float]:

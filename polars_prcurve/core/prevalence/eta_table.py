@@ -44,12 +44,12 @@ _NEAREST_ETA = 1e-15
 """How near to 0 or 1 a prevalence may be that is put in words: a case in a million billion."""
 
 
-def require_plain_etas(result: pl.DataFrame) -> pl.DataFrame:
+def require_plain_etas(result_rows: pl.DataFrame) -> pl.DataFrame:
     """Return a result; raise for prevalences too near to 0 or 1 for a sentence or an axis."""
     for column_name in ("eta", ETA_LOW, ETA_HIGH):
-        if column_name not in result.columns:
+        if column_name not in result_rows.columns:
             continue
-        eta_series = result.get_column(column_name)
+        eta_series = result_rows.get_column(column_name)
         is_extreme = ((eta_series > 0) & (eta_series < _NEAREST_ETA)) | (
             (eta_series < 1) & (eta_series > 1 - _NEAREST_ETA)
         )
@@ -58,7 +58,7 @@ def require_plain_etas(result: pl.DataFrame) -> pl.DataFrame:
                 "pass prevalences from 1e-15 to 1 - 1e-15 to decisions and charts; got "
                 f"{extreme_etas[0]!r}, which would be printed as 0 or 1"
             )
-    return result
+    return result_rows
 
 
 class EtaTable(NamedTuple):

@@ -376,13 +376,13 @@ def _part_checks(part_keys: PartKeys, frame_key_names: Sequence[str]) -> list[Ch
     """Return the checks that table and frame have the same parts, with the classes that they need."""
     # The frame lacks a part by its own keys, whatever the groups, such as models, that it serves.
     n_pos, n_neg = pl.col(Group.N_POS).fill_null(0), pl.col(Group.N_NEG).fill_null(0)
-    eta, share, n_in_frame = pl.col(Part.ETA), pl.col(Part.SHARE), pl.col(_IN_FRAME)
+    eta_expr, share_expr, n_in_frame = pl.col(Part.ETA), pl.col(Part.SHARE), pl.col(_IN_FRAME)
     key_exprs = {key: pl.col(column) for key, column in part_keys.column_of_key.items()}
     lacks_row = n_in_frame == 0
-    is_absent = (share > 0) & (n_pos + n_neg == 0) & (pl.col(_N_GROUP_ROWS) > 0)
+    is_absent = (share_expr > 0) & (n_pos + n_neg == 0) & (pl.col(_N_GROUP_ROWS) > 0)
     remedy_phrase = "; both classes are needed to reach an eta between 0 and 1"
-    has_rows = (share > 0) & (n_pos + n_neg > 0)
-    greatest_eta, least_eta = pl.max_horizontal(eta, ETA_HIGH), pl.min_horizontal(eta, ETA_LOW)
+    has_rows = (share_expr > 0) & (n_pos + n_neg > 0)
+    greatest_eta, least_eta = pl.max_horizontal(eta_expr, ETA_HIGH), pl.min_horizontal(eta_expr, ETA_LOW)
     lacks_pos = has_rows & (greatest_eta > 0) & (n_pos == 0)
     lacks_neg = has_rows & (least_eta < 1) & (n_neg == 0)
     problems = [

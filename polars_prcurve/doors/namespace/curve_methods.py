@@ -380,7 +380,7 @@ class CurveMethods(BoundTable[F], public_name="prc"):
             "operating_points",
             list(table.by),
             carried_columns=grid.carried_columns,
-            shown_metrics=value_columns + alert_columns,
+            shown_value_columns=value_columns + alert_columns,
         )
         return self._finish(query, table, grid)
 
@@ -576,7 +576,7 @@ class CurveMethods(BoundTable[F], public_name="prc"):
         interval_options, mean_groups = question.interval_options, question.mean_groups
         interval_method = None if interval_options is None else interval_options.method
         is_analytic = interval_method == "analytic" and mean_groups is None
-        default_names = default_curve_metrics(question.columns.points, analytic=is_analytic)
+        default_names = default_curve_metrics(question.columns.points, is_analytic=is_analytic)
         chosen_metrics = find_metrics(default_names if metrics is None else metrics, CurveMetric)
         if smooth is not None:
             chosen_metrics = [to_binormal_metric(metric) for metric in chosen_metrics]
