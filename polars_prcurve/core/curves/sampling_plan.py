@@ -34,7 +34,7 @@ from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.message_text import add_noun
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, show_value, stop_if_broken
-from polars_prcurve.core.inputs.column_reader import ReadColumn
+from polars_prcurve.core.inputs.column_reader import TypedColumn
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.prevalence.part_weights import check_weight_name
@@ -238,7 +238,13 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
 
 
 def build_weighed_sample(
-    sample_rows: pl.LazyFrame, score: ReadColumn, label: ReadColumn, plan: Plan, *, name: str, drop: bool
+    sample_rows: pl.LazyFrame,
+    score: TypedColumn,
+    label: TypedColumn,
+    plan: Plan,
+    *,
+    name: str,
+    drop: bool,
 ) -> pl.LazyFrame:
     """Return the rows with a label, in order, with STRATUM and a column `name` of weights.
 

@@ -44,7 +44,7 @@ _EXPECTED_TEXT = "a column name or an expression"  # what errors write for other
 _IS_INCOMPLETE = f"{RESERVED}incomplete"  # true for examples with a missing value, null for others
 
 
-class ReadColumn(NamedTuple):
+class TypedColumn(NamedTuple):
     """A column of a table: how to compute it, its dtype, and its name."""
 
     expr: pl.Expr
@@ -140,7 +140,7 @@ class ColumnReader:
         self.example_key_exprs: list[pl.Expr] = []
         """What rows of one example share, where an example is left out as a whole."""
 
-    def read_column(self, argument_name: str, name_or_expr: Column | None) -> ReadColumn:
+    def read_column(self, argument_name: str, name_or_expr: Column | None) -> TypedColumn:
         """Return one column; raise if it is not in the table, or if there are several."""
         expr = self.read_expr(argument_name, name_or_expr)
         if isinstance(name_or_expr, str):
@@ -161,7 +161,7 @@ class ColumnReader:
             [(name, dtype)] = dtype_of_name.items()
         if dtype == pl.Object:
             arguments.refuse_objects(f"{argument_name}=", {name: dtype})
-        return ReadColumn(expr, dtype, name, f"{argument_name} column {name!r}")
+        return TypedColumn(expr, dtype, name, f"{argument_name} column {name!r}")
 
     def read_expr(self, argument_name: str, name_or_expr: Any) -> pl.Expr:
         """Return the column as an expression; raise if it reads a column that is not in the table."""
@@ -235,12 +235,12 @@ class ColumnReader:
         )
 
     def check_scores(
-        self, make_checks: MakeChecks, score_column: ReadColumn, score_expr: pl.Expr
+        self, make_checks: MakeChecks, typed_score_column: TypedColumn, score_expr: pl.Expr
     ) -> None:
         """Add checks of scores, which name the columns that the user's table has them in."""
         if len(self.wide_score_names) < 2:
             self.tallies.checks += make_checks(
-                self.tallies.count, score_column.subject_phrase, score_expr
+                self.tallies.count, typed_score_column.subject_phrase, score_expr
             )
             return
         quoted_names = list(map(repr, self.wide_score_names))
@@ -258,7 +258,7 @@ class ColumnReader:
 
     def read_values(
         self, argument_name: str, name_or_expr: Column, dtype_rule: DtypeRule | None = None
-    ) -> ReadColumn:
+    ) -> TypedColumn:
         """Return one column of a dtype that `dtype_rule` allows, of which no value may be missing."""
         typed_column = self.read_column(argument_name, name_or_expr)
         if dtype_rule is not None:
@@ -267,7 +267,7 @@ class ColumnReader:
         return typed_column
 
     def handle_missing(
-        self, typed_column: ReadColumn, model_names: Sequence[str] = (), *, is_score: bool = False
+        self, typed_column: TypedColumn, model_names: Sequence[str] = (), *, is_score: bool = False
     ) -> None:
         """Add a check that no value is null or NaN; with missing="drop", leave such rows out instead.
 
@@ -402,11 +402,13 @@ def missing_row_check(
     `key_exprs` holds what users call each key, and its value. The sentence writes that
     the frame may do without the column `droppable_column`.
     """
-    start_parts = f"the {argument_name}= frame has no row for ", n_groups, " group(s), such as "
+    message_start_parts = f"the {argument_name}= frame has no row for ", n_groups, " group(s), such as "
     remedy_phrase = f"; add one, or drop the group column if {argument_name}= is the same for all groups"
     if droppable_column:
         remedy_phrase = f"; add one, or drop the column {droppable_column}"
-    return Check(n_groups > 0, (*start_parts, *list_key_phrases(key_exprs, lacks_row), remedy_phrase))
+    return Check(
+        n_groups > 0, (*message_start_parts, *list_key_phrases(key_exprs, lacks_row), remedy_phrase)
+    )
 
 
 def list_key_phrases(key_exprs: Mapping[str, pl.Expr], is_wrong: pl.Expr) -> list[str | pl.Expr]:

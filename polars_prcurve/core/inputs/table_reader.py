@@ -21,7 +21,7 @@ from polars_prcurve.core.inputs.column_reader import (
     Column,
     ColumnReader,
     Columns,
-    ReadColumn,
+    TypedColumn,
     TypedExpr,
     list_columns,
     list_known_columns,
@@ -62,7 +62,7 @@ def read_input(
         )
     model_dtype = reader.by.get(Row.MODEL) if input_columns.is_matched else None
     wide_model_names = model_dtype.categories.to_list() if isinstance(model_dtype, pl.Enum) else []
-    score_column = _read_score(
+    typed_score_column = _read_score(
         reader, input_columns.score, wide_model_names, are_posteriors=are_posteriors
     )
     has_count_columns = input_columns.counts is not None
@@ -71,7 +71,7 @@ def read_input(
     )
     id_exprs = _read_ids(reader, input_columns)
     table = _build_score_table(
-        reader, score_column, typed_exprs, id_exprs, is_weighted=input_columns.weight is not None
+        reader, typed_score_column, typed_exprs, id_exprs, is_weighted=input_columns.weight is not None
     )
     table = replace(table, model_column=model_column, within=tuple(part_columns))
     if input_columns.below is not None or reader.lets_null_scores:
@@ -89,13 +89,13 @@ def read_unlabelled(
     """Return a table without labels, all of whose rows stand as negatives; posteriors become Float64."""
     reader = ColumnReader(input_rows, input_columns.missing, may_collect=may_collect)
     reader.read_by(input_columns.by)
-    score_column = _read_score(reader, input_columns.score)
+    typed_score_column = _read_score(reader, input_columns.score)
     if are_posteriors:
-        posterior_expr = score_column.expr.cast(pl.Float64)
-        reader.check(value_checks.unlabelled_checks, score_column.subject_phrase, posterior_expr)
-        score_column = score_column._replace(expr=posterior_expr, dtype=pl.Float64())
+        posterior_expr = typed_score_column.expr.cast(pl.Float64)
+        reader.check(value_checks.unlabelled_checks, typed_score_column.subject_phrase, posterior_expr)
+        typed_score_column = typed_score_column._replace(expr=posterior_expr, dtype=pl.Float64())
     typed_exprs = _read_row_counts(reader, input_columns.counts)
-    return _build_score_table(reader, score_column, typed_exprs, {}, is_weighted=False)
+    return _build_score_table(reader, typed_score_column, typed_exprs, {}, is_weighted=False)
 
 
 def _read_groups(reader: ColumnReader, input_columns: InputColumns) -> tuple[str, list[str]]:
@@ -132,7 +132,7 @@ def _read_ids(reader: ColumnReader, input_columns: InputColumns) -> dict[str, pl
 
 def _build_score_table(
     reader: ColumnReader,
-    score_column: ReadColumn,
+    typed_score_column: TypedColumn,
     typed_exprs: Mapping[str, TypedExpr],
     id_exprs: Mapping[str, pl.Expr],
     *,
@@ -146,8 +146,8 @@ def _build_score_table(
         for name, (amount_expr, _) in typed_exprs.items()
     }
     return ScoreTable(
-        **reader.build_table_fields({Row.SCORE: score_column.expr, **amount_exprs, **id_exprs}),
-        score_dtype=score_column.dtype,
+        **reader.build_table_fields({Row.SCORE: typed_score_column.expr, **amount_exprs, **id_exprs}),
+        score_dtype=typed_score_column.dtype,
         has_float_sums=has_floats,
         count_dtype=pl.Float64() if has_floats or is_weighted else pl.Int64(),
         is_weighted=is_weighted,
@@ -156,12 +156,12 @@ def _build_score_table(
 
 def _read_model(reader: ColumnReader, name_or_expr: Any) -> str:
     """Add the column of models to the group columns, and return its name."""
-    model_column = reader.read_column("model", name_or_expr)
-    if model_column.name in reader.by:
-        raise PrcError(f"leave the column {model_column.name!r} out of by=: model= holds it, too")
-    reader.by[Row.MODEL] = model_column.dtype
-    reader.by_exprs.append(model_column.expr.alias(Row.MODEL))
-    return model_column.name
+    typed_model_column = reader.read_column("model", name_or_expr)
+    if typed_model_column.name in reader.by:
+        raise PrcError(f"leave the column {typed_model_column.name!r} out of by=: model= holds it, too")
+    reader.by[Row.MODEL] = typed_model_column.dtype
+    reader.by_exprs.append(typed_model_column.expr.alias(Row.MODEL))
+    return typed_model_column.name
 
 
 class DroppedRows(NamedTuple):
@@ -268,11 +268,11 @@ def read_part_labelled(
     if input_columns.label is None:
         return table, None
     reader = ColumnReader(user_table, input_columns.missing, may_collect=True)
-    label_column = reader.read_column("label", input_columns.label)
-    if label_column.dtype == pl.Null:
+    typed_label_column = reader.read_column("label", input_columns.label)
+    if typed_label_column.dtype == pl.Null:
         return table, None
     labelled_table = read_input(
-        user_table.filter(label_column.expr.is_not_null()), input_columns, may_collect=True
+        user_table.filter(typed_label_column.expr.is_not_null()), input_columns, may_collect=True
     )
     assert isinstance(labelled_table, ScoreTable)
     return table, labelled_table
@@ -306,17 +306,17 @@ def read_reference(
 def _read_strata(reader: ColumnReader, stratum: Column, weight: Column) -> dict[str, pl.Expr]:
     """Return Row.STRATUM and STRATUM_WEIGHT, with checks that the rows of a stratum have one weight."""
     stratum_expr = reader.read_values("stratum", stratum).expr
-    weight_column = reader.read_column("weight", weight)
-    row_weight_expr = weight_column.expr.cast(pl.Float64)
+    typed_weight_column = reader.read_column("weight", weight)
+    row_weight_expr = typed_weight_column.expr.cast(pl.Float64)
     # A window, which no sum per group may hold: so it is a column of the table.
     greatest_weight_expr = pl.when(row_weight_expr.is_finite()).then(row_weight_expr).max()
     greatest_weight_expr = greatest_weight_expr.over(*reader.by_exprs, stratum_expr)
     reader.input_rows = reader.input_rows.with_columns(greatest_weight_expr.alias(Row.STRATUM_WEIGHT))
     stratum_weight_expr = pl.col(Row.STRATUM_WEIGHT)
-    reader.check(value_checks.stratum_weight_checks, weight_column.subject_phrase, row_weight_expr)
+    reader.check(value_checks.stratum_weight_checks, typed_weight_column.subject_phrase, row_weight_expr)
     reader.check(
         value_checks.equal_weight_checks,
-        weight_column.subject_phrase,
+        typed_weight_column.subject_phrase,
         row_weight_expr,
         stratum_weight_expr,
     )
@@ -329,19 +329,19 @@ def _read_score(
     wide_model_names: Sequence[str] = (),
     *,
     are_posteriors: bool = False,
-) -> ReadColumn:
+) -> TypedColumn:
     """Return the scores; of models that were columns of a wide table, with checks of each column."""
-    score_column = reader.read_column("score", name_or_expr)
-    value_checks.SCORE_DTYPES.require(score_column.subject_phrase, score_column.dtype)
+    typed_score_column = reader.read_column("score", name_or_expr)
+    value_checks.SCORE_DTYPES.require(typed_score_column.subject_phrase, typed_score_column.dtype)
     if not reader.lets_null_scores:
-        reader.handle_missing(score_column, wide_model_names, is_score=True)
-    elif score_column.dtype.is_float():  # NaN is no score either
-        score_column = score_column._replace(expr=score_column.expr.fill_nan(None))
+        reader.handle_missing(typed_score_column, wide_model_names, is_score=True)
+    elif typed_score_column.dtype.is_float():  # NaN is no score either
+        typed_score_column = typed_score_column._replace(expr=typed_score_column.expr.fill_nan(None))
     reader.tallies.n_score_tests = len(reader.tallies.test_exprs)
     if are_posteriors:
-        posterior_expr = score_column.expr.cast(pl.Float64)
-        reader.check_scores(value_checks.posterior_checks, score_column, posterior_expr)
-    return score_column
+        posterior_expr = typed_score_column.expr.cast(pl.Float64)
+        reader.check_scores(value_checks.posterior_checks, typed_score_column, posterior_expr)
+    return typed_score_column
 
 
 def _read_row_counts(reader: ColumnReader, name_or_expr: Any) -> dict[str, TypedExpr]:
@@ -391,10 +391,13 @@ def _read_counts(reader: ColumnReader, input_columns: InputColumns) -> dict[str,
 
 def _read_labels(reader: ColumnReader, input_columns: InputColumns) -> dict[str, TypedExpr]:
     """Return Row.LABEL; with weights return Row.POS and Row.NEG, of which one is 0 in each row."""
-    label_column, pos_label = reader.read_column("label", input_columns.label), input_columns.pos_label
-    label_expr, dtype, _, subject_phrase = label_column
+    typed_label_column, pos_label = (
+        reader.read_column("label", input_columns.label),
+        input_columns.pos_label,
+    )
+    label_expr, dtype, _, subject_phrase = typed_label_column
     value_checks.label_dtypes(pos_label).require(subject_phrase, dtype)
-    reader.handle_missing(label_column)
+    reader.handle_missing(typed_label_column)
     if pos_label is not None:
         is_positive = value_checks.equals_label(label_expr, pos_label)
         if not isinstance(dtype, pl.Enum):
@@ -472,9 +475,9 @@ def _read_points(
     if isinstance(fpr_column, str) and fpr_column.lower() in _SPECIFICITY_NAMES:
         raise PrcError(f"pass 1 - pl.col({fpr_column!r}) as the fpr of rates=: specificity is 1 - fpr")
     for name, name_or_expr in zip(("recall", "fpr"), rate_columns, strict=True):
-        rate_column = reader.read_values("rates", name_or_expr, value_checks.RATE_DTYPES)
-        reader.check(value_checks.rate_checks, rate_column.subject_phrase, rate_column.expr)
-        point_exprs[name] = rate_column.expr.cast(pl.Float64)
+        typed_rate_column = reader.read_values("rates", name_or_expr, value_checks.RATE_DTYPES)
+        reader.check(value_checks.rate_checks, typed_rate_column.subject_phrase, typed_rate_column.expr)
+        point_exprs[name] = typed_rate_column.expr.cast(pl.Float64)
     if input_columns.sizes is None:
         return point_exprs, {}
     expected_phrase = "columns or whole numbers, of positives and of negatives"
@@ -532,10 +535,10 @@ def _read_cells(
     table_fields = {"has_cells": True, "count_dtype": pl.Int64()}
     if isinstance(score, str) and score == "score" and score not in reader.schema:
         return point_exprs, table_fields  # the default, of a table that has no thresholds
-    threshold_column = reader.read_column("score", score)
-    value_checks.SCORE_DTYPES.require(threshold_column.subject_phrase, threshold_column.dtype)
-    point_exprs[Row.SCORE] = threshold_column.expr
-    return point_exprs, {**table_fields, "score_dtype": threshold_column.dtype}
+    typed_score_column = reader.read_column("score", score)
+    value_checks.SCORE_DTYPES.require(typed_score_column.subject_phrase, typed_score_column.dtype)
+    point_exprs[Row.SCORE] = typed_score_column.expr
+    return point_exprs, {**table_fields, "score_dtype": typed_score_column.dtype}
 
 
 def _read_count(
@@ -544,19 +547,22 @@ def _read_count(
     """Return a column of whole numbers; it `may_be_null`, as a Float64, where a number is not known."""
     if may_be_null and not isinstance(size_or_column, str | pl.Expr):  # one number for all rows
         return pl.lit(float(read_whole_number(f"{argument_name}=", size_or_column, 0)))
-    count_column = reader.read_column(argument_name, size_or_column)
-    count_expr = count_column.expr
+    typed_count_column = reader.read_column(argument_name, size_or_column)
+    count_expr = typed_count_column.expr
     if may_be_null:
         count_expr = count_expr.cast(pl.Float64)
-        if count_column.dtype == pl.Null:
+        if typed_count_column.dtype == pl.Null:
             return count_expr
         count_expr = count_expr.fill_nan(None)
-    if not count_column.dtype.is_numeric():
+    if not typed_count_column.dtype.is_numeric():
         raise PrcError(
-            f"{count_column.subject_phrase} is {count_column.dtype}; expected whole numbers >= 0"
+            f"{typed_count_column.subject_phrase} is {typed_count_column.dtype}; expected whole numbers "
+            ">= 0"
         )
     if not may_be_null:
-        reader.handle_missing(count_column)
-    reader.check(value_checks.amount_checks, count_column.subject_phrase, count_expr)
-    reader.check(value_checks.whole_checks, count_column.subject_phrase, count_expr.cast(pl.Float64))
+        reader.handle_missing(typed_count_column)
+    reader.check(value_checks.amount_checks, typed_count_column.subject_phrase, count_expr)
+    reader.check(
+        value_checks.whole_checks, typed_count_column.subject_phrase, count_expr.cast(pl.Float64)
+    )
     return count_expr

@@ -364,13 +364,13 @@ def _check_all_occur(
         select_column(label_name).count().alias(label_count_column), *sum_exprs
     )
     n_labels, checks = pl.col(label_count_column).sum(), []
-    start_parts = f"label column {label_name!r} holds ", n_labels
+    message_start_parts = f"label column {label_name!r} holds ", n_labels
     for name, class_value in class_of_column.items():
         end_phrase = (
             f" label(s) and none is {class_value!r}; check the spelling, leave that class out of "
             f"{argument_name}=, or cast the labels to a pl.Enum of all classes"
         )
         is_absent = (n_labels > 0) & (pl.col(name).sum() == 0)
-        checks.append(Check(is_absent, (*start_parts, end_phrase)))
+        checks.append(Check(is_absent, (*message_start_parts, end_phrase)))
     checked_label_count_row = stop_if_broken(label_count_row, checks).select(label_count_column)
     return wide_rows.join(checked_label_count_row, how="cross", maintain_order="left")

@@ -393,13 +393,13 @@ def _part_checks(part_keys: PartKeys, frame_key_names: Sequence[str]) -> list[Ch
     ]
     lacking_key_exprs = {key: key_exprs[key] for key in frame_key_names}
     n_lacking_parts = pl.struct(*lacking_key_exprs.values()).filter(lacks_row).n_unique()
-    start_parts = ("eta= has no share for ", n_lacking_parts, " part(s), such as ")
+    message_start_parts = ("eta= has no share for ", n_lacking_parts, " part(s), such as ")
     zero_message_parts = ("the shares of the eta= frame are all 0 in a group",)
     return [
         Check(
             lacks_row.any(),
             (
-                *start_parts,
+                *message_start_parts,
                 *list_key_phrases(lacking_key_exprs, lacks_row),
                 "; add each, with 0 if it is absent",
             ),
