@@ -238,7 +238,7 @@ def test_narrow_keys_agree_with_wide_ones(table: pl.DataFrame, data: st.DataObje
 
     narrow = ask()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sorted_group_rows, "_choose_width", lambda table: sorted_group_rows._WIDE)
+        patch.setattr(sorted_group_rows, "_choose_key_format", lambda table: sorted_group_rows._WIDE)
         wide = ask()
     for answer, expected in zip(narrow, wide, strict=True):
         assert_same(answer, expected)
@@ -262,7 +262,7 @@ def test_few_scores_are_found_without_a_sort(dtype: str) -> None:
         keys, places = rng.integers(0, 99, n).astype(dtype), rng.integers(-300, 300, n)
         for flag in (False, True):
             below = (scores.count_below(keys, or_equal=flag) for scores in (in_any_order, in_order))
-            following = [scores.list_next(keys, above=flag) for scores in (in_any_order, in_order)]
+            following = [scores.list_next(keys, only_above=flag) for scores in (in_any_order, in_order)]
             assert np.array_equal(*below)
             assert np.array_equal(*following)
             assert following[0].dtype == following[1].dtype == values.dtype

@@ -17,7 +17,7 @@ from scipy import special
 
 from polars_prcurve import PrcError, metrics, prc
 from polars_prcurve.core.confidence.binomial_tails import is_tail_at_most, tail_quantile
-from polars_prcurve.core.sweep.effective_alerts import Sums
+from polars_prcurve.core.sweep.effective_alerts import WeightSums
 from tests.support.profiles import examples
 
 K, N, ODDS = pl.col("k"), pl.col("n"), pl.col("odds")
@@ -37,7 +37,7 @@ WORKED = [
 @pytest.mark.parametrize("case", WORKED)
 def test_worked_sizes_and_tails(case: tuple[float, ...]) -> None:
     weight, squares, wrong, share, size, k, tail = case
-    assert pl.select(Sums(pl.lit(weight), pl.lit(squares)).measure_size()).item() == size
+    assert pl.select(WeightSums(pl.lit(weight), pl.lit(squares)).measure_size()).item() == size
     assert wrong * (size / weight) == k
     assert special.betainc(size - k, k + 1, 1 - share) == pytest.approx(tail, rel=1e-10)
     table = pl.DataFrame({"k": [k], "n": [size], "odds": [share / (1 - share)]})

@@ -124,8 +124,8 @@ def _build_model_curves(comparison: Comparison) -> _ModelCurves:
         )
         for name, metric in metrics_by_name.items()
     }
-    sweep = build_sweep(table, effective=is_analytic)
-    curves = build_curves(table, sweep, metrics, with_last=is_analytic)
+    sweep = build_sweep(table, with_sizes=is_analytic)
+    curves = build_curves(table, sweep, metrics, with_last_rows=is_analytic)
     populations = model_pairs.number_populations(
         curves.build_populations(comparison.grid), table.group_columns
     )
@@ -295,7 +295,7 @@ def _join_paired_values(
         model_columns,
         group_columns=size_columns,
     )
-    example_rows = build_numbered_rows(table, model_curves.sweep.groups, whole=True)
+    example_rows = build_numbered_rows(table, model_curves.sweep.groups, as_integers=True)
     cells = paired_errors.count_cells(example_rows, table)
     differences = paired_errors.add_pair_variances(
         differences,

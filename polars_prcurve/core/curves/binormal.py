@@ -75,23 +75,23 @@ def build_binormal_table(table: ResolvedTable, *, ddof: int = 0) -> pl.LazyFrame
     if not isinstance(table, ScoreTable):
         raise PrcError("pass scores and labels to binormal(): rates= holds no scores")
     check_group_names(table.by, BINORMAL_COLUMNS)
-    sweep = build_sweep(table, effective=read_whole_number("ddof=", ddof, 0) > 0)
+    sweep_tables = build_sweep(table, with_sizes=read_whole_number("ddof=", ddof, 0) > 0)
     n_pos, n_neg = class_sizes(table)
-    groups = sweep.groups.with_columns((n_pos / (n_pos + n_neg)).fill_nan(None).alias("alpha"))
+    groups = sweep_tables.groups.with_columns((n_pos / (n_pos + n_neg)).fill_nan(None).alias("alpha"))
     # The fit and its test read the same rows, which would be sorted for each of them.
-    sweep = sweep._replace(rows=sweep.rows.cache())
-    fits_per_group = fit_binormal(table, sweep, ddof=ddof)
+    sweep_tables = sweep_tables._replace(rows=sweep_tables.rows.cache())
+    fits_per_group = fit_binormal(table, sweep_tables, ddof=ddof)
     p_value_exprs = {name: pl.lit(None, dtype=pl.Float64) for name in _P_VALUE_COLUMNS}
     if table.count_dtype.is_integer():  # the test is one of examples that are not weighted
-        fits_per_group = add_p_values(fits_per_group.cache(), sweep, ddof)
+        fits_per_group = add_p_values(fits_per_group.cache(), sweep_tables, ddof)
         p_value_exprs = {name: pl.col(column) for name, column in _P_VALUE_COLUMNS.items()}
-    result = groups.join(fits_per_group, on=Group.NUMBER, how="left")
-    result = check_at_end(table, result.sort(Group.NUMBER))
+    fit_table = groups.join(fits_per_group, on=Group.NUMBER, how="left")
+    fit_table = check_at_end(table, fit_table.sort(Group.NUMBER))
     moment_exprs = dict(zip(BINORMAL_COLUMNS, map(pl.col, _MOMENT_COLUMNS), strict=False))
-    result = result.with_columns(
+    fit_table = fit_table.with_columns(
         *class_counts(table), roc_auc=_binormal_auc(), **moment_exprs, **p_value_exprs
     )
-    return result.select(*table.by, *BINORMAL_COLUMNS)
+    return fit_table.select(*table.by, *BINORMAL_COLUMNS)
 
 
 # The fit --------------------------------------------------------------------------------------
@@ -99,41 +99,44 @@ def build_binormal_table(table: ResolvedTable, *, ddof: int = 0) -> pl.LazyFrame
 _HALF_SCORE = f"{RESERVED}half"
 """Half the score: the difference of two scores may overflow, that of two halves does not."""
 # Columns of the sums over a class from which its mean and deviation follow.
-_AMOUNT, _TOTAL, _LOW, _HIGH, _SHARE, _PLACE, _MEAN, _SPREAD, _FACTOR = (
+_AMOUNT, _TOTAL, _LOW, _HIGH, _SHARE, _RELATIVE_SCORE, _MEAN, _SPREAD, _FACTOR = (
     f"{RESERVED}{name}"
     for name in ("amount", "total", "low", "high", "share", "place", "mean", "spread", "factor")
 )
 
 
-def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.LazyFrame:
+def fit_binormal(table: ScoreTable, sweep_tables: SweepTables, *, ddof: int = 0) -> pl.LazyFrame:
     """Return mean and standard deviation of both classes per NUMBER, null without a fit and n > ddof."""
     half_score = (pl.col(Row.SCORE).cast(pl.Float64) * 0.5).alias(_HALF_SCORE)
-    sum_columns = (Sweep.CUM_POS, Sweep.CUM_POS_ABOVE), (Sweep.CUM_NEG, Sweep.CUM_NEG_ABOVE)
+    sum_column_pairs = (Sweep.CUM_POS, Sweep.CUM_POS_ABOVE), (Sweep.CUM_NEG, Sweep.CUM_NEG_ABOVE)
     # Without a cache each use below would sort again.
-    score_rows = sweep.rows.select(Group.NUMBER, half_score, *sum_columns[0], *sum_columns[1]).cache()
-    fits_per_group = sweep.groups.select(Group.NUMBER)
+    score_rows = sweep_tables.rows.select(
+        Group.NUMBER, half_score, *sum_column_pairs[0], *sum_column_pairs[1]
+    ).cache()
+    fits_per_group = sweep_tables.groups.select(Group.NUMBER)
     # Weights count as their effective size.
     effective_size_exprs = pl.col(EffectiveSize.N_POS), pl.col(EffectiveSize.N_NEG)
     size_exprs = effective_size_exprs if table.has_squares else class_counts(table)
-    moment_names = _MOMENT_COLUMNS[:2], _MOMENT_COLUMNS[2:]
-    for (sum_column, column_above), size_expr, (mu_name, sigma_name) in zip(
-        sum_columns, size_exprs, moment_names, strict=True
+    moment_column_pairs = _MOMENT_COLUMNS[:2], _MOMENT_COLUMNS[2:]
+    for (sum_column, column_above), size_expr, (mu_column, sigma_column) in zip(
+        sum_column_pairs, size_exprs, moment_column_pairs, strict=True
     ):
         amount = (pl.col(sum_column) - pl.col(column_above)).alias(_AMOUNT)
-        group_moments = _measure_places(score_rows.select(Group.NUMBER, _HALF_SCORE, amount))
+        group_moments = _measure_relative_scores(score_rows.select(Group.NUMBER, _HALF_SCORE, amount))
         low_half, high_half, variance = pl.col(_LOW), pl.col(_HIGH), pl.col(_SPREAD)
         if ddof:
             n = size_expr.cast(pl.Float64)
-            factor = pl.when(n > ddof).then(n / (n - ddof)).alias(_FACTOR)
+            variance_factor = pl.when(n > ddof).then(n / (n - ddof)).alias(_FACTOR)
             group_moments = group_moments.join(
-                sweep.groups.select(Group.NUMBER, factor), on=Group.NUMBER
+                sweep_tables.groups.select(Group.NUMBER, variance_factor), on=Group.NUMBER
             )
             variance = variance * pl.col(_FACTOR)
         mu = (low_half + (high_half - low_half) * pl.col(_MEAN)) * 2  # the ends are half scores
         sigma = (high_half - low_half) * variance.sqrt() * 2
         has_fit = (low_half < high_half) & (variance > 0) & mu.is_finite() & sigma.is_finite()
         fitted_exprs = {
-            name: pl.when(has_fit).then(moment) for name, moment in ((mu_name, mu), (sigma_name, sigma))
+            name: pl.when(has_fit).then(moment)
+            for name, moment in ((mu_column, mu), (sigma_column, sigma))
         }
         fits_per_group = fits_per_group.join(
             group_moments.select(Group.NUMBER, **fitted_exprs), on=Group.NUMBER, how="left"
@@ -141,33 +144,33 @@ def fit_binormal(table: ScoreTable, sweep: SweepTables, *, ddof: int = 0) -> pl.
     return fits_per_group
 
 
-def _measure_places(score_rows: pl.LazyFrame) -> pl.LazyFrame:
+def _measure_relative_scores(score_rows: pl.LazyFrame) -> pl.LazyFrame:
     """Return the ends of the scores of a class per NUMBER, and the mean and variance of their places."""
     # A class with a single distinct score, for one, fits no normal distribution. Scores are measured
     # from the lowest score of their class, in units of the range of the class: places from 0 to 1. So
     # neither squares overflow nor does a large common offset cost digits.
     amount, half_score = pl.col(_AMOUNT), pl.col(_HALF_SCORE)
     score_rows = score_rows.filter(amount > 0)
-    group_ends = score_rows.group_by(Group.NUMBER).agg(
+    group_ranges = score_rows.group_by(Group.NUMBER).agg(
         amount.sum().alias(_TOTAL), half_score.min().alias(_LOW), half_score.max().alias(_HIGH)
     )
     # Both divisors are written as sums of columns: with a single group Polars may hold the joined total
     # as one number, and would multiply by its reciprocal.
     share = amount.cast(pl.Float64) / (pl.col(_TOTAL) - amount + amount).cast(pl.Float64)
-    from_low, to_high = half_score - pl.col(_LOW), pl.col(_HIGH) - half_score
-    place = (from_low / (from_low + to_high)).alias(_PLACE)
-    score_rows = score_rows.join(group_ends, on=Group.NUMBER).select(
-        Group.NUMBER, share.alias(_SHARE), place
+    distance_from_low, distance_to_high = half_score - pl.col(_LOW), pl.col(_HIGH) - half_score
+    relative_score = (distance_from_low / (distance_from_low + distance_to_high)).alias(_RELATIVE_SCORE)
+    score_rows = score_rows.join(group_ranges, on=Group.NUMBER).select(
+        Group.NUMBER, share.alias(_SHARE), relative_score
     )
-    mean_place = sum_shares(to_whole_shares(pl.col(_SHARE) * pl.col(_PLACE)))
-    group_means = score_rows.group_by(Group.NUMBER).agg(mean_place.alias(_MEAN))
+    mean_relative_score = sum_shares(to_whole_shares(pl.col(_SHARE) * pl.col(_RELATIVE_SCORE)))
+    group_means = score_rows.group_by(Group.NUMBER).agg(mean_relative_score.alias(_MEAN))
     # A second pass over the rows: mean squares less the squared mean would cancel.
-    deviation = pl.col(_PLACE) - pl.col(_MEAN)
+    deviation = pl.col(_RELATIVE_SCORE) - pl.col(_MEAN)
     variance = sum_shares(to_whole_shares(pl.col(_SHARE) * deviation**2))
     group_variances = (
         score_rows.join(group_means, on=Group.NUMBER).group_by(Group.NUMBER).agg(variance.alias(_SPREAD))
     )
-    return group_ends.join(group_means, on=Group.NUMBER).join(group_variances, on=Group.NUMBER)
+    return group_ranges.join(group_means, on=Group.NUMBER).join(group_variances, on=Group.NUMBER)
 
 
 def _binormal_auc() -> pl.Expr:
@@ -205,55 +208,62 @@ _Z, _TERM = f"{RESERVED}z", f"{RESERVED}term"  # deviations from a mean; what a 
 _TERM_SUM, _N = f"{RESERVED}term_sum", f"{RESERVED}class_size"  # of a class in a group
 
 
-def add_p_values(fits_per_group: pl.LazyFrame, sweep: SweepTables, ddof: int) -> pl.LazyFrame:
+def add_p_values(fits_per_group: pl.LazyFrame, sweep_tables: SweepTables, ddof: int) -> pl.LazyFrame:
     """Add the p-value of each class to a fit of unweighted scores; null below 8 and without a fit."""
-    groups = sweep.groups.join(fits_per_group, on=Group.NUMBER)
-    for names, mu_name, sigma_name, p_value_name in (
+    groups = sweep_tables.groups.join(fits_per_group, on=Group.NUMBER)
+    for sum_columns, mu_column, sigma_column, p_value_column in (
         (CLASS_SUMS[0], NormalFit.MU_POS, NormalFit.SIGMA_POS, NormalFit.P_VALUE_POS),
         (CLASS_SUMS[1], NormalFit.MU_NEG, NormalFit.SIGMA_NEG, NormalFit.P_VALUE_NEG),
     ):
-        n = pl.col(names.total).cast(pl.Float64)
-        sigma = repeat_in_rows(pl.col(sigma_name) * ((n - ddof) / (n - 1)).sqrt(), pl.col(names.cum))
-        # Of halves, whose difference does not overflow.
-        z = (pl.col(Row.SCORE).cast(pl.Float64) * 0.5 - pl.col(mu_name) * 0.5) / sigma * 2
-        of_group = groups.filter(n >= _FEWEST_SCORES, pl.col(sigma_name).is_not_null()).select(
-            Group.NUMBER, names.total, names.before, mu_name, sigma_name
+        n = pl.col(sum_columns.total).cast(pl.Float64)
+        sigma = repeat_in_rows(
+            pl.col(sigma_column) * ((n - ddof) / (n - 1)).sqrt(), pl.col(sum_columns.cum)
         )
-        rows = sweep.rows.select(Group.NUMBER, Row.SCORE, names.cum, names.above)
-        rows = rows.filter(pl.col(names.cum) > pl.col(names.above)).join(of_group, on=Group.NUMBER)
-        rows = rows.with_columns(z.alias(_Z))
-        term = to_whole_shares(_compute_term(names, pl.col(_Z)) * _TERM_SCALE).alias(_TERM)
-        sums = (
-            rows.select(Group.NUMBER, n.alias(_N), term)
+        # Of halves, whose difference does not overflow.
+        z = (pl.col(Row.SCORE).cast(pl.Float64) * 0.5 - pl.col(mu_column) * 0.5) / sigma * 2
+        fitted_groups = groups.filter(n >= _FEWEST_SCORES, pl.col(sigma_column).is_not_null()).select(
+            Group.NUMBER, sum_columns.total, sum_columns.before, mu_column, sigma_column
+        )
+        class_rows = sweep_tables.rows.select(
+            Group.NUMBER, Row.SCORE, sum_columns.cum, sum_columns.above
+        )
+        class_rows = class_rows.filter(pl.col(sum_columns.cum) > pl.col(sum_columns.above)).join(
+            fitted_groups, on=Group.NUMBER
+        )
+        class_rows = class_rows.with_columns(z.alias(_Z))
+        term = to_whole_shares(_compute_term(sum_columns, pl.col(_Z)) * _TERM_SCALE).alias(_TERM)
+        term_sums = (
+            class_rows.select(Group.NUMBER, n.alias(_N), term)
             .group_by(Group.NUMBER)
             .agg(sum_shares(pl.col(_TERM)).alias(_TERM_SUM), pl.col(_N).first())
         )
         statistic = pl.col(_N) * (pl.col(_TERM_SUM) * (-1 / _TERM_SCALE) - 1)
         statistic = statistic * (1 + (0.75 + 2.25 / pl.col(_N)) / pl.col(_N))
-        p_values = sums.select(Group.NUMBER, _compute_p_value(statistic).alias(p_value_name))
-        fits_per_group = fits_per_group.join(p_values, on=Group.NUMBER, how="left")
+        p_value_rows = term_sums.select(Group.NUMBER, _compute_p_value(statistic).alias(p_value_column))
+        fits_per_group = fits_per_group.join(p_value_rows, on=Group.NUMBER, how="left")
     return fits_per_group
 
 
-def _compute_term(names: SumColumns, z: pl.Expr) -> pl.Expr:
+def _compute_term(sum_columns: SumColumns, z: pl.Expr) -> pl.Expr:
     """Return what a score z deviations above the mean adds to -1 - A**2 / n, over its class."""
     # Ties are one step. With the shares b before and a at a score and above, and F(z) below it:
     # A**2 / n = -1 - sum((a**2 - b**2) ln(1 - F) + ((1 - b)**2 - (1 - a)**2) ln F)
-    amount = pl.col(names.cum) - pl.col(names.above)
-    n = (pl.col(names.total) - amount + amount).cast(pl.Float64)  # a column, for exact division
-    both_ranks = pl.col(names.cum) + pl.col(names.above) - 2 * pl.col(names.before)
-    share, both_shares = amount.cast(pl.Float64) / n, both_ranks.cast(pl.Float64) / n
-    log_above, log_below = (normal_cdf(side).clip(_LEAST_TAIL).log() for side in (-z, z))
-    return share * (both_shares * log_above + (2 - both_shares) * log_below)
+    amount = pl.col(sum_columns.cum) - pl.col(sum_columns.above)
+    n = (pl.col(sum_columns.total) - amount + amount).cast(pl.Float64)  # a column, for exact division
+    rank_sum = pl.col(sum_columns.cum) + pl.col(sum_columns.above) - 2 * pl.col(sum_columns.before)
+    share, share_sum = amount.cast(pl.Float64) / n, rank_sum.cast(pl.Float64) / n
+    log_above, log_below = (normal_cdf(signed_z).clip(_LEAST_TAIL).log() for signed_z in (-z, z))
+    return share * (share_sum * log_above + (2 - share_sum) * log_below)
 
 
 def _compute_p_value(statistic: pl.Expr) -> pl.Expr:
     """Return the p-value of a statistic that is corrected for the number of scores."""
-    a = statistic.clip(upper_bound=_LARGEST_STATISTIC)
+    clipped_statistic = statistic.clip(upper_bound=_LARGEST_STATISTIC)
     p_value = pl.lit(None, dtype=pl.Float64)
-    for start, (constant, slope, bend), is_rest in reversed(_TAILS):
-        tail = (constant + (slope + bend * a) * a).exp()
-        p_value = pl.when(a >= start).then(1 - tail if is_rest else tail).otherwise(p_value)
+    for least_statistic, (constant, slope, curvature), is_complement in reversed(_TAILS):
+        tail_chance = (constant + (slope + curvature * clipped_statistic) * clipped_statistic).exp()
+        p_value_here = 1 - tail_chance if is_complement else tail_chance
+        p_value = pl.when(clipped_statistic >= least_statistic).then(p_value_here).otherwise(p_value)
     return p_value
 
 
@@ -300,23 +310,23 @@ _LEAST_FPR = 1e-200  # a smaller fpr counts as 0: divided by it, terms could ove
 def build_nodes(fits_per_group: pl.LazyFrame) -> pl.LazyFrame:
     """Return the nodes of each NUMBER, over which areas are summed: recall, fpr, the weight as RISE."""
     # BinormalModel.AUC and so on stand at one node of each group, for metrics that need only these.
-    last_number = math.ceil(math.asinh((_MAX_Z + _MAX_CENTRE) / _MIN_SCALE) * _STEPS_PER_UNIT)
+    last_node_number = math.ceil(math.asinh((_MAX_Z + _MAX_CENTRE) / _MIN_SCALE) * _STEPS_PER_UNIT)
     u = pl.col(_NODE_NUMBER) * (1 / _STEPS_PER_UNIT)
-    node_numbers = pl.LazyFrame({_NODE_NUMBER: range(-last_number, last_number + 1)}).with_columns(
-        u.sinh().alias(_SINH)
-    )
+    node_frame = pl.LazyFrame(
+        {_NODE_NUMBER: range(-last_node_number, last_node_number + 1)}
+    ).with_columns(u.sinh().alias(_SINH))
     s, centre, slope = pl.col(_NODE_SCALE), pl.col(_NODE_CENTRE), pl.col(BinormalModel.SLOPE)
     # The centre is c if s is small, and 0, the mean of the positives, if s is 1.
     z = centre * (1 - s * s) + s * pl.col(_SINH)
-    nodes = _build_shapes(fits_per_group).join(node_numbers, how="cross").with_columns(z.alias(_Z))
+    nodes = _build_shapes(fits_per_group).join(node_frame, how="cross").with_columns(z.alias(_Z))
     nodes = nodes.filter(pl.col(_Z).abs() <= _MAX_Z)
     # x = r (z - c), without forming z - c: its digits would be lost if r is large.
-    x = slope * s * (pl.col(_SINH) - s * centre) + slope * (centre - pl.col(_NEG_CENTRE))
-    density = (pl.col(_Z) ** 2 * -0.5).exp() * (1 / (_STEPS_PER_UNIT * math.sqrt(2 * math.pi)))
+    neg_z = slope * s * (pl.col(_SINH) - s * centre) + slope * (centre - pl.col(_NEG_CENTRE))
+    z_density = (pl.col(_Z) ** 2 * -0.5).exp() * (1 / (_STEPS_PER_UNIT * math.sqrt(2 * math.pi)))
     nodes = nodes.with_columns(
         normal_cdf(-pl.col(_Z)).alias("recall"),
-        normal_cdf(-x).alias(_NODE_FPR),
-        (u.cosh() * s * density).alias(Segment.RISE),
+        normal_cdf(-neg_z).alias(_NODE_FPR),
+        (u.cosh() * s * z_density).alias(Segment.RISE),
         *(
             pl.when(pl.col(_NODE_NUMBER) == 0).then(column).alias(column)
             for column in (BinormalModel.AUC, BinormalModel.SLOPE, BinormalModel.SHIFT)
@@ -364,9 +374,11 @@ def _build_shapes(fits_per_group: pl.LazyFrame) -> pl.LazyFrame:
 def to_binormal_metric(metric: CurveMetric) -> CurveMetric:
     """Return a metric that sums over the nodes of a fitted model; raise if it is not known there."""
     if metric.recipe.fitted is None:
-        names = [name for name, declared in CURVE_METRICS.items() if declared.recipe.fitted is not None]
+        metric_names = [
+            name for name, metric in CURVE_METRICS.items() if metric.recipe.fitted is not None
+        ]
         raise PrcError(
-            f"pass {', '.join(names)}, pr_auc_trapezoid(...), precision_at_recall(...), "
+            f"pass {', '.join(metric_names)}, pr_auc_trapezoid(...), precision_at_recall(...), "
             "integrated_average_precision(...), or integrated(...) of one of them: with "
             f"smooth= there is no {metric.name}"
         )

@@ -28,15 +28,17 @@ def build_hulls(
     table: ResolvedTable, segment_rows: pl.LazyFrame, metrics: Sequence[CurveMetric]
 ) -> dict[bool, pl.LazyFrame]:
     """Return segments of the curves (False), and of their convex hulls (True) if a metric needs them."""
-    names = [metric.name for metric in metrics if metric.recipe.on_hull]
-    if not names:
+    hull_metric_names = [metric.name for metric in metrics if metric.recipe.on_hull]
+    if not hull_metric_names:
         return {False: segment_rows}
     if has_unscored(table):
         raise PrcError(
-            f"leave out {', '.join(names)}, or below= and "
+            f"leave out {', '.join(hull_metric_names)}, or below= and "
             'missing="below": a convex hull is not known where examples were never scored'
         )
-    hull_rows = table.collect(segment_rows, f"{', '.join(names)}, of a convex hull", n_etas=1)
+    hull_rows = table.collect(
+        segment_rows, f"{', '.join(hull_metric_names)}, of a convex hull", n_etas=1
+    )
     return {
         False: hull_rows.lazy(),
         True: add_extents(add_row_before(find_upper_hull(hull_rows).lazy())),
@@ -50,36 +52,42 @@ def find_upper_hull(points: pl.DataFrame) -> pl.DataFrame:
     points = points.select(Group.NUMBER, "recall", fpr=Segment.FPR_OR_ZERO).filter(pl.col("recall") > 0)
     origins = points.select(pl.col(Group.NUMBER).unique(), recall=pl.lit(0.0), fpr=pl.lit(0.0))
     points = pl.concat([origins, points]).unique().sort(Group.NUMBER, "fpr", "recall")
-    vertices = find_vertices(*(points[name].to_numpy() for name in (Group.NUMBER, "recall", "fpr")))
-    return points[vertices].filter(pl.col("recall") > 0)
+    vertex_numbers = find_vertices(
+        *(points[name].to_numpy() for name in (Group.NUMBER, "recall", "fpr"))
+    )
+    return points[vertex_numbers].filter(pl.col("recall") > 0)
 
 
 def build_segments(
-    table: ResolvedTable, sweep: SweepTables, metrics: Sequence[CurveMetric], *, with_last: bool = False
+    table: ResolvedTable,
+    sweep_tables: SweepTables,
+    metrics: Sequence[CurveMetric],
+    *,
+    with_last_rows: bool = False,
 ) -> pl.LazyFrame:
-    """Return the rows that the metrics need, `with_last` the last ones, and where segments start."""
-    segment_rows = sweep.rows
+    """Return the rows that metrics need, `with_last_rows` the last, too, and where segments start."""
+    segment_rows = sweep_tables.rows
     if isinstance(table, ScoreTable):
         # In terms of running sums, so that the filter is moved ahead of all that is made of them.
         is_rise = pl.col(Sweep.CUM_POS) > pl.col(Sweep.CUM_POS_ABOVE)
         is_before_negatives = pl.col(Sweep.CUM_NEG_ABOVE) == pl.col(GroupSums.NEG_BEFORE_GROUP)
     else:
-        segment_rows = _join_published_points(table, sweep)
+        segment_rows = _join_published_points(table, sweep_tables)
         is_rise = pl.col("recall") > pl.col(Segment.RECALL_BEFORE)
         is_before_negatives = pl.col(Segment.FPR_BEFORE) == 0
-    needs = {metric.recipe.needs for metric in metrics}
-    if "all" not in needs:
-        is_kept = is_rise | is_before_negatives if "corners" in needs else is_rise
-        if with_last:
+    row_needs = {metric.recipe.needs for metric in metrics}
+    if "all" not in row_needs:
+        is_kept = is_rise | is_before_negatives if "corners" in row_needs else is_rise
+        if with_last_rows:
             is_kept |= pl.col(Sweep.ENDS_GROUP)
         segment_rows = segment_rows.filter(is_kept)
     segment_rows = segment_rows.with_columns(is_rise.alias(Segment.RISES))
     if any(metric.recipe.reads_half_positive for metric in metrics):
-        is_counted = isinstance(table, ScoreTable) and not weighs_examples(table)
-        half_positive = 0.5 / pl.col(Group.N_POS) if is_counted else pl.lit(0.0)
+        has_example_counts = isinstance(table, ScoreTable) and not weighs_examples(table)
+        half_positive = 0.5 / pl.col(Group.N_POS) if has_example_counts else pl.lit(0.0)
         segment_rows = segment_rows.with_columns(half_positive.alias(Segment.HALF_POSITIVE))
-    segment_rows = add_extents(segment_rows, metrics, unscored=has_unscored(table))
-    if not sweep.has_square_shares:
+    segment_rows = add_extents(segment_rows, metrics, has_unscored_rows=has_unscored(table))
+    if not sweep_tables.has_square_shares:
         return segment_rows
     # Shares of squared weights; 0 if a group has no negatives.
     return segment_rows.with_columns(
@@ -90,25 +98,27 @@ def build_segments(
     )
 
 
-def _join_published_points(table: ResolvedTable, sweep: SweepTables) -> pl.LazyFrame:
+def _join_published_points(table: ResolvedTable, sweep_tables: SweepTables) -> pl.LazyFrame:
     """Return the points of published curves and their ends (1, 1), each with the point before it."""
     # Areas end at (1, 1); where it is listed, the segment added has no extent.
-    is_added = [pl.lit(is_end).alias(Segment.IS_ADDED) for is_end in (False, True)]
-    rates_of_all = pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr")
-    end_points = sweep.groups.select(Group.NUMBER, *rates_of_all, is_added[1])
-    points = pl.concat([sweep.rows.select(Group.NUMBER, "recall", "fpr", is_added[0]), end_points])
+    is_added_exprs = [pl.lit(is_end).alias(Segment.IS_ADDED) for is_end in (False, True)]
+    rate_exprs_of_all = pl.lit(1.0).alias("recall"), pl.lit(1.0).alias("fpr")
+    end_points = sweep_tables.groups.select(Group.NUMBER, *rate_exprs_of_all, is_added_exprs[1])
+    points = pl.concat(
+        [sweep_tables.rows.select(Group.NUMBER, "recall", "fpr", is_added_exprs[0]), end_points]
+    )
     segment_rows = add_row_before(points.sort(Group.NUMBER, "fpr", "recall", Segment.IS_ADDED))
     is_end_point = (pl.col("recall") == 1) & (pl.col("fpr") == 1)
     segment_rows = segment_rows.with_columns(is_end_point.alias(Sweep.ENDS_GROUP))
     if not table.has_counts:
         return segment_rows
     size_columns = (EffectiveSize.N_POS, EffectiveSize.N_NEG, Segment.N_NEG_LOCAL, Unseen.SHARE)
-    group_sizes = sweep.groups.select(Group.NUMBER, *size_columns)
+    group_sizes = sweep_tables.groups.select(Group.NUMBER, *size_columns)
     return segment_rows.join(group_sizes, on=Group.NUMBER, maintain_order="left")
 
 
 def add_extents(
-    segment_rows: pl.LazyFrame, metrics: Sequence[CurveMetric] = (), *, unscored: bool = False
+    segment_rows: pl.LazyFrame, metrics: Sequence[CurveMetric] = (), *, has_unscored_rows: bool = False
 ) -> pl.LazyFrame:
     """Add what formulas read of a segment: Segment.RISE, RUN, and ENVELOPE if a metric reads it."""
     segment_rows = segment_rows.with_columns(
@@ -125,14 +135,16 @@ def add_extents(
     # The least ratio from each row to the end of its group. Seen from the last row up, group numbers
     # fall: packed above the bits of the ratio, they make one running minimum over the whole table start
     # anew at each group. Bits of floats >= 0 rise with them.
-    number_column = f"{RESERVED}row"
+    row_number_column = f"{RESERVED}row"
     ratio = pl.col(Segment.FPR_RECALL_RATIO).fill_nan(None)
-    if unscored:  # no threshold has the precision of all examples
+    if has_unscored_rows:  # no threshold has the precision of all examples
         ratio = pl.when(pl.col(Row.SCORE).is_not_null()).then(ratio)
     ratio = ratio.fill_null(float("inf"))
     packed_ratio = pl.col(Group.NUMBER).cast(pl.Int128) * 2**64 + float_bits(ratio)
     least_ratio_expr = (
         packed_ratio.cum_min().cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
     )
-    reversed_rows = segment_rows.with_row_index(number_column).sort(number_column, descending=True)
-    return reversed_rows.with_columns(least_ratio_expr.alias(Segment.ENVELOPE)).sort(number_column)
+    reversed_rows = segment_rows.with_row_index(row_number_column).sort(
+        row_number_column, descending=True
+    )
+    return reversed_rows.with_columns(least_ratio_expr.alias(Segment.ENVELOPE)).sort(row_number_column)

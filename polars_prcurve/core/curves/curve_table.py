@@ -27,7 +27,7 @@ from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_eta_sweep
 
-_PLACE = f"{RESERVED}place"  # of a row, before metrics are stacked
+_STACKED_NUMBER = f"{RESERVED}place"  # of a row, before metrics are stacked
 _MOST_ROWS = 2**33  # of a curve, which leaves 2**31 for metrics at prevalences of groups
 
 
@@ -41,9 +41,9 @@ def list_curve_columns(
     """Return the columns that a curve adds to `by` (and to what an eta frame carries)."""
     field_columns = FIELD_COLUMNS if in_field else ()
     metric_columns = list_metric_columns(metrics, long=long, bands=bands)
-    columns = ("eta", *SWEEP_COLUMNS, *metric_columns, *field_columns)
-    check_metric_names(columns, [] if long else metrics)
-    return columns
+    curve_columns = ("eta", *SWEEP_COLUMNS, *metric_columns, *field_columns)
+    check_metric_names(curve_columns, [] if long else metrics)
+    return curve_columns
 
 
 def build_curve_table(
@@ -68,28 +68,30 @@ def build_curve_table(
         grid = grid._replace(n_copies=len(metrics))
     if bands is not None:
         bands = fit_bands(bands, grid, table, metrics)
-    points = build_eta_sweep(grid, table, thresholds=thresholds, effective=bands is not None)
+    points = build_eta_sweep(grid, table, thresholds=thresholds, with_sizes=bands is not None)
     if smooth and isinstance(table, ScoreTable):
         points = replace_by_binormal_rates(points, table)
     result_columns = [*table.by, eta_column, *grid.carried_columns, *other_columns]
     row_columns = None
     if is_stacked:
-        points = _add_places(points, len(metrics))
+        points = _number_stacked_rows(points, len(metrics))
         value_columns = list_metric_columns(metrics, long=True, bands=bands)
-        row_columns = [*(name for name in result_columns if name not in value_columns), _PLACE]
+        row_columns = [*(name for name in result_columns if name not in value_columns), _STACKED_NUMBER]
     points = add_metrics(
         points, metrics, table, bands, is_from_counts=not smooth, long=long, row_columns=row_columns
     )
     if is_stacked:
-        points = points.sort(pl.col(_PLACE) + pl.col(Population.COPY).cast(pl.UInt64) * _MOST_ROWS)
+        points = points.sort(
+            pl.col(_STACKED_NUMBER) + pl.col(Population.COPY).cast(pl.UInt64) * _MOST_ROWS
+        )
     return points.select(result_columns)
 
 
-def _add_places(points: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
+def _number_stacked_rows(points: pl.LazyFrame, n_metrics: int) -> pl.LazyFrame:
     """Add the place of each row among those of all metrics, of each group and prevalence in turn."""
     # One integer is sorted twice as fast as three.
     population_keys = map(pl.col, (Group.NUMBER, Population.ETA_ROW))
     begins_population = pl.any_horizontal(key.ne_missing(key.shift(1)) for key in population_keys)
-    first_metric = begins_population.cast(pl.UInt64).cum_sum() * n_metrics
-    place = first_metric * _MOST_ROWS + pl.col(_PLACE)
-    return points.with_row_index(_PLACE).with_columns(place.alias(_PLACE))
+    first_copy_number = begins_population.cast(pl.UInt64).cum_sum() * n_metrics
+    stacked_number = first_copy_number * _MOST_ROWS + pl.col(_STACKED_NUMBER)
+    return points.with_row_index(_STACKED_NUMBER).with_columns(stacked_number.alias(_STACKED_NUMBER))

@@ -49,11 +49,15 @@ _PROBABILITY = "threshold_probability"  # the column of the risk at which users 
 _ENDS = ("net_benefit_low", "net_benefit_high")  # columns that intervals add
 
 
-def _list_decision_columns(*, bands: bool, in_field: bool) -> tuple[str, ...]:
+def _list_decision_columns(*, has_bands: bool, in_field: bool) -> tuple[str, ...]:
     """Return the columns that a decision curve adds to `by`."""
-    columns = ("eta", _PROBABILITY, *SWEEP_COLUMNS, "net_benefit", "treat_all")
-    columns = (*columns, *(_ENDS if bands else ()), *(FIELD_COLUMNS if in_field else ()))
-    return (*columns, DOUBT) if bands else columns
+    decision_columns = ("eta", _PROBABILITY, *SWEEP_COLUMNS, "net_benefit", "treat_all")
+    decision_columns = (
+        *decision_columns,
+        *(_ENDS if has_bands else ()),
+        *(FIELD_COLUMNS if in_field else ()),
+    )
+    return (*decision_columns, DOUBT) if has_bands else decision_columns
 
 
 def build_decision_table(
@@ -64,45 +68,45 @@ def build_decision_table(
     bands: FixedBands | None,
 ) -> pl.LazyFrame:
     """Return the result of `decision_curve`: `by`, then `_list_decision_columns`."""
-    columns = _list_decision_columns(bands=bands is not None, in_field=is_field(table))
-    check_group_names(table.by, columns)
+    decision_columns = _list_decision_columns(has_bands=bands is not None, in_field=is_field(table))
+    check_group_names(table.by, decision_columns)
     risks, (etas, eta_train) = _read_risks(probabilities), _read_etas(etas, eta_train)
     # One row per prevalence and risk, with the threshold as a value of the score's dtype
-    risk_parts = []
-    for eta_number, prevalence in enumerate(etas):
+    risk_frames = []
+    for eta_number, eta in enumerate(etas):
         moved_risks: Any = risks
-        if prevalence is not None and eta_train is not None and prevalence != eta_train:
-            moved_risks = [shift_prior(risk, prevalence, eta_train) for risk in risks]
+        if eta is not None and eta_train is not None and eta != eta_train:
+            moved_risks = [shift_prior(risk, eta, eta_train) for risk in risks]
         exact_thresholds = read_threshold_list("probabilities", moved_risks, table.score_dtype)
-        risk_part = to_least_scores(exact_thresholds, table.score_dtype).alias("threshold").to_frame()
-        risk_column = pl.Series(_PROBABILITY, risks, dtype=pl.Float64)
-        risk_parts.append(
-            risk_part.with_columns(risk_column, pl.lit(eta_number, dtype=pl.Int64).alias(_ETA_NUMBER))
+        risk_frame = to_least_scores(exact_thresholds, table.score_dtype).alias("threshold").to_frame()
+        risk_series = pl.Series(_PROBABILITY, risks, dtype=pl.Float64)
+        risk_frames.append(
+            risk_frame.with_columns(risk_series, pl.lit(eta_number, dtype=pl.Int64).alias(_ETA_NUMBER))
         )
-    risk_rows = pl.concat(risk_parts)
+    risk_rows = pl.concat(risk_frames)
     if table.parts is None:
-        schema = {"eta": pl.Float64, _ETA_NUMBER: pl.Int64}
-        numbered_etas = pl.LazyFrame({"eta": etas, _ETA_NUMBER: range(len(etas))}, schema=schema)
+        eta_schema = {"eta": pl.Float64, _ETA_NUMBER: pl.Int64}
+        numbered_etas = pl.LazyFrame({"eta": etas, _ETA_NUMBER: range(len(etas))}, schema=eta_schema)
         grid = EtaTable(numbered_etas, etas_per_group=len(etas), holds_own=None in etas)
     else:  # a field has one prevalence, its own
-        grid, first_number = build_field_grid(table), pl.lit(0, dtype=pl.Int64).alias(_ETA_NUMBER)
-        grid = grid._replace(frame=grid.frame.with_columns(first_number))
-    listed_thresholds = risk_rows["threshold"].unique()
-    points = build_eta_sweep(grid, table, listed=listed_thresholds, effective=bands is not None)
+        grid, first_eta_number = build_field_grid(table), pl.lit(0, dtype=pl.Int64).alias(_ETA_NUMBER)
+        grid = grid._replace(frame=grid.frame.with_columns(first_eta_number))
+    points = build_eta_sweep(
+        grid, table, listed_thresholds=risk_rows["threshold"].unique(), with_sizes=bands is not None
+    )
     # The join may shuffle rows, so they are sorted by the keys of the result. NEG_FACTOR orders rows of
     # one prevalence that is requested twice, as a number and as that of the group.
     points = points.join(risk_rows.lazy(), on=[_ETA_NUMBER, "threshold"], nulls_equal=True)
     points = points.sort(Group.NUMBER, "eta", Population.NEG_FACTOR, _PROBABILITY)
-    weight = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
-    metric = build_net_benefit("net_benefit", weight)
+    risk_odds = pl.col(_PROBABILITY) / (1 - pl.col(_PROBABILITY))
+    net_benefit_metric = build_net_benefit("net_benefit", risk_odds)
     if bands is not None:
-        bands = fit_bands(bands, grid, table, [metric])
-    points = add_metrics(points, [metric], table, bands, long=False)
+        bands = fit_bands(bands, grid, table, [net_benefit_metric])
+    points = add_metrics(points, [net_benefit_metric], table, bands, long=False)
     if bands is not None:
         points = _add_doubts(points, table, bands)
-    treat_all = pl.col("eta") - (1 - pl.col("eta")) * weight
-    points = points.with_columns(treat_all.alias("treat_all"))
-    eta_column, *other_columns = columns
+    points = points.with_columns(treat_all=pl.col("eta") - (1 - pl.col("eta")) * risk_odds)
+    eta_column, *other_columns = decision_columns
     return points.select(*table.by, eta_column, *grid.carried_columns, *other_columns)
 
 
@@ -110,10 +114,10 @@ def _add_doubts(points: pl.LazyFrame, table: ScoreTable, bands: FixedBands) -> p
     """Add the column `doubt`: why an interval may not hold, as at a threshold that is given."""
     from polars_prcurve.core.curves.doubts_of_points import list_few_cells
 
-    design = choose_design(table, effective=True, at_thresholds=True)
+    design = choose_design(table, with_sizes=True, for_thresholds=True)
     has_class_alone = (pl.col("tp") + pl.col("fn") == 0) | (pl.col("fp") + pl.col("tn") == 0)
-    conditions = {"one class": has_class_alone} | list_few_cells(table, bands, design, [])
-    points = points.with_columns(find_first_doubt(conditions, pl.lit(True)).alias(DOUBT))
+    condition_of_reason = {"one class": has_class_alone} | list_few_cells(table, bands, design, [])
+    points = points.with_columns(find_first_doubt(condition_of_reason, pl.lit(True)).alias(DOUBT))
     return points.with_columns(doubt_missing_ends(DOUBT, _ENDS).alias(DOUBT))
 
 
@@ -138,7 +142,10 @@ def choose_risks(etas: Sequence[float | None]) -> tuple[float, ...]:
         return PROBABILITIES
     low_risk, high_risk = min(inner_etas) / 10, min(20 * max(inner_etas), 0.99)
     n_steps = max(_N_RISKS, round(20 * math.log10(high_risk / low_risk)))
-    risks = (low_risk * (high_risk / low_risk) ** (step / n_steps) for step in range(n_steps + 1))
+    risks = (
+        low_risk * (high_risk / low_risk) ** (step_number / n_steps)
+        for step_number in range(n_steps + 1)
+    )
     return tuple(dict.fromkeys(float(f"{risk:.2g}") for risk in risks))
 
 
@@ -154,10 +161,10 @@ def _read_etas(
                 "eta= converts them from there to another prevalence"
             )
         return etas, None
-    trained_eta = check_prior("eta_train", eta_train)
+    checked_eta_train = check_prior("eta_train", eta_train)
     if len(known_etas) < len(etas):
         raise PrcError(
             "leave eta_train= out, or pass eta= as numbers: eta=None takes the posteriors as "
             "they stand, without eta_train="
         )
-    return [check_prior("eta", eta) for eta in known_etas], trained_eta
+    return [check_prior("eta", eta) for eta in known_etas], checked_eta_train

@@ -52,7 +52,7 @@ _COARSE = 0.5  # greater steps of a rate, as a share of its interval, do
 
 
 def _doubt_choices(
-    bands: FixedBands, table: ResolvedTable, cells: Sequence[pl.Expr], targets: Sequence[Target]
+    bands: FixedBands, table: ResolvedTable, cell_exprs: Sequence[pl.Expr], targets: Sequence[Target]
 ) -> dict[str, pl.Expr]:
     """Return where cells have few examples, which count alike, by the reason for doubt that this is.
 
@@ -60,25 +60,27 @@ def _doubt_choices(
     what is on its row; if few positives reach a precision, which may be luck; or if next to no alert of
     a budget is false, where Wilson's interval of fpr begins too high.
     """
-    tp, fp, fn, tn = cells
-    is_ratio = pick_by_target(
+    tp, fp, fn, tn = cell_exprs
+    is_ratio_target = pick_by_target(
         target.kind is not None
         and isinstance(target.kind.promise_test, RunTest)
         and not (target.takes_first or target.promise)
         for target in targets
     )
     condition_of_reason = {
-        "few positives": (tp + fn < _FEW) | (is_ratio & (tp < _FEW_HITS)),
+        "few positives": (tp + fn < _FEW) | (is_ratio_target & (tp < _FEW_HITS)),
         "few false positives": pick_by_target(target.rate is not None for target in targets)
         & (fp < _FEW_FALSE),
         "few negatives": fp + tn < _FEW,
     }
     # At the test set's prevalence metrics are shares of cells, which have to be full.
-    is_given = pl.col(TargetRow.N_RIGHT_BY_CHOICE) == 0
-    is_given = is_given | pl.col(EtaError.IS_OWN) if bands.counts_eta else is_given
+    is_given_threshold = pl.col(TargetRow.N_RIGHT_BY_CHOICE) == 0
+    is_given_threshold = (
+        is_given_threshold | pl.col(EtaError.IS_OWN) if bands.counts_eta else is_given_threshold
+    )
     return {
-        reason: pl.when(is_given).then(is_few).otherwise(condition_of_reason[reason])
-        for reason, is_few in _find_few(cells, table).items()
+        reason: pl.when(is_given_threshold).then(is_few).otherwise(condition_of_reason[reason])
+        for reason, is_few in _find_few(cell_exprs, table).items()
     }
 
 
@@ -91,23 +93,23 @@ def _doubt_strata(
     # their labels do not: intervals are those of rows without weights, and in doubt where these are.
     n_pos, n_neg = pl.col(StratumLabels.POS), pl.col(StratumLabels.NEG)
     n_above = pl.col(StratumLabels.N_ABOVE).fill_null(0)
-    doubts = {
+    condition_of_reason = {
         "few positives": n_pos < _FEW,
         "few negatives": n_neg < _FEW,
         "few labels": pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW,
     }
     # Whole numbers, where rows of a class weigh alike.
-    cells = [n_rows.round(6) for n_rows in _measure_cells((StratumLabels.POS, StratumLabels.NEG))]
-    plain_doubts = _find_few(cells, table)
+    cell_exprs = [n_rows.round(6) for n_rows in _measure_cells((StratumLabels.POS, StratumLabels.NEG))]
+    plain_condition_of_reason = _find_few(cell_exprs, table)
     if has_choices and isinstance(bands, ChosenBands):
-        plain_doubts = _doubt_choices(bands, table, cells, targets)
-    nowhere = pl.lit(False)
-    by_class = pl.col(StratumLabels.BY_CLASS)
+        plain_condition_of_reason = _doubt_choices(bands, table, cell_exprs, targets)
+    never = pl.lit(False)
+    is_by_class = pl.col(StratumLabels.BY_CLASS)
     return {
-        reason: pl.when(by_class)
-        .then(plain_doubts.get(reason, nowhere).fill_null(True))
-        .otherwise(doubts.get(reason, nowhere).fill_null(True))
-        for reason in {**doubts, **plain_doubts}
+        reason: pl.when(is_by_class)
+        .then(plain_condition_of_reason.get(reason, never).fill_null(True))
+        .otherwise(condition_of_reason.get(reason, never).fill_null(True))
+        for reason in {**condition_of_reason, **plain_condition_of_reason}
     } | {"stratum of one row": pl.col(StratumLabels.N_ALONE) > 0}
 
 
@@ -144,13 +146,13 @@ def add_doubts_of_points(
     return points.with_columns(eta_deviation.alias(EtaError.STANDARD_ERROR), doubt.alias(DOUBT))
 
 
-def _is_below_diagonal(cells: Sequence[pl.Expr]) -> pl.Expr:
+def _is_below_diagonal(cell_exprs: Sequence[pl.Expr]) -> pl.Expr:
     """Return whether recall is below fpr by more than two standard errors of two equal shares."""
-    tp, fp, fn, tn = cells
+    tp, fp, fn, tn = cell_exprs
     n_pos, n_neg = tp + fn, fp + tn
-    share = (tp + fp) / (n_pos + n_neg)
-    error = (share * (1 - share) * (1 / n_pos + 1 / n_neg)).sqrt()
-    return (fp / n_neg - tp / n_pos > 2 * error).fill_null(False)
+    flagged_share = (tp + fp) / (n_pos + n_neg)
+    error_of_gap = (flagged_share * (1 - flagged_share) * (1 / n_pos + 1 / n_neg)).sqrt()
+    return (fp / n_neg - tp / n_pos > 2 * error_of_gap).fill_null(False)
 
 
 def may_lack_weights(bands: FixedBands) -> bool:
@@ -164,11 +166,13 @@ def doubt_points_without_ends(
 ) -> pl.LazyFrame:
     """Let each row have a doubt in which an end of an interval is null; of a long table, pass none."""
     # An fpr that is unknown in every row is no doubt of the others.
-    names = [metric.name for metric in metrics if table.counts_negatives or metric.name != "fpr"]
-    ends = (
-        [f"{name}{end}" for name in names for end in ("_low", "_high")] if metrics else ["low", "high"]
+    metric_names = [metric.name for metric in metrics if table.counts_negatives or metric.name != "fpr"]
+    end_columns = (
+        [f"{name}{suffix}" for name in metric_names for suffix in ("_low", "_high")]
+        if metrics
+        else ["low", "high"]
     )
-    return points.with_columns(doubt_missing_ends(DOUBT, ends).alias(DOUBT))
+    return points.with_columns(doubt_missing_ends(DOUBT, end_columns).alias(DOUBT))
 
 
 def list_few_cells(
@@ -179,25 +183,27 @@ def list_few_cells(
     `targets` are those of metrics at targets, and none of other rows.
     """
     if not bands.sample.joins_rows:
-        cells = _list_cells(table, design)
-        few_of_reason = _find_few(cells, table, targets)
+        cell_exprs = _list_cells(table, design)
+        is_few_of_reason = _find_few(cell_exprs, table, targets)
         if not (bands.counts_eta and targets):
-            return few_of_reason
+            return is_few_of_reason
         # The count moves a target that reads it, too: 8 examples covered as little as 88% there.
-        is_moved = pl.col(EtaError.IS_OWN) & pick_by_target(target.depends_on_eta for target in targets)
+        moves_with_eta = pl.col(EtaError.IS_OWN) & pick_by_target(
+            target.depends_on_eta for target in targets
+        )
         return {
-            reason: pl.when(is_moved).then(is_few).otherwise(few_of_reason[reason])
-            for reason, is_few in _find_few(cells, table).items()
+            reason: pl.when(moves_with_eta).then(is_few).otherwise(is_few_of_reason[reason])
+            for reason, is_few in _find_few(cell_exprs, table).items()
         }
     n_units = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
-    few_by_sizes = _find_few(_measure_cells(), table)
-    has_few_units = pl.any_horizontal(n_units < _FEW_CLUSTERS, *few_by_sizes.values())
+    is_few_by_sizes = _find_few(_measure_cells(), table)
+    has_few_units = pl.any_horizontal(n_units < _FEW_CLUSTERS, *is_few_by_sizes.values())
     return _find_few(_count_cells(), table) | {"few clusters": has_few_units}
 
 
 def _list_cells(table: ResolvedTable, design: Design) -> list[pl.Expr]:
     """Return how many examples `tp, fp, fn, tn` hold, which count alike or by their weights."""
-    has_own_sizes = design.varies or of_table.is_field(table)
+    has_own_sizes = design.has_varying_sizes or of_table.is_field(table)
     return _measure_cells() if has_own_sizes else _count_cells()
 
 
@@ -212,18 +218,21 @@ def _measure_cells(size_columns: Iterable[str] = SIZE_COLUMNS.values()) -> list[
 
 
 def _find_few(
-    cells: Sequence[pl.Expr], table: ResolvedTable, targets: Sequence[Target] = ()
+    cell_exprs: Sequence[pl.Expr], table: ResolvedTable, targets: Sequence[Target] = ()
 ) -> dict[str, pl.Expr]:
     """Return which of `tp, fp, fn, tn` are few, maybe at some targets."""
-    tp, fp, fn, tn = cells
-    few_tp, few_fp, few_fn = (
+    tp, fp, fn, tn = cell_exprs
+    tp_limit, fp_limit, fn_limit = (
         pick_by_target(
             (_FEW_AT_TARGET.get(target.criterion, {}).get(cell) for target in targets), pl.lit(_FEW)
         )
         for cell in ("tp", "fp", "fn")
     )
-    few_of_reason = {"few positives": (tp < few_tp) | (fn < few_fn), "few false positives": fp < few_fp}
-    return few_of_reason | ({"few negatives": tn < _FEW} if table.counts_negatives else {})
+    is_few_of_reason = {
+        "few positives": (tp < tp_limit) | (fn < fn_limit),
+        "few false positives": fp < fp_limit,
+    }
+    return is_few_of_reason | ({"few negatives": tn < _FEW} if table.counts_negatives else {})
 
 
 def _list_no_points(table: ResolvedTable) -> dict[str, pl.Expr]:

@@ -32,37 +32,47 @@ def list_rises(score: pl.Expr, is_positive: pl.Expr, *, reads_fpr_before: bool) 
     )
     # A null stands before and after the positives. So slices have the score and the count that stand
     # before or after each one, which takes a tenth of the time of a shift.
-    classes = pl.concat_list(pl.lit(None), pos_scores.list.reverse(), pl.lit(None), neg_scores)
+    score_lists = pl.concat_list(pl.lit(None), pos_scores.list.reverse(), pl.lit(None), neg_scores)
     element, n_pos = pl.element(), pl.element().slice(1).is_null().arg_max()
     start_and_pos, next_pos = element.slice(0, n_pos + 1), element.slice(1, n_pos + 1)
-    neg = element.slice(n_pos + 2)
+    neg_elements = element.slice(n_pos + 2)
     # Negatives below a score, those at it, too, all negatives and all positives
-    digits = [neg.search_sorted(start_and_pos), pl.lit(0), element.len() - n_pos - 2, n_pos]
+    count_digits = [
+        neg_elements.search_sorted(start_and_pos),
+        pl.lit(0),
+        element.len() - n_pos - 2,
+        n_pos,
+    ]
     if reads_fpr_before:
-        digits[1] = neg.search_sorted(start_and_pos, side="right")
-    scored_pos = pl.struct(
-        counts=_pack(digits),
+        count_digits[1] = neg_elements.search_sorted(start_and_pos, side="right")
+    pos_struct = pl.struct(
+        counts=_pack(count_digits),
         tp=pl.int_range(0, n_pos + 1, dtype=pl.Int64),
         is_last=start_and_pos.ne_missing(next_pos),
     )
-    start_and_rises = classes.list.eval(scored_pos).list.filter(element.struct.field("is_last"))
-    rises = element.slice(1)
-    tn, tn_before, n_neg, n_pos = (_read_digit(rises.struct.field("counts"), n) for n in range(4))
-    tp, tp_before = rises.struct.field("tp"), element.struct.field("tp").slice(0, rises.len())
-    fields = {"tp": tp, "fp": n_neg - tn, "fn": n_pos - tp, "tn": tn, "tp_before": tp_before}
+    start_and_rises = score_lists.list.eval(pos_struct).list.filter(element.struct.field("is_last"))
+    rise_structs = element.slice(1)
+    tn, tn_before, n_neg, n_pos = (
+        _read_digit(rise_structs.struct.field("counts"), digit_number) for digit_number in range(4)
+    )
+    tp, tp_before = (
+        rise_structs.struct.field("tp"),
+        element.struct.field("tp").slice(0, rise_structs.len()),
+    )
+    field_exprs = {"tp": tp, "fp": n_neg - tn, "fn": n_pos - tp, "tn": tn, "tp_before": tp_before}
     if reads_fpr_before:
-        fields["fp_before"] = n_neg - tn_before
-    return start_and_rises.list.eval(pl.struct(value.alias(name) for name, value in fields.items()))
+        field_exprs["fp_before"] = n_neg - tn_before
+    return start_and_rises.list.eval(pl.struct(value.alias(name) for name, value in field_exprs.items()))
 
 
 def _pack(digits: list[pl.Expr]) -> pl.Expr:
     """Return an integer with these digits, the lowest first."""
-    low, mid, *high = (digit.cast(pl.UInt128) for digit in digits)
-    return low + mid * _DIGIT + (high[0] + high[1] * _DIGIT) * _DIGIT**2
+    low_digit, middle_digit, *high_digits = (digit.cast(pl.UInt128) for digit in digits)
+    return low_digit + middle_digit * _DIGIT + (high_digits[0] + high_digits[1] * _DIGIT) * _DIGIT**2
 
 
-def _read_digit(integer: pl.Expr, place: int) -> pl.Expr:
+def _read_digit(integer: pl.Expr, digit_number: int) -> pl.Expr:
     # Division of 64 bits is faster than that of 128.
-    half = integer if place < 2 else integer // _DIGIT**2
-    half = half.cast(pl.UInt64, wrap_numerical=True)
-    return (half // _DIGIT if place % 2 else half % _DIGIT).cast(pl.Int64)
+    integer_half = integer if digit_number < 2 else integer // _DIGIT**2
+    integer_half = integer_half.cast(pl.UInt64, wrap_numerical=True)
+    return (integer_half // _DIGIT if digit_number % 2 else integer_half % _DIGIT).cast(pl.Int64)

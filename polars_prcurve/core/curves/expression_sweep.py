@@ -65,9 +65,11 @@ class _CountReader:
     def __init__(self, eta: Prevalence, *, has_weights: bool) -> None:
         self.eta, self.has_weights, self.reads_metrics = eta, has_weights, False
 
-    def show(self, count: pl.Expr, exponent: str) -> pl.Expr:
+    def show(self, count: pl.Expr, exponent_field: str) -> pl.Expr:
         """Return a count as users see it: an integer, or a Float64 sum of weights."""
-        return exact_arithmetic.from_integer(count, pl.field(exponent)) if self.has_weights else count
+        return (
+            exact_arithmetic.from_integer(count, pl.field(exponent_field)) if self.has_weights else count
+        )
 
     def show_all(self) -> list[pl.Expr]:
         """Return tp, fp, fn and tn as users see them."""
@@ -117,13 +119,15 @@ class _CountReader:
         # Formulas read a count several times, and expressions share no common parts.
         count_exprs = zip(_COUNTS, map(self.scale_to_unit, self.show_all()), strict=True)
         total_exprs = zip(_TOTALS, self.class_totals(), strict=True)
-        steps = [{**dict(count_exprs), **dict(total_exprs), "recall": _RECALL, "fpr": _FPR}]
+        field_steps = [{**dict(count_exprs), **dict(total_exprs), "recall": _RECALL, "fpr": _FPR}]
         if self.eta is not None:
             eta, (n_pos, n_neg) = self._read_eta(), map(pl.field, _TOTALS)
             factor_exprs = class_factors(eta, eta.is_null(), n_pos, n_neg)
             filled_eta = self._fill_own(n_pos, n_neg)
-            steps.append({_FILLED_ETA: filled_eta, **dict(zip(_FACTORS, factor_exprs, strict=True))})
-        return steps
+            field_steps.append(
+                {_FILLED_ETA: filled_eta, **dict(zip(_FACTORS, factor_exprs, strict=True))}
+            )
+        return field_steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,19 +153,19 @@ class ScoredRows:
         """Return tp or fp: sums of a class at the row's own score and above; or fn or tn: below it."""
         is_positive = cell in ("tp", "fn")
         falling_amounts = (self.pos if is_positive else self.neg).sort_by(self.score, descending=True)
-        amount = self._gather_own_score(
+        cell_sum = self._gather_own_score(
             falling_amounts.cum_sum() if cell[1] == "p" else _sum_below(falling_amounts)
         )
         if self.exponents:
-            amount = exact_arithmetic.from_integer(amount, self.exponents[not is_positive])
-        return self.keep_name(amount)
+            cell_sum = exact_arithmetic.from_integer(cell_sum, self.exponents[not is_positive])
+        return self.keep_name(cell_sum)
 
-    def rate(self, positive: bool) -> pl.Expr:
+    def rate(self, of_positives: bool) -> pl.Expr:
         """Return recall or fpr at the row's own score."""
-        amount = pl.field("amount")
-        amount_structs = self._sort_structs((self.pos if positive else self.neg).alias("amount"))
+        amount_field = pl.field("amount")
+        amount_structs = self._sort_structs((self.pos if of_positives else self.neg).alias("amount"))
         sum_structs = amount_structs.struct.eval(
-            amount.cum_sum().alias("above"), _sum_below(amount).alias("below")
+            amount_field.cum_sum().alias("above"), _sum_below(amount_field).alias("below")
         )
         return self._evaluate(
             self._gather_own_score(sum_structs), _share(pl.field("above"), pl.field("below"))
@@ -177,22 +181,26 @@ class ScoredRows:
                 *_alias_all((_POS_EXPONENT, _NEG_EXPONENT), self.exponents)
             )
         count_reader = self._build_reader()
-        value = count_reader.read_metric(metric)
-        return self._evaluate(_add_fields(self._add_eta(cell_structs), count_reader.list_steps()), value)
+        metric_value = count_reader.read_metric(metric)
+        return self._evaluate(
+            _add_fields(self._add_eta(cell_structs), count_reader.list_steps()), metric_value
+        )
 
-    def _sort_structs(self, *fields: pl.Expr) -> pl.Expr:
+    def _sort_structs(self, *field_exprs: pl.Expr) -> pl.Expr:
         """Return structs of these fields, by falling score."""
-        return pl.struct(*fields).sort_by(self.score, descending=True)
+        return pl.struct(*field_exprs).sort_by(self.score, descending=True)
 
     def _gather_own_score(self, falling_values: pl.Expr) -> pl.Expr:
         """Return the value at the score of each row, in row order, from values by falling score."""
         # The rank "max" is the place of the last tied row, so that ties get the sum of all of them.
-        first_place = (1 - self.guard).cast(pl.UInt32)  # 1, which makes the guard part of the query
-        return falling_values.gather(self.score.rank("max", descending=True) - first_place)
+        first_rank = (1 - self.guard).cast(pl.UInt32)  # 1, which makes the guard part of the query
+        return falling_values.gather(self.score.rank("max", descending=True) - first_rank)
 
-    def _evaluate(self, structs: pl.Expr, value: pl.Expr) -> pl.Expr:
+    def _evaluate(self, structs: pl.Expr, value_expr: pl.Expr) -> pl.Expr:
         """Return the value of an expression over the fields of structs."""
-        return self.keep_name(structs.struct.with_fields(value.alias("value")).struct.field("value"))
+        return self.keep_name(
+            structs.struct.with_fields(value_expr.alias("value")).struct.field("value")
+        )
 
     # One struct per distinct score ------------------------------------------------------------
 
@@ -200,16 +208,18 @@ class ScoredRows:
         """Return structs of COUNT_COLUMNS, and of SQUARE_COLUMNS with weights, by falling score."""
         count_reader = _CountReader(None, has_weights=bool(self.exponents))
         field_names: tuple[str, ...] = COUNT_COLUMNS
-        exponent_names = _POS_EXPONENT, _NEG_EXPONENT
-        count_exprs = map(count_reader.show, map(_own_sum, ("tp", "fp")), exponent_names)
+        exponent_fields = _POS_EXPONENT, _NEG_EXPONENT
+        count_exprs = map(count_reader.show, map(_own_sum, ("tp", "fp")), exponent_fields)
         field_exprs = _alias_all(field_names, (pl.field("score"), *count_exprs))
         if self.exponents:
             field_names = (*field_names, *SQUARE_COLUMNS)
             field_exprs += [
-                exact_arithmetic.square_from_integer(_own_sum(name), pl.field(exponent)).alias(name)
-                for name, exponent in zip(SQUARE_COLUMNS, exponent_names, strict=True)
+                exact_arithmetic.square_from_integer(
+                    _own_sum(square_field), pl.field(exponent_field)
+                ).alias(square_field)
+                for square_field, exponent_field in zip(SQUARE_COLUMNS, exponent_fields, strict=True)
             ]
-        score_list = self._distinct_list(squares=bool(self.exponents))
+        score_list = self._distinct_list(with_squares=bool(self.exponents))
         score_structs = score_list.list.explode(empty_as_null=False)
         return self.keep_name(_build_structs(score_structs, field_exprs, field_names))
 
@@ -228,11 +238,13 @@ class ScoredRows:
             n_scores = pl.element().len()
             pair_number = pl.int_range(n_scores * len(self.etas))
             score_struct = pl.element().gather(pair_number % n_scores)
-            eta = pl.lit(pl.Series(self.etas, dtype=pl.Float64)).gather(pair_number // n_scores)
+            pair_eta = pl.lit(pl.Series(self.etas, dtype=pl.Float64)).gather(pair_number // n_scores)
             field_names = ["score", "tp", "fp", "fn", "tn"]
             field_names += [_POS_EXPONENT, _NEG_EXPONENT] if self.exponents else []
-            fields = (score_struct.struct.field(name) for name in field_names)
-            pair_list = point_structs.implode().list.eval(pl.struct(eta.alias("eta"), *fields))
+            score_fields = (score_struct.struct.field(field_name) for field_name in field_names)
+            pair_list = point_structs.implode().list.eval(
+                pl.struct(pair_eta.alias("eta"), *score_fields)
+            )
             repeated_structs = pair_list.list.explode(empty_as_null=False)
             # The prevalence of the rows stands where its value belongs.
             rising_eta = count_reader.fill_eta().alias("rising")
@@ -260,22 +272,22 @@ class ScoredRows:
         count_reader = self._build_reader()
         column_names: set[str] = set()
 
-        def read(name: str) -> pl.Expr:
-            column_names.add(name)
-            return pl.field(name)
+        def read(column_name: str) -> pl.Expr:
+            column_names.add(column_name)
+            return pl.field(column_name)
 
-        rows = SegmentValues(read, pl.field("at"), count_reader.read_metric)
-        steps = [step(rows) for step in metric.recipe.all_steps()]
-        term = metric.prepare_term(rows)
+        row_values = SegmentValues(read, pl.field("at"), count_reader.read_metric)
+        metric_steps = [step(row_values) for step in metric.recipe.all_steps()]
+        term = metric.prepare_term(row_values)
         reads_fpr_before = not column_names.isdisjoint((Segment.FPR_BEFORE, Segment.RUN))
         point_list = self._list_segment_ends(metric, reads_fpr_before=reads_fpr_before)
         segment_steps = _list_segment_steps(
-            metric, rows, count_reader, reads_fpr_before=reads_fpr_before
+            metric, row_values, count_reader, reads_fpr_before=reads_fpr_before
         )
-        fpr_of_rise = pl.when(rows.recall > rows.recall_before).then(rows.fpr)
+        fpr_of_rise = pl.when(row_values.recall > row_values.recall_before).then(row_values.fpr)
         last_step = {"term": term, "rises": fpr_of_rise}
         point_list = _add_steps(
-            point_list, [*segment_steps, *count_reader.list_steps(), *steps, last_step]
+            point_list, [*segment_steps, *count_reader.list_steps(), *metric_steps, last_step]
         )
         read_element = pl.element().struct.field
         # Without positives recall never rises, so the list may be empty; its first struct is then null.
@@ -287,16 +299,16 @@ class ScoredRows:
             read_element("rises").min(),
         )
         n_pos, n_neg = pl.field("n_pos"), pl.field("n_neg")
-        sizes = (None if self.exponents else size.cast(pl.Float64) for size in (n_pos, n_neg))
-        facts = CurveFacts(pl.field("at"), n_pos > 0, n_neg > 0, pl.field("rises"), *sizes)
-        value = null_if_nan(metric.recipe.finish(pl.field("total"), facts))
-        return self._evaluate(point_list.list.eval(total_struct).list.first(), value)
+        size_exprs = (None if self.exponents else n.cast(pl.Float64) for n in (n_pos, n_neg))
+        curve_facts = CurveFacts(pl.field("at"), n_pos > 0, n_neg > 0, pl.field("rises"), *size_exprs)
+        metric_value = null_if_nan(metric.recipe.finish(pl.field("total"), curve_facts))
+        return self._evaluate(point_list.list.eval(total_struct).list.first(), metric_value)
 
     def find_threshold(self, target: Target) -> pl.Expr:
         """Return the score of the operating point that meets the target, or null."""
         point_list, count_reader = self._bind_eta(self._distinct_list()), self._build_reader()
         read_element = pl.element().struct.field
-        rows = SegmentValues(pl.field, pl.field("at"), count_reader.read_metric)
+        row_values = SegmentValues(pl.field, pl.field("at"), count_reader.read_metric)
         row_numbers = pl.int_range(pl.field("tp").len(), dtype=pl.Int64)
         rate_exprs = {ROW_NUMBER: row_numbers, "recall": _RECALL, "fpr": _FPR}
         if target.promise is not None:
@@ -305,14 +317,16 @@ class ScoredRows:
                 eta.is_null() if isinstance(eta, pl.Expr) else pl.lit(eta is None)
             )
             rate_exprs[Row.SCORE] = pl.field("score").cast(pl.Float64)
-        extreme_of_name = target.search.find_extremes(rows)
-        extreme_exprs = {name: extreme.value for name, extreme in extreme_of_name.items()}
-        steps = [step(rows) for step in target.search.steps]
+        extreme_of_name = target.search.find_extremes(row_values)
+        extreme_exprs = {
+            extreme_name: extreme.value for extreme_name, extreme in extreme_of_name.items()
+        }
+        search_steps = [step(row_values) for step in target.search.steps]
         point_list = _add_steps(
-            point_list, [rate_exprs, *count_reader.list_steps(), *steps, extreme_exprs]
+            point_list, [rate_exprs, *count_reader.list_steps(), *search_steps, extreme_exprs]
         )
         row_number = target.search.read_row(
-            lambda name: extreme_of_name[name].reduce(read_element(name))
+            lambda extreme_name: extreme_of_name[extreme_name].reduce(read_element(extreme_name))
         )
         return self.keep_name(
             point_list.list.eval(read_element("score").gather(row_number)).list.first()
@@ -337,25 +351,25 @@ class ScoredRows:
         if not isinstance(eta, pl.Expr):
             return point_structs
         # It is added to a column, because a lone scalar has no dtype in `agg` of an empty frame.
-        eta_field = pl.field("tp").cast(pl.Float64) * 0.0 + eta
-        return point_structs.struct.with_fields(eta_field.alias("eta"))
+        eta_expr = pl.field("tp").cast(pl.Float64) * 0.0 + eta
+        return point_structs.struct.with_fields(eta_expr.alias("eta"))
 
     def _list_segment_ends(self, metric: CurveMetric, *, reads_fpr_before: bool) -> pl.Expr:
         """Return a list of the rows that the metric needs, with cells and counts of the row before."""
         if can_list_rises(metric.recipe, has_weights=bool(self.exponents)):
-            rises = list_rises(self.score, self.is_positive, reads_fpr_before=reads_fpr_before)
-            return self._bind_eta(pl.when(self.guard == 0).then(rises))
-        counts_before = {
+            rise_list = list_rises(self.score, self.is_positive, reads_fpr_before=reads_fpr_before)
+            return self._bind_eta(pl.when(self.guard == 0).then(rise_list))
+        count_before_exprs = {
             "tp_before": _TP.shift(1).fill_null(0),
             "fp_before": _FP.shift(1).fill_null(0),
         }
-        point_list = _add_steps(self._bind_eta(self._distinct_list()), [counts_before])
+        point_list = _add_steps(self._bind_eta(self._distinct_list()), [count_before_exprs])
         if metric.recipe.needs != "rises":
             return point_list
         read_element = pl.element().struct.field
         return point_list.list.filter(read_element("tp") > read_element("tp_before"))
 
-    def _distinct_list(self, *, squares: bool = False) -> pl.Expr:
+    def _distinct_list(self, *, with_squares: bool = False) -> pl.Expr:
         """Return a list of structs of score, cells (sums of squares, exponents), by falling score."""
         score, pos = pl.field("score"), pl.field("pos")
         field_exprs = [self.score.alias("score"), self.pos.alias("pos")]
@@ -378,7 +392,7 @@ class ScoredRows:
         running_structs = pl.element().struct.eval(
             score.alias("score"),
             *_cumulative_counts(pos, neg),
-            *(_alias_all(SQUARE_COLUMNS, square_sum_exprs) if squares else []),
+            *(_alias_all(SQUARE_COLUMNS, square_sum_exprs) if with_squares else []),
             score.ne_missing(score.shift(-1)).alias("last"),
             *(map(_name_field, (_POS_EXPONENT, _NEG_EXPONENT)) if self.exponents else []),
         )
@@ -387,7 +401,7 @@ class ScoredRows:
 
 
 def _list_segment_steps(
-    metric: CurveMetric, rows: SegmentValues, count_reader: _CountReader, *, reads_fpr_before: bool
+    metric: CurveMetric, row_values: SegmentValues, count_reader: _CountReader, *, reads_fpr_before: bool
 ) -> list[dict[str, pl.Expr]]:
     """Return the fields of segments that formulas read, in steps, from cells and counts before."""
     rate_exprs = {
@@ -398,19 +412,19 @@ def _list_segment_steps(
         Segment.FPR_OR_ZERO: _FPR.fill_null(0.0),
     }
     extent_exprs = {
-        Segment.RISE: rows.recall - rows.recall_before,
-        Segment.FPR_RECALL_RATIO: rows.fpr / rows.recall,
-        Segment.ODDS: odds_against(rows.eta),
+        Segment.RISE: row_values.recall - row_values.recall_before,
+        Segment.FPR_RECALL_RATIO: row_values.fpr / row_values.recall,
+        Segment.ODDS: odds_against(row_values.eta),
     }
     if reads_fpr_before:
         rate_exprs[Segment.FPR_BEFORE] = (pl.field("fp_before") / (_FP + _TN)).fill_nan(0.0)
-        extent_exprs[Segment.RUN] = rows.fpr - rows.fpr_before
-    steps = [rate_exprs, extent_exprs]
+        extent_exprs[Segment.RUN] = row_values.fpr - row_values.fpr_before
+    segment_steps = [rate_exprs, extent_exprs]
     if metric.recipe.reads_envelope:
         # The least fpr / recall at this row or a later one, which is the best precision there.
-        ratio: pl.Expr = rows.ratio.fill_nan(None).fill_null(float("inf"))
-        steps.append({Segment.ENVELOPE: ratio.cum_min(reverse=True)})
-    return steps
+        ratio: pl.Expr = row_values.ratio.fill_nan(None).fill_null(float("inf"))
+        segment_steps.append({Segment.ENVELOPE: ratio.cum_min(reverse=True)})
+    return segment_steps
 
 
 def _add_steps(point_list: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
@@ -421,14 +435,21 @@ def _add_steps(point_list: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> p
 def _add_fields(structs: pl.Expr, steps: Iterable[Mapping[str, pl.Expr]]) -> pl.Expr:
     """Add fields to structs, step by step: a step reads the fields of steps before it."""
     for step in steps:
-        structs = structs.struct.with_fields(*(value.alias(name) for name, value in step.items()))
+        structs = structs.struct.with_fields(
+            *(value_expr.alias(field_name) for field_name, value_expr in step.items())
+        )
     return structs
 
 
-def _cumulative_counts(pos: pl.Expr, neg: pl.Expr) -> list[pl.Expr]:
+def _cumulative_counts(pos_amount: pl.Expr, neg_amount: pl.Expr) -> list[pl.Expr]:
     """Return tp, fp, fn and tn of rows by falling score."""
     # Sums from below need no total; a total would have to be spread over the rows.
-    sum_exprs = (pos.cum_sum(), neg.cum_sum(), _sum_below(pos), _sum_below(neg))
+    sum_exprs = (
+        pos_amount.cum_sum(),
+        neg_amount.cum_sum(),
+        _sum_below(pos_amount),
+        _sum_below(neg_amount),
+    )
     return _alias_all(CELLS, sum_exprs)
 
 
@@ -454,11 +475,11 @@ def read_scored_rows(
     """Read score, label, prevalence and weight in any context, with a guard that checks their values."""
     etas = _read_prevalences(eta, takes_several=takes_several)
     score, labels = read_expression(".prc", score), read_expression("label=", label)
-    tallies: list[pl.Expr] = []  # fields of one struct, so that each is computed once
+    tally_exprs: list[pl.Expr] = []  # fields of one struct, so that each is computed once
 
     def count(test: pl.Expr) -> pl.Expr:
-        tally_name = f"count_{len(tallies)}"
-        tallies.append(test.sum().cast(pl.Int64).alias(tally_name))
+        tally_name = f"count_{len(tally_exprs)}"
+        tally_exprs.append(test.sum().cast(pl.Int64).alias(tally_name))
         return pl.field(tally_name)
 
     score_text = describe_expression("score", score)
@@ -476,28 +497,28 @@ def read_scored_rows(
     else:
         is_positive = equals_label(labels, pos_label)
         checks += value_checks.pos_label_checks(count, label_text, is_positive, pos_label)
-    pos, neg = is_positive.cast(pl.Int64), (~is_positive).cast(pl.Int64)
+    pos_amount, neg_amount = is_positive.cast(pl.Int64), (~is_positive).cast(pl.Int64)
     weights: pl.Expr | None = None
     exponents: tuple[pl.Expr, ...] = ()
     if weight is not None:
         weights = read_expression("weight=", weight)
-        description = describe_expression("weight", weights)
-        weights = value_checks.AMOUNT_DTYPES.restrict(description, weights).cast(pl.Float64)
-        checks += value_checks.missing_checks(count, description, weights, refuses_nan=True)
-        checks += value_checks.weight_checks(count, description, weights)
-        amount_exprs = weights * pos, weights * neg
+        weight_text = describe_expression("weight", weights)
+        weights = value_checks.AMOUNT_DTYPES.restrict(weight_text, weights).cast(pl.Float64)
+        checks += value_checks.missing_checks(count, weight_text, weights, refuses_nan=True)
+        checks += value_checks.weight_checks(count, weight_text, weights)
+        amount_exprs = weights * pos_amount, weights * neg_amount
         exponents = tuple(exact_arithmetic.weight_exponent(amount.max()) for amount in amount_exprs)
-        pos, neg = map(exact_arithmetic.to_integer, amount_exprs, exponents)
+        pos_amount, neg_amount = map(exact_arithmetic.to_integer, amount_exprs, exponents)
     if isinstance(etas[0], pl.Expr):
         checks += value_checks.eta_checks(count, "eta=", etas[0])
-    guard_expr = _build_guard(tallies, checks)
-    return ScoredRows(score, is_positive, pos, neg, weights, exponents, guard_expr, etas)
+    guard_expr = _build_guard(tally_exprs, checks)
+    return ScoredRows(score, is_positive, pos_amount, neg_amount, weights, exponents, guard_expr, etas)
 
 
-def _build_guard(tallies: list[pl.Expr], checks: list[Check]) -> pl.Expr:
+def _build_guard(tally_exprs: list[pl.Expr], checks: list[Check]) -> pl.Expr:
     """Return a number that is 0 while the checks of tallies hold; otherwise it stops the query."""
     is_broken = pl.any_horizontal(check.is_broken for check in checks)
-    tally_structs = pl.struct(*tallies).struct.with_fields(is_broken.alias("is_broken"))
+    tally_structs = pl.struct(*tally_exprs).struct.with_fields(is_broken.alias("is_broken"))
     # A list of one struct, or of none: sentences are written of the groups of which a check is broken.
     broken_list = pl.concat_list(tally_structs).list.filter(pl.element().struct.field("is_broken"))
     guard_struct = pl.element().struct.with_fields(guard(checks).alias("guard"))
@@ -508,8 +529,8 @@ def _to_numbers(raw_labels: pl.Expr, labels: pl.Expr) -> pl.Expr:
     """Return labels, whose dtype is checked first, as Float64."""
     # Polars casts a Boolean to a float ten times as slowly as to an integer.
     is_boolean = pl.dtype_of(raw_labels).matches(selectors.boolean())
-    others = pl.when(~is_boolean).then(labels).cast(pl.Float64, strict=False)
-    return pl.when(is_boolean).then(labels.cast(pl.Int8, strict=False)).otherwise(others)
+    cast_labels = pl.when(~is_boolean).then(labels).cast(pl.Float64, strict=False)
+    return pl.when(is_boolean).then(labels.cast(pl.Int8, strict=False)).otherwise(cast_labels)
 
 
 def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:

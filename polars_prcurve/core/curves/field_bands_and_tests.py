@@ -82,7 +82,7 @@ def add_field_bands(
     )
     columns_of_rate = {rate: (column, _SIZES[rate]) for rate, column in _RATES.items()}
     part_rows = point_intervals.add_rate_limits(add_part_rates(part_rows), columns_of_rate, bands, table)
-    sum_exprs = _measure_spread()
+    sum_exprs = _list_spread_exprs()
     if table.parts.uncertain_eta:
         part_rows = add_moved_etas(part_rows)
         term_exprs = {end: (pl.col(Part.SHARE) * pl.col(end)).fill_null(0.0) for end in EtaError.LIMITS}
@@ -112,24 +112,24 @@ def _add_eta_squares(
 ) -> pl.LazyFrame:
     """Add the squares of how far the prevalence of a part moves the metric, down and up."""
     # Values are columns before they are scaled: an expression that is used twice is computed twice.
-    arguments_of_value = {point_intervals.ESTIMATE: ("recall", "fpr", "eta")}
-    arguments_of_value |= {
+    columns_of_value = {point_intervals.ESTIMATE: ("recall", "fpr", "eta")}
+    columns_of_value |= {
         f"{RESERVED}scaled_at_eta_{end_number}": RATES_AT_ETAS[end_number] for end_number in (0, 1)
     }
-    values_of_metric = {
-        name: point_intervals.evaluate_metric(metric, *columns)
-        for name, columns in arguments_of_value.items()
+    value_exprs = {
+        name: point_intervals.evaluate_metric(metric, *argument_columns)
+        for name, argument_columns in columns_of_value.items()
     }
     scale_value = partial(point_intervals.to_unbounded, bounds=point_intervals.scale_bounds(metric))
-    scaled_value_exprs = {name: scale_value(pl.col(name)) for name in values_of_metric}
-    part_rows = part_rows.with_columns(**values_of_metric).with_columns(**scaled_value_exprs)
-    estimate, *end_value_exprs = map(pl.col, values_of_metric)
+    scaled_value_exprs = {name: scale_value(pl.col(name)) for name in value_exprs}
+    part_rows = part_rows.with_columns(**value_exprs).with_columns(**scaled_value_exprs)
+    estimate, *end_value_exprs = map(pl.col, value_exprs)
     distance_exprs = point_intervals.measure_distances(estimate, end_value_exprs)
     distance_of_column = zip(square_columns, distance_exprs, strict=True)
     return part_rows.with_columns(**{name: distance * distance for name, distance in distance_of_column})
 
 
-def _measure_spread() -> list[pl.Expr]:
+def _list_spread_exprs() -> list[pl.Expr]:
     """Return the variance of both rates of a field, also if all parts had them, and FARTHEST."""
     part_share, part_eta = pl.col(Part.SHARE), pl.col(Part.ETA)
     field_eta = repeat_in_rows(pl.col("eta"), part_share)
@@ -138,15 +138,17 @@ def _measure_spread() -> list[pl.Expr]:
         "fpr": part_share * (1 - part_eta) / (1 - field_eta),
     }
     spread_exprs = []
-    for rate, weight in weight_of_rate.items():
-        part_rate, size = pl.col(_RATES[rate]), pl.col(_SIZES[rate])
-        low_column, high_column = LIMIT_COLUMNS[rate]
+    for rate_column, weight in weight_of_rate.items():
+        part_rate, part_size = pl.col(_RATES[rate_column]), pl.col(_SIZES[rate_column])
+        low_column, high_column = LIMIT_COLUMNS[rate_column]
         # A part without examples of a class has no weight in its rate.
-        even_variance = pl.when(size > 0).then((weight * weight / size).fill_nan(0.0)).otherwise(0.0)
-        variance = (even_variance * part_rate * (1 - part_rate)).fill_null(0.0)
+        even_variance = (
+            pl.when(part_size > 0).then((weight * weight / part_size).fill_nan(0.0)).otherwise(0.0)
+        )
+        part_variance = (even_variance * part_rate * (1 - part_rate)).fill_null(0.0)
         spread_exprs += [
-            add_squares(variance).alias(_SPREAD + rate),
-            add_squares(even_variance).alias(_EVEN_SPREAD + rate),
+            add_squares(part_variance).alias(_SPREAD + rate_column),
+            add_squares(even_variance).alias(_EVEN_SPREAD + rate_column),
             (weight * (part_rate - pl.col(low_column))).max().alias(_FARTHEST + low_column),
             (weight * (pl.col(high_column) - part_rate)).max().alias(_FARTHEST + high_column),
         ]
@@ -156,11 +158,13 @@ def _measure_spread() -> list[pl.Expr]:
 def _add_sizes_of_field(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add the number of examples that each class counts as."""
     size_exprs = {}
-    for rate, size_column in point_intervals.SIZE_COLUMNS.items():
-        rate_value, even_variance = pl.col(rate), pl.col(_EVEN_SPREAD + rate)
-        variance_of_one = rate_value * (1 - rate_value)
+    for rate_column, size_column in point_intervals.SIZE_COLUMNS.items():
+        rate, even_variance = pl.col(rate_column), pl.col(_EVEN_SPREAD + rate_column)
+        variance_of_one = rate * (1 - rate)
         # The variance of a rate r is r (1 - r) / m for m examples; no more than if all parts had it.
-        variance_ratio = pl.max_horizontal(pl.col(_SPREAD + rate) / variance_of_one, even_variance)
+        variance_ratio = pl.max_horizontal(
+            pl.col(_SPREAD + rate_column) / variance_of_one, even_variance
+        )
         one_over_size = pl.when(variance_of_one > 0).then(variance_ratio).otherwise(even_variance)
         size_exprs[size_column] = 1 / one_over_size
     return points.with_columns(**size_exprs)
@@ -170,17 +174,15 @@ def _add_rate_limits_of_field(
     points: pl.LazyFrame, bands: FixedBands, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add LIMIT_COLUMNS of the field, whose classes have their sizes."""
-    columns_of_rate = {
-        rate: (rate, size_column) for rate, size_column in point_intervals.SIZE_COLUMNS.items()
-    }
+    columns_of_rate = {rate: (rate, size) for rate, size in point_intervals.SIZE_COLUMNS.items()}
     points = point_intervals.add_rate_limits(points, columns_of_rate, bands, table)
-    end_exprs = {}
-    for rate, (low_column, high_column) in LIMIT_COLUMNS.items():
-        part_low = pl.col(rate) - pl.col(_FARTHEST + low_column)
-        part_high = pl.col(rate) + pl.col(_FARTHEST + high_column)
-        end_exprs[low_column] = pl.min_horizontal(low_column, part_low).clip(lower_bound=0.0)
-        end_exprs[high_column] = pl.max_horizontal(high_column, part_high).clip(upper_bound=1.0)
-    return points.with_columns(**end_exprs)
+    limit_exprs = {}
+    for rate_column, (low_column, high_column) in LIMIT_COLUMNS.items():
+        part_low = pl.col(rate_column) - pl.col(_FARTHEST + low_column)
+        part_high = pl.col(rate_column) + pl.col(_FARTHEST + high_column)
+        limit_exprs[low_column] = pl.min_horizontal(low_column, part_low).clip(lower_bound=0.0)
+        limit_exprs[high_column] = pl.max_horizontal(high_column, part_high).clip(upper_bound=1.0)
+    return points.with_columns(**limit_exprs)
 
 
 def add_part_rates(part_rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -193,34 +195,36 @@ def add_part_rates(part_rows: pl.LazyFrame) -> pl.LazyFrame:
 def add_moved_etas(part_rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add RATES_AT_ETAS to rows of fields and parts: with one eta at an end of its interval."""
     column_exprs = []
-    for eta_end, (recall_column, fpr_column, eta_column) in zip(
+    for eta_end_column, (recall_column, fpr_column, eta_column) in zip(
         EtaError.LIMITS, RATES_AT_ETAS, strict=True
     ):
-        eta_step = pl.col(Part.SHARE) * (pl.col(eta_end) - pl.col(Part.ETA))
+        eta_step = pl.col(Part.SHARE) * (pl.col(eta_end_column) - pl.col(Part.ETA))
         # With s more positives, all in part i: eta' = eta + s, eta' recall' = eta recall + s recall_i.
         moved_eta = pl.col("eta") + eta_step
-        flagged_pos = pl.col("eta") * pl.col("recall") + eta_step * pl.col(_RATES["recall"])
-        flagged_neg = (1 - pl.col("eta")) * pl.col("fpr") - eta_step * pl.col(_RATES["fpr"])
+        flagged_pos_share = pl.col("eta") * pl.col("recall") + eta_step * pl.col(_RATES["recall"])
+        flagged_neg_share = (1 - pl.col("eta")) * pl.col("fpr") - eta_step * pl.col(_RATES["fpr"])
         moved_value_exprs = {
-            recall_column: flagged_pos / moved_eta,
-            fpr_column: flagged_neg / (1 - moved_eta),
+            recall_column: flagged_pos_share / moved_eta,
+            fpr_column: flagged_neg_share / (1 - moved_eta),
             eta_column: moved_eta,
         }
         unmoved_columns = {recall_column: "recall", fpr_column: "fpr", eta_column: "eta"}
         column_exprs += [
             pl.when(eta_step == 0)
             .then(unmoved_columns[name])
-            .otherwise(value.clip(0.0, 1.0))
+            .otherwise(moved_value.clip(0.0, 1.0))
             .alias(name)
-            for name, value in moved_value_exprs.items()
+            for name, moved_value in moved_value_exprs.items()
         ]
     return part_rows.with_columns(column_exprs)
 
 
-def add_squares(square: pl.Expr) -> pl.Expr:
+def add_squares(squared_distance: pl.Expr) -> pl.Expr:
     """Return the sum of squared distances, in which an infinite one is far beyond any other."""
     # Integers are added, so that the order of the parts changes no bit (see `exact_arithmetic`).
-    finite_square = pl.when(square.is_finite()).then(square.clip(upper_bound=_MOST_SQUARE))
+    finite_square = pl.when(squared_distance.is_finite()).then(
+        squared_distance.clip(upper_bound=_MOST_SQUARE)
+    )
     whole_square = to_whole(finite_square.otherwise(_INFINITE_SQUARE) * _SQUARE_SCALE)
     return whole_square.sum().cast(pl.Float64) * (1 / _SQUARE_SCALE)
 
@@ -284,17 +288,28 @@ def add_field_tests(
     tp, n_pos, fp, n_neg = map(pl.col, PART_COUNTS)
     n_alerts, n_silent = tp + fp, n_pos + n_neg - tp - fp
     best_tp, best_tn = pl.min_horizontal(n_alerts, n_pos), pl.min_horizontal(n_silent, n_neg)
-    best_counts = (best_tp, n_alerts - best_tp), (n_pos - (n_silent - best_tn), n_neg - best_tn)
-    best_labels = (dict(zip(PART_COUNTS[::2], count_pair, strict=True)) for count_pair in best_counts)
-    labellings = [part_counts, *(part_counts.with_columns(**count_exprs) for count_exprs in best_labels)]
-    limits = _compute_limits(pl.concat(labellings), alpha)
-    n_points = limits.height // 3
-    limits_of_run = {PRECISION_RUN: limits[n_points : 2 * n_points], NPV_RUN: limits[2 * n_points :]}
-    test_frame = limits[:n_points].with_columns(
-        best_limits[run.limit].alias(run.best) for run, best_limits in limits_of_run.items()
+    best_count_pairs = (best_tp, n_alerts - best_tp), (n_pos - (n_silent - best_tn), n_neg - best_tn)
+    best_count_exprs = (
+        dict(zip(PART_COUNTS[::2], count_pair, strict=True)) for count_pair in best_count_pairs
+    )
+    count_frames = [
+        part_counts,
+        *(part_counts.with_columns(**count_exprs) for count_exprs in best_count_exprs),
+    ]
+    limit_frame = _compute_limits(pl.concat(count_frames), alpha)
+    n_points = limit_frame.height // 3
+    limit_frame_of_run = {
+        PRECISION_RUN: limit_frame[n_points : 2 * n_points],
+        NPV_RUN: limit_frame[2 * n_points :],
+    }
+    test_frame = limit_frame[:n_points].with_columns(
+        limits[run.limit].alias(run.best) for run, limits in limit_frame_of_run.items()
     )
     test_frame = test_frame.with_columns(
-        *(pl.col(run.best).min().over(Group.NUMBER).alias(run.best_of_all) for run in limits_of_run),
+        *(
+            pl.col(run.best).min().over(Group.NUMBER).alias(run.best_of_all)
+            for run in limit_frame_of_run
+        ),
         pl.col(PRECISION_RUN.best).cum_min().over(Group.NUMBER),
         pl.col(NPV_RUN.best).cum_min(reverse=True).over(Group.NUMBER),  # its run goes from low scores up
     )
@@ -314,21 +329,21 @@ _SHARES = pl.col(Part.SHARE) * pl.col(Part.ETA), pl.col(Part.SHARE) * (1 - pl.co
 def _compute_limits(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     """Return a row per group and score: the limits of both runs, whether they are long, and of rates."""
     part_counts = _add_limit_squares(part_counts, alpha)
-    term_of_name = _build_limit_terms()
+    term_exprs = _build_limit_terms()
     # Parts of a row rise. One that does not is of the next row, also at the seam of two tables, where
     # Group.NUMBER and Row.SCORE may be equal.
-    is_first = (pl.col(PART) <= pl.col(PART).shift(1)).fill_null(False)
-    for name in (Group.NUMBER, Row.SCORE):
-        is_first |= pl.col(name).ne_missing(pl.col(name).shift(1))
-    first_places = np.flatnonzero(part_counts.select(is_first).to_series().to_numpy())
-    term_rows = part_counts.select(term.alias(name) for name, term in term_of_name.items())
+    is_first_part = (pl.col(PART) <= pl.col(PART).shift(1)).fill_null(False)
+    for column in (Group.NUMBER, Row.SCORE):
+        is_first_part |= pl.col(column).ne_missing(pl.col(column).shift(1))
+    first_row_numbers = np.flatnonzero(part_counts.select(is_first_part).to_series().to_numpy())
+    term_rows = part_counts.select(term.alias(column) for column, term in term_exprs.items())
     term_sums = [
-        pl.Series(terms.name, np.add.reduceat(terms.to_numpy(), first_places))
-        for terms in term_rows
-        if len(first_places)
+        pl.Series(term_series.name, np.add.reduceat(term_series.to_numpy(), first_row_numbers))
+        for term_series in term_rows
+        if len(first_row_numbers)
     ]
-    points = part_counts.select(Group.NUMBER, Row.SCORE)[first_places]
-    points = points.with_columns(term_sums or [pl.lit(0.0).alias(name) for name in term_of_name])
+    points = part_counts.select(Group.NUMBER, Row.SCORE)[first_row_numbers]
+    points = points.with_columns(term_sums or [pl.lit(0.0).alias(column) for column in term_exprs])
     tp, fn, fp, tn, pos_share, neg_share = map(pl.col, ("tp", "fn", "fp", "tn", "pos", "neg"))
     # The limit of a sum is as far from it as those of its parts are, in quadrature.
     tp_distance, fp_distance = pl.col("tp_below").sqrt(), pl.col("fp_above").sqrt()
@@ -377,7 +392,7 @@ def _add_limit_squares(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
     for hits_column, size_column, rate_column, square_columns, class_share in columns_of_classes:
         # A limit is the same wherever a part has the same count.
         distinct_counts = part_counts.select(hits_column, size_column).unique()
-        limits = compute_beta_limits(
+        limit_arrays = compute_beta_limits(
             distinct_counts[hits_column].to_numpy(),
             distinct_counts[size_column].to_numpy(),
             tail_probability=alpha,
@@ -385,25 +400,27 @@ def _add_limit_squares(part_counts: pl.DataFrame, alpha: float) -> pl.DataFrame:
         )
         class_rate = (pl.col(hits_column) / pl.col(size_column)).fill_nan(0.0).alias(rate_column)
         distinct_counts = distinct_counts.with_columns(
-            class_rate, **dict(zip(square_columns, map(pl.Series, limits), strict=True))
+            class_rate, **dict(zip(square_columns, map(pl.Series, limit_arrays), strict=True))
         )
         part_counts = part_counts.join(
             distinct_counts, on=[hits_column, size_column], how="left", maintain_order="left"
         )
         # A part without examples of a class has no share of it.
-        distance_of_column = {
+        distance_exprs = {
             name: (pl.col(name) - pl.col(rate_column)).fill_nan(0.0) * class_share
             for name in square_columns
         }
         part_counts = part_counts.with_columns(
-            (distance * distance).alias(name) for name, distance in distance_of_column.items()
+            (distance * distance).alias(name) for name, distance in distance_exprs.items()
         )
     return part_counts
 
 
-def _limit_log_ratio(top: tuple[pl.Expr, pl.Expr], bottom: tuple[pl.Expr, pl.Expr]) -> pl.Expr:
+def _limit_log_ratio(
+    top_rate_and_high: tuple[pl.Expr, pl.Expr], bottom_rate_and_low: tuple[pl.Expr, pl.Expr]
+) -> pl.Expr:
     """Return the upper limit of ln(top / bottom), each a rate, and its high or its low limit."""
-    (top_rate, top_high), (bottom_rate, bottom_low) = top, bottom
+    (top_rate, top_high), (bottom_rate, bottom_low) = top_rate_and_high, bottom_rate_and_low
     distance = ((top_high / top_rate).log() ** 2 + (bottom_rate / bottom_low).log() ** 2).sqrt()
     # The logarithm of 0 is infinitely far: then both rates are at their limits.
     limit_at_ends = (top_high / bottom_low).log()

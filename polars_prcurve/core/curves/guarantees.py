@@ -128,22 +128,24 @@ class Guarantee(NamedTuple):
         """Return the targets with a search for thresholds whose true value meets them."""
         promised_targets = []
         for target_number, target in enumerate(targets):
-            is_run, goes_up = isinstance(_read_test(target), RunTest), target.takes_first
+            is_run, takes_first = isinstance(_read_test(target), RunTest), target.takes_first
             promise_target = _promise_run if is_run else _promise_rate
-            search, find_end, count_others, count_sought = promise_target(target, self, target_number)
+            search, find_end, count_others_needed, count_sought_needed = promise_target(
+                target, self, target_number
+            )
             # The examples that prove it are positives for recall and npv, and negatives for all other
             # targets; at the test set's prevalence it is the other way round.
             promise = Promise(
                 level=self.level,
                 alpha=self.alpha,
                 find_end=find_end,
-                holds_above=not goes_up,
+                holds_above=not takes_first,
                 starts=self.starts,
                 has_sizes=self.has_sizes,
                 run_start="start" if is_run else None,
                 changes_once_in_block=not (self.in_field or self.has_sizes),
-                count_pos_needed=count_others if goes_up else count_sought,
-                count_neg_needed=count_sought if goes_up else count_others,
+                count_pos_needed=count_others_needed if takes_first else count_sought_needed,
+                count_neg_needed=count_sought_needed if takes_first else count_others_needed,
             )
             promised_targets.append(replace(target, search_without_limit=search, promise=promise))
         return promised_targets
@@ -173,33 +175,35 @@ def promise_and_join(
                 "both columns for its interval: guarantee= treats each part's eta as exact"
             )
         table = table.require_example_counts("guarantee=")
-        starts, start_score, start = None, None, take_frame(start)
+        start_thresholds, start_score, start = None, None, take_frame(start)
         if isinstance(start, pl.DataFrame | pl.LazyFrame):
-            starts = read_group_thresholds(table, start, at_eta=True, one_each=True, argument="start")
+            start_thresholds = read_group_thresholds(
+                table, start, at_eta=True, one_each=True, argument_name="start"
+            )
             start_score = pl.col(LEAST_SCORE)
         elif start is not None:
-            start_numbers = read_threshold_list("start", [start], table.score_dtype)
-            start_score = pl.lit(to_least_scores(start_numbers, table.score_dtype)).first()
-        promised_level = Guarantee(
+            exact_starts = read_threshold_list("start", [start], table.score_dtype)
+            start_score = pl.lit(to_least_scores(exact_starts, table.score_dtype)).first()
+        resolved_guarantee = Guarantee(
             level,
             start=start_score,
-            starts=starts,
+            starts=start_thresholds,
             uncertain_eta=grid.is_uncertain,
             n_shared=len(targets) if together else 1,
             in_field=table.parts is not None,
             has_sizes=table.sample.has_alert_sizes,
         )
-        targets = promised_level.promise(targets)
+        targets = resolved_guarantee.promise(targets)
     return [join_targets(targets)] if together else list(targets)
 
 
 def promise_targets_of_expression(
-    targets: Sequence[Target], guarantee: Any, start: Any, *, weighted: bool
+    targets: Sequence[Target], guarantee: Any, start: Any, *, has_weights: bool
 ) -> list[Target]:
     """Return the targets of an expression as guaranteed by `guarantee=`; scores are Float64 there."""
     if (level := _read_level(guarantee, targets)) is None:
         return list(targets)
-    if weighted:
+    if has_weights:
         raise PrcError(
             "use the method .prc.operating_points(weight=...): guarantee= takes no weights in "
             "an expression"
@@ -223,14 +227,16 @@ def _read_level(guarantee: Any, targets: Sequence[Target]) -> float | None:
     level = read_share("guarantee=", guarantee, "a level such as 0.95", lambda share: 0.5 < share < 1)
     for target in targets:
         if target.kind is None or target.kind.promise_test is None:
-            reason = "it has no test yet"
+            reason_text = "it has no test yet"
             if target.kind is None:
-                reason = (
+                reason_text = (
                     "its value rises and falls with the threshold, so there is no natural order in "
                     "which to test thresholds"
                 )
             argument_words = join_words(f"{word}=" for word in _PROMISED_WORDS)
-            raise PrcError(f"pass {argument_words} with guarantee=, not {target.criterion}: {reason}")
+            raise PrcError(
+                f"pass {argument_words} with guarantee=, not {target.criterion}: {reason_text}"
+            )
     return level
 
 
@@ -260,12 +266,15 @@ def list_promise_checks(targets: Sequence[Target], grid: EtaTable) -> list[Check
 
 
 def add_guarantee_columns(
-    points: pl.LazyFrame, targets: Sequence[Target], n_examples: Iterable[pl.Expr], table: ScoreTable
+    points: pl.LazyFrame,
+    targets: Sequence[Target],
+    class_count_exprs: Iterable[pl.Expr],
+    table: ScoreTable,
 ) -> pl.LazyFrame:
     """Add GUARANTEE_COLUMNS to points at eta, from the sizes of both classes and END of stretches."""
     threshold, eta = pl.col("threshold"), pl.col("eta")
-    example_count_exprs = [count.cast(pl.Float64) for count in n_examples]
-    is_whole = table.count_dtype.is_integer()  # sums of weights are no whole numbers
+    example_count_exprs = [count_needed.cast(pl.Float64) for count_needed in class_count_exprs]
+    has_whole_counts = table.count_dtype.is_integer()  # sums of weights are no whole numbers
     values_of_targets: list[list[Any]] = []
     for target in targets:
         promise = target.promise
@@ -273,20 +282,25 @@ def add_guarantee_columns(
         effective_size_exprs = example_count_exprs
         if promise.has_sizes:
             effective_size_exprs = [pl.col(AlertSize.POS), pl.col(AlertSize.NEG)]
-        sizes = ClassSizes(*example_count_exprs, *effective_size_exprs)
-        other_score = pl.when(threshold.is_not_null()).then(END)
+        sizes_of_classes = ClassSizes(*example_count_exprs, *effective_size_exprs)
+        other_end_score = pl.when(threshold.is_not_null()).then(END)
         exact_count_exprs = (
-            pl.lit(None, dtype=pl.Float64) if count is None else count(sizes, eta)
-            for count in (promise.count_pos_needed, promise.count_neg_needed)
+            pl.lit(None, dtype=pl.Float64)
+            if count_needed is None
+            else count_needed(sizes_of_classes, eta)
+            for count_needed in (promise.count_pos_needed, promise.count_neg_needed)
         )
         needed_count_exprs = [
-            count.ceil() if is_whole else count.round_sig_figs(12) for count in exact_count_exprs
+            count_needed.ceil() if has_whole_counts else count_needed.round_sig_figs(12)
+            for count_needed in exact_count_exprs
         ]
-        stretch = (threshold, other_score) if promise.holds_above else (other_score, threshold)
-        values_of_targets.append([promise.level, *stretch, *needed_count_exprs])
+        stretch_ends = (
+            (threshold, other_end_score) if promise.holds_above else (other_end_score, threshold)
+        )
+        values_of_targets.append([promise.level, *stretch_ends, *needed_count_exprs])
     values_of_column = zip(GUARANTEE_COLUMNS, zip(*values_of_targets, strict=True), strict=True)
     return points.with_columns(
-        pick_by_target(target_values).alias(name) for name, target_values in values_of_column
+        pick_by_target(target_values).alias(column) for column, target_values in values_of_column
     )
 
 
@@ -297,7 +311,7 @@ def add_promised_etas(populations: pl.LazyFrame, alpha: float) -> pl.LazyFrame:
     test_alpha = alpha - ((1 - pl.col(ETA_CONFIDENCE)) / 2).fill_null(0.0)
     end_columns = zip(_ETA_ENDS, (ETA_LOW, ETA_HIGH), strict=True)
     populations = populations.with_columns(
-        *(pl.coalesce(end_column, "eta").alias(name) for name, end_column in end_columns),
+        *(pl.coalesce(end, "eta").alias(name) for name, end in end_columns),
         pl.when(test_alpha > 1e-12).then(test_alpha).alias(ALPHA),
     )
     return add_normal_quantile(populations, pl.col(ALPHA), _ALPHA_QUANTILE)
@@ -316,18 +330,18 @@ def add_upper_limits(
     ).to_series()
     tested_rows = collected_rows.filter(may_pass)
     tail_alpha = tested_rows[ALPHA].to_numpy() if alpha is None else alpha
-    limit_columns = {}
+    limit_series = {}
     for limit_column, flagged_column, unflagged_column in (
         (_RECALL_HIGH, "tp", "fn"),
         (_FPR_HIGH, "fp", "tn"),
     ):
-        limits = np.ones(collected_rows.height)
+        limit_values = np.ones(collected_rows.height)
         n_examples = tested_rows[flagged_column] + tested_rows[unflagged_column]
-        limits[may_pass.to_numpy()] = compute_upper_limits(
+        limit_values[may_pass.to_numpy()] = compute_upper_limits(
             tested_rows[flagged_column].to_numpy(), n_examples.to_numpy(), tail_alpha
         )
-        limit_columns[limit_column] = pl.Series(limits).fill_nan(None)
-    return collected_rows.with_columns(**limit_columns).lazy()
+        limit_series[limit_column] = pl.Series(limit_values).fill_nan(None)
+    return collected_rows.with_columns(**limit_series).lazy()
 
 
 # Precision, and what is precision in other words ----------------------------------------------
@@ -341,15 +355,15 @@ class _Run(NamedTuple):
     passes: RowTest
 
 
-def _promise_run(target: Target, guarantee: Guarantee, number: int) -> PromisedSearch:
+def _promise_run(target: Target, guarantee: Guarantee, target_number: int) -> PromisedSearch:
     """Return the search along a run of precision, fdr, lift or npv."""
-    start_score, goes_up, target_value = guarantee.start, target.takes_first, _read_value(target)
+    start_score, takes_first, target_value = guarantee.start, target.takes_first, _read_value(target)
     test = _read_run_test(target)
     # Of a prevalence that is an estimate the ratio takes the end at which the target is hardest to meet.
-    hardest_eta = _ETA_ENDS[0 if test.is_hardest_at_low_eta(target_value) else 1]
+    hardest_eta_column = _ETA_ENDS[0 if test.is_hardest_at_low_eta(target_value) else 1]
 
     def find_ratio(eta: pl.Expr) -> pl.Expr:
-        prevalence = pl.col(hardest_eta) if guarantee.uncertain_eta else eta
+        prevalence = pl.col(hardest_eta_column) if guarantee.uncertain_eta else eta
         # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
         return test.find_ratio(target_value, prevalence).fill_nan(math.inf)
 
@@ -360,23 +374,27 @@ def _promise_run(target: Target, guarantee: Guarantee, number: int) -> PromisedS
     if guarantee.in_field:
         run = _build_field_run(target, find_ratio)
     else:
-        run = _build_run(target, guarantee, number, find_ratio, alpha)
+        run = _build_run(target, guarantee, target_number, find_ratio, alpha)
         count_others, count_sought = _build_counters(target, find_ratio, alpha)
     if start_score is not None:
         run = run._replace(
-            has_started=lambda rows: (
-                rows.column(Row.SCORE) >= start_score
-                if goes_up
-                else rows.column(Row.SCORE) < start_score
+            has_started=lambda row_values: (
+                row_values.column(Row.SCORE) >= start_score
+                if takes_first
+                else row_values.column(Row.SCORE) < start_score
             )
         )
 
-    def find_end(rows: SegmentValues) -> Extreme:
+    def find_end(row_values: SegmentValues) -> Extreme:
         if start_score is not None:
             return Extreme(start_score)
-        return Extreme(pl.when(run.has_started(rows)).then(rows.column(Row.SCORE)), not goes_up)
+        return Extreme(
+            pl.when(run.has_started(row_values)).then(row_values.column(Row.SCORE)), not takes_first
+        )
 
-    search = _search_run(run, goes_up=goes_up, is_from_score=start_score is not None and not goes_up)
+    search = _search_run(
+        run, takes_first=takes_first, starts_at_score=start_score is not None and not takes_first
+    )
     return PromisedSearch(search, find_end, count_others, count_sought)
 
 
@@ -384,65 +402,74 @@ def _build_field_run(target: Target, find_ratio: Ratio) -> _Run:
     """Return the run of a target in a field of several parts, which reads the limits of its rows."""
     run_columns = in_field.NPV_RUN if target.takes_first else in_field.PRECISION_RUN
 
-    def has_started(rows: SegmentValues) -> pl.Expr:
-        log_ratio = find_ratio(rows.eta).log()
+    def has_started(row_values: SegmentValues) -> pl.Expr:
+        log_ratio = find_ratio(row_values.eta).log()
         # The limit of the best labels must be below the target by ln 2, or by a quarter of the farthest
         # that it gets: a start where the target is barely in reach would fail its test at once.
-        log_room = ((log_ratio - rows.column(run_columns.best_of_all)) * 0.25).clip(0.0, math.log(2))
-        is_in_reach: pl.Expr = rows.column(run_columns.best) <= log_ratio - log_room
-        has_begun: pl.Expr = rows.column(run_columns.is_long_enough) & is_in_reach
+        log_room = ((log_ratio - row_values.column(run_columns.best_of_all)) * 0.25).clip(
+            0.0, math.log(2)
+        )
+        is_in_reach: pl.Expr = row_values.column(run_columns.best) <= log_ratio - log_room
+        has_begun: pl.Expr = row_values.column(run_columns.is_long_enough) & is_in_reach
         return has_begun
 
-    def passes(rows: SegmentValues) -> pl.Expr:
-        n_right, ratio_at_eta = _read_cells(rows, target)[0], find_ratio(rows.eta)
-        is_below: pl.Expr = rows.column(run_columns.limit) <= ratio_at_eta.log()
+    def passes(row_values: SegmentValues) -> pl.Expr:
+        n_right, ratio_at_eta = _read_cells(row_values, target)[0], find_ratio(row_values.eta)
+        is_below: pl.Expr = row_values.column(run_columns.limit) <= ratio_at_eta.log()
         return (n_right > 0) & ((ratio_at_eta == math.inf) | is_below)
 
     return _Run((), has_started, passes)
 
 
 def _build_run(
-    target: Target, guarantee: Guarantee, number: int, find_ratio: Ratio, alpha: tails.Alpha
+    target: Target, guarantee: Guarantee, target_number: int, find_ratio: Ratio, alpha: tails.Alpha
 ) -> _Run:
     """Return the run of a target, whose tests are of the cells of each row."""
     # What is used more than once is a column, since expressions in lists share no common parts.
     odds_column, start_column, passing_column, started_column, passed_column = (
-        f"{RESERVED}{name}_{number}" for name in ("odds", "most", "passing", "started", "passed")
+        f"{RESERVED}{name}_{target_number}" for name in ("odds", "most", "passing", "started", "passed")
     )
 
-    def add_odds(rows: SegmentValues) -> dict[str, pl.Expr]:
+    def add_odds(row_values: SegmentValues) -> dict[str, pl.Expr]:
         # The false positives per true one at which the target is just met in this table
-        tp, fp, fn, tn = _read_cells(rows, target)
-        odds: pl.Expr = ((fp + tn) * find_ratio(rows.eta) / (tp + fn)).fill_nan(0.0)
+        tp, fp, fn, tn = _read_cells(row_values, target)
+        odds: pl.Expr = ((fp + tn) * find_ratio(row_values.eta) / (tp + fn)).fill_nan(0.0)
         if (own_odds := _find_own_odds(target)) is None:
             return {odds_column: odds}
-        is_own = rows.column(EtaError.IS_OWN) & (tp + fn > 0) & (fp + tn > 0)  # one class proves nothing
+        # One class proves nothing.
+        is_own = row_values.column(EtaError.IS_OWN) & (tp + fn > 0) & (fp + tn > 0)
         return {odds_column: pl.when(is_own).then(own_odds).otherwise(odds)}
 
-    def add_test(rows: SegmentValues) -> dict[str, pl.Expr]:
-        tp, fp, fn, tn = _read_cells(rows, target)
-        n_wrong, n_alerts, _ = _count_alerts(rows, target, guarantee)
-        odds = rows.column(odds_column)
+    def add_test(row_values: SegmentValues) -> dict[str, pl.Expr]:
+        tp, fp, fn, tn = _read_cells(row_values, target)
+        n_wrong, n_alerts, _ = _count_alerts(row_values, target, guarantee)
+        odds = row_values.column(odds_column)
         test_exprs = {passed_column: (tp > 0) & tails.is_tail_at_most(alpha, n_wrong, n_alerts, odds)}
         if guarantee.start is not None:
             return test_exprs
-        table_share = rows.column(AlertSize.TABLE) / (tp + fp + fn + tn) if guarantee.has_sizes else 1.0
-        n_sought, n_others = (tp + fn) * table_share, (fp + tn) * table_share
+        n_rows = tp + fp + fn + tn
+        size_ratio = row_values.column(AlertSize.TABLE) / n_rows if guarantee.has_sizes else 1.0
+        n_sought, n_others = (tp + fn) * size_ratio, (fp + tn) * size_ratio
         return test_exprs | {start_column: count_alerts_at_start(n_sought, n_others, odds, alpha)}
 
-    def add_passing(rows: SegmentValues) -> dict[str, pl.Expr]:
-        n_alerts, odds = rows.column(start_column), rows.column(odds_column)
+    def add_passing(row_values: SegmentValues) -> dict[str, pl.Expr]:
+        n_alerts, odds = row_values.column(start_column), row_values.column(odds_column)
         return {passing_column: tails.count_passing(n_alerts, odds, alpha)}
 
-    def add_start(rows: SegmentValues) -> dict[str, pl.Expr]:
-        _, _, n_alerts = _count_alerts(rows, target, guarantee)
-        odds = rows.column(odds_column)
-        fewer_pass = tails.is_tail_at_most(alpha, rows.column(passing_column), n_alerts, odds)
-        has_fewest = (odds < math.inf) & fewer_pass
-        return {started_column: (n_alerts >= rows.column(start_column)) | has_fewest}
+    def add_start(row_values: SegmentValues) -> dict[str, pl.Expr]:
+        _, _, n_alerts = _count_alerts(row_values, target, guarantee)
+        n_passing, odds = row_values.column(passing_column), row_values.column(odds_column)
+        would_fewer_pass = tails.is_tail_at_most(alpha, n_passing, n_alerts, odds)
+        is_early_start = (odds < math.inf) & would_fewer_pass
+        return {started_column: (n_alerts >= row_values.column(start_column)) | is_early_start}
 
     steps = (add_odds, add_test, *((add_passing, add_start) if guarantee.start is None else ()))
-    return _Run(steps, lambda rows: rows.column(started_column), lambda rows: rows.column(passed_column))
+    return _Run(steps, _read_flag(started_column), _read_flag(passed_column))
+
+
+def _read_flag(column: str) -> RowTest:
+    """Return the test that a column of true and false has computed."""
+    return lambda row_values: row_values.column(column)
 
 
 def _find_own_odds(target: Target) -> float | None:
@@ -476,65 +503,67 @@ def _build_counters(
     """Return the examples that perfect scores need: of the other class, and at that of the test set."""
     own_odds, is_own = _find_own_odds(target), pl.col(EtaError.IS_OWN)
 
-    def read_sought(sizes: ClassSizes) -> tuple[pl.Expr, pl.Expr]:
-        return (sizes.n_neg, sizes.neg_size) if target.takes_first else (sizes.n_pos, sizes.pos_size)
+    def read_sought(sizes_of_classes: ClassSizes) -> tuple[pl.Expr, pl.Expr]:
+        n_pos, n_neg, pos_size, neg_size = sizes_of_classes
+        return (n_neg, neg_size) if target.takes_first else (n_pos, pos_size)
 
-    def count_others(sizes: ClassSizes, eta: pl.Expr) -> pl.Expr:
+    def count_others(sizes_of_classes: ClassSizes, eta: pl.Expr) -> pl.Expr:
         # n (alpha**(-1/m) - 1) / ratio, for n examples of the class that is sought, which count as m.
         # With sinh, because the difference from 1 would cancel where m is large.
-        n_sought, effective_size = read_sought(sizes)
+        n_sought, effective_size = read_sought(sizes_of_classes)
         half_exponent: pl.Expr = -tails.log_alpha(alpha) / effective_size / 2
         n_needed: pl.Expr = (
             n_sought * 2 * half_exponent.sinh() * half_exponent.exp() / find_ratio(eta)
         ).fill_nan(math.inf)
         return n_needed if own_odds is None else pl.when(~is_own).then(n_needed)
 
-    def count_sought(sizes: ClassSizes, _eta: pl.Expr) -> pl.Expr:
+    def count_sought(sizes_of_classes: ClassSizes, _eta: pl.Expr) -> pl.Expr:
         # So many alerts without a false one are as improbable as alpha; others change nothing.
-        n_sought, effective_size = read_sought(sizes)
-        per_alert = 1 / math.log1p(own_odds) if own_odds else math.inf
-        least_alerts: pl.Expr = (pl.lit(-per_alert) * tails.log_alpha(alpha)).ceil()
+        n_sought, effective_size = read_sought(sizes_of_classes)
+        alerts_per_log_unit = 1 / math.log1p(own_odds) if own_odds else math.inf
+        least_alerts: pl.Expr = (pl.lit(-alerts_per_log_unit) * tails.log_alpha(alpha)).ceil()
         return pl.when(is_own).then(least_alerts * (n_sought / effective_size).fill_nan(1.0))
 
     return count_others, None if own_odds is None else count_sought
 
 
-def _search_run(run: _Run, *, goes_up: bool, is_from_score: bool = False) -> Search:
+def _search_run(run: _Run, *, takes_first: bool, starts_at_score: bool = False) -> Search:
     """Return the search for the last row of the run before a test fails, down from its start or up."""
-    direction = -1 if goes_up else 1
+    row_step = -1 if takes_first else 1
 
-    def find_ends(rows: SegmentValues) -> dict[str, Extreme]:
-        has_started, has_passed = run.has_started(rows), run.passes(rows)
-        row_number = rows.column(ROW_NUMBER)
-        start_extreme = number_where(has_started, rows, greatest=goes_up)
-        if is_from_score:
+    def find_ends(row_values: SegmentValues) -> dict[str, Extreme]:
+        has_started, has_passed = run.has_started(row_values), run.passes(row_values)
+        row_number = row_values.column(ROW_NUMBER)
+        start_extreme = number_where(has_started, row_values, is_greatest=takes_first)
+        if starts_at_score:
             # The counts at a given score are those of the lowest row that is not below it. Its number
             # and, in the low bit, whether it passes:
             start_code = pl.when(~has_started).then(row_number * 2 + has_passed.cast(pl.Int64))
             start_extreme = Extreme(start_code, read_row=lambda extreme: extreme // 2)
-        failure_extreme = number_where(has_started & ~has_passed, rows, greatest=goes_up)
+        failure_extreme = number_where(has_started & ~has_passed, row_values, is_greatest=takes_first)
         return {
             "start": start_extreme,
             "failure": failure_extreme,
-            "last": Extreme(row_number, not goes_up),
+            "last": Extreme(row_number, not takes_first),
         }
 
     def read_row(extreme_of: ExtremeReader) -> pl.Expr:
-        start_row = extreme_of("start")
-        last_row = extreme_of("failure").fill_null(extreme_of("last") + direction) - direction
-        if is_from_score:
-            return pl.when(start_row % 2 == 1).then(last_row)
-        return pl.when(last_row <= start_row if goes_up else last_row >= start_row).then(last_row)
+        start_number = extreme_of("start")
+        last_row_number = extreme_of("failure").fill_null(extreme_of("last") + row_step) - row_step
+        if starts_at_score:
+            return pl.when(start_number % 2 == 1).then(last_row_number)
+        is_run = last_row_number <= start_number if takes_first else last_row_number >= start_number
+        return pl.when(is_run).then(last_row_number)
 
     return Search(find_ends, read_row, run.steps)
 
 
 def _count_alerts(
-    rows: SegmentValues, target: Target, guarantee: Guarantee
+    row_values: SegmentValues, target: Target, guarantee: Guarantee
 ) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
     """Return the false positives, all alerts, and the most alerts so far; for npv those not flagged."""
     # With weights or clusters, they are as many as alerts that count alike and are independent.
-    tp, fp, _, _ = _read_cells(rows, target)
+    tp, fp, _, _ = _read_cells(row_values, target)
     n_alerts = tp + fp
     if not guarantee.has_sizes:
         return fp, n_alerts, n_alerts
@@ -542,10 +571,12 @@ def _count_alerts(
     if target.takes_first:
         own_column, eta_column = AlertSize.SILENT, AlertSize.SILENT_AT_ETA
     # A lift at the test set's prevalence is tested at the number that was counted.
-    is_own = rows.column(EtaError.IS_OWN) & pl.lit(_read_run_test(target).own_odds is not None)
+    is_own = row_values.column(EtaError.IS_OWN) & pl.lit(_read_run_test(target).own_odds is not None)
     effective_size, most_alerts = (
-        pl.when(is_own).then(rows.column(own_size)).otherwise(rows.column(eta_size))
-        for own_size, eta_size in (
+        pl.when(is_own)
+        .then(row_values.column(own_size_column))
+        .otherwise(row_values.column(eta_size_column))
+        for own_size_column, eta_size_column in (
             (own_column, eta_column),
             (GREATEST_SIZES[own_column], GREATEST_SIZES[eta_column]),
         )
@@ -553,12 +584,12 @@ def _count_alerts(
     return fp * (effective_size / n_alerts), effective_size, most_alerts
 
 
-def _read_cells(rows: SegmentValues, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+def _read_cells(row_values: SegmentValues, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
     """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
     # Npv is the precision of these, with classes and prevalence swapped.
     is_swapped = target.takes_first and isinstance(_read_test(target), RunTest)
     cell_names = ("tn", "fn", "fp", "tp") if is_swapped else CELLS
-    tp, fp, fn, tn = (rows.column(name).cast(pl.Float64) for name in cell_names)
+    tp, fp, fn, tn = (row_values.column(cell_name).cast(pl.Float64) for cell_name in cell_names)
     return tp, fp, fn, tn
 
 
@@ -577,48 +608,55 @@ def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: 
 # Rates ----------------------------------------------------------------------------------------
 
 
-def _promise_rate(target: Target, guarantee: Guarantee, _number: int) -> PromisedSearch:
+def _promise_rate(target: Target, guarantee: Guarantee, _target_number: int) -> PromisedSearch:
     """Return the search for the lowest threshold, or the highest for recall, that passes."""
-    target_value, goes_up, count_needed = _read_value(target), target.takes_first, None
+    target_value, takes_first, count_needed = _read_value(target), target.takes_first, None
     test: RowTest
     if guarantee.in_field:
         limit_column = in_field.FIELD_ALERTS_HIGH
         if _read_test(target) == "rate":
-            limit_column = in_field.FIELD_RECALL_LOW if goes_up else in_field.FIELD_FPR_HIGH
+            limit_column = in_field.FIELD_RECALL_LOW if takes_first else in_field.FIELD_FPR_HIGH
 
-        def pass_in_field(rows: SegmentValues) -> pl.Expr:
-            is_reached: pl.Expr = rows.column(limit_column) >= target_value
-            return is_reached if goes_up else is_at_most(rows.column(limit_column), target_value)
+        def pass_in_field(row_values: SegmentValues) -> pl.Expr:
+            limit = row_values.column(limit_column)
+            is_reached: pl.Expr = limit >= target_value
+            return is_reached if takes_first else is_at_most(limit, target_value)
 
         test = pass_in_field
     elif _read_test(target) == "alerts":
-
-        def are_alerts_within(rows: SegmentValues) -> pl.Expr:
-            recall, fpr = rows.column("recall"), rows.column("fpr")
-            above_recall, above_fpr = rows.column(_RECALL_HIGH) - recall, rows.column(_FPR_HIGH) - fpr
-            tests_at_etas = []
-            # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
-            for eta in map(pl.col, _ETA_ENDS) if guarantee.uncertain_eta else [rows.eta]:
-                # The upper limit of the rate adds the distances of both upper limits, of recall and of
-                # fpr, in quadrature (Zou and Donner 2008). It is monotone as the rate is.
-                squared_gap = (eta * above_recall) ** 2 + ((1 - eta) * above_fpr) ** 2
-                greatest_rate = eta * recall + (1 - eta) * fpr + squared_gap.sqrt()
-                tests_at_etas.append(is_at_most(greatest_rate, target_value))
-            return pl.all_horizontal(tests_at_etas)
-
-        test = are_alerts_within
+        test = _build_alert_test(target_value, guarantee)
     else:
         test, count_needed = _build_rate_test(target, target_value, guarantee)
-    search = choose_row(test, first=goes_up)
+    search = choose_row(test, takes_first=takes_first)
     if guarantee.has_sizes:
         # Sizes differ between thresholds, so a row that passes may stand behind one that does not.
-        run = _Run((), lambda rows: rows.column(ROW_NUMBER) >= 0, test)
-        search = _search_run(run, goes_up=goes_up)
+        run = _Run((), lambda row_values: row_values.column(ROW_NUMBER) >= 0, test)
+        search = _search_run(run, takes_first=takes_first)
     return PromisedSearch(
         search,
-        lambda rows: Extreme(rows.column(Row.SCORE), not goes_up),
+        lambda row_values: Extreme(row_values.column(Row.SCORE), not takes_first),
         count_others_needed=count_needed,
     )
+
+
+def _build_alert_test(target_value: float, guarantee: Guarantee) -> RowTest:
+    """Return the test of a share of alerts, at the prevalence or at both ends of its interval."""
+
+    def are_alerts_within(row_values: SegmentValues) -> pl.Expr:
+        recall, fpr = row_values.column("recall"), row_values.column("fpr")
+        recall_distance = row_values.column(_RECALL_HIGH) - recall
+        fpr_distance = row_values.column(_FPR_HIGH) - fpr
+        tests_at_etas = []
+        # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
+        for eta in map(pl.col, _ETA_ENDS) if guarantee.uncertain_eta else [row_values.eta]:
+            # The upper limit of the rate adds the distances of both upper limits, of recall and of
+            # fpr, in quadrature (Zou and Donner 2008). It is monotone as the rate is.
+            squared_distance = (eta * recall_distance) ** 2 + ((1 - eta) * fpr_distance) ** 2
+            greatest_rate = eta * recall + (1 - eta) * fpr + squared_distance.sqrt()
+            tests_at_etas.append(is_at_most(greatest_rate, target_value))
+        return pl.all_horizontal(tests_at_etas)
+
+    return are_alerts_within
 
 
 def _build_rate_test(
@@ -629,22 +667,23 @@ def _build_rate_test(
     right_share = target_value if is_recall else 1 - target_value
     odds = divide_shares(1 - target_value if is_recall else target_value, right_share)
 
-    def passes(rows: SegmentValues) -> pl.Expr:
-        tp, fp, fn, tn = _read_cells(rows, target)
+    def passes(row_values: SegmentValues) -> pl.Expr:
+        tp, fp, fn, tn = _read_cells(row_values, target)
         n_wrong, n_right = (fn, tp) if is_recall else (fp, tn)
-        n_examples, has_any = n_right + n_wrong, n_right + n_wrong > 0
+        n_examples, has_examples = n_right + n_wrong, n_right + n_wrong > 0
         if guarantee.has_sizes:
-            effective_size = rows.column(AlertSize.RECALL if is_recall else AlertSize.FPR)
+            effective_size = row_values.column(AlertSize.RECALL if is_recall else AlertSize.FPR)
             n_wrong, n_examples = n_wrong * (effective_size / n_examples), effective_size
-        return tails.is_tail_at_most(guarantee.alpha, n_wrong, n_examples, pl.lit(odds)) & has_any
+        return tails.is_tail_at_most(guarantee.alpha, n_wrong, n_examples, pl.lit(odds)) & has_examples
 
     # So many right ones in a row are as improbable as alpha where the rate is just missed.
     n_needed = math.inf if right_share == 1 else 0.0
     if 0 < right_share < 1:
         n_needed = float(math.ceil(math.log(guarantee.alpha) / math.log(right_share)))
 
-    def count_needed(sizes: ClassSizes, _eta: pl.Expr) -> pl.Expr:
-        rows_per_example = sizes.n_pos / sizes.pos_size if is_recall else sizes.n_neg / sizes.neg_size
+    def count_needed(sizes_of_classes: ClassSizes, _eta: pl.Expr) -> pl.Expr:
+        n_pos, n_neg, pos_size, neg_size = sizes_of_classes
+        rows_per_example = n_pos / pos_size if is_recall else n_neg / neg_size
         return n_needed * rows_per_example.fill_nan(1.0)
 
     return passes, count_needed

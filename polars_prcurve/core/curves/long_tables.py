@@ -17,9 +17,9 @@ _STACK, _STACK_NAME = f"{RESERVED}stack", f"{RESERVED}stack_name"
 _FLAGS = (ABOVE_CHANCE, "significant", "not_worse")  # columns of true and false, of a row per metric
 
 
-def _find_dtype(name: str) -> pl.DataType:
+def _find_dtype(column: str) -> pl.DataType:
     """Return what a column of a table with a row per metric holds, where no metric determines it."""
-    return pl.String() if name == DOUBT else pl.Boolean() if name in _FLAGS else pl.Float64()
+    return pl.String() if column == DOUBT else pl.Boolean() if column in _FLAGS else pl.Float64()
 
 
 def long_columns(
@@ -29,14 +29,16 @@ def long_columns(
     if len(metric_names) == 1:  # there may be no Population.COPY to pick by
         return [
             pl.lit(metric_names[0]).alias("metric"),
-            *(value_exprs[0].alias(name) for name, value_exprs in values_of_column.items()),
+            *(value_exprs[0].alias(column) for column, value_exprs in values_of_column.items()),
         ]
-    metric = pick_by_number(Population.COPY, metric_names, pl.lit(None, dtype=pl.String)).alias("metric")
-    columns = [metric]
-    for name, value_exprs in values_of_column.items():
-        no_value = None if value_exprs else pl.lit(None, _find_dtype(name))
-        columns.append(pick_by_number(Population.COPY, value_exprs, no_value).alias(name))
-    return columns
+    metric_expr = pick_by_number(Population.COPY, metric_names, pl.lit(None, dtype=pl.String)).alias(
+        "metric"
+    )
+    column_exprs = [metric_expr]
+    for column, value_exprs in values_of_column.items():
+        null_expr = None if value_exprs else pl.lit(None, _find_dtype(column))
+        column_exprs.append(pick_by_number(Population.COPY, value_exprs, null_expr).alias(column))
+    return column_exprs
 
 
 _MANY, _MANY_WITH_BANDS = 24, 4
@@ -62,51 +64,55 @@ def stack_metrics(
 
     The rows come in no order, with their `row_columns` alone.
     """
-    metric_columns = {}
-    for number, metric_name in enumerate(metric_names):
+    metric_struct_exprs = {}
+    for metric_number, metric_name in enumerate(metric_names):
         value_exprs = [
-            exprs[number].cast(_find_dtype(name)).alias(name) for name, exprs in values_of_column.items()
+            column_exprs[metric_number].cast(_find_dtype(column)).alias(column)
+            for column, column_exprs in values_of_column.items()
         ]
-        copy_number = pl.lit(number, dtype=pl.Int64).alias(Population.COPY)
-        metric_columns[f"{RESERVED}stack_{number}"] = pl.struct(
-            copy_number, pl.lit(metric_name).alias("metric"), *value_exprs
+        copy_number_expr = pl.lit(metric_number, dtype=pl.Int64).alias(Population.COPY)
+        metric_struct_exprs[f"{RESERVED}stack_{metric_number}"] = pl.struct(
+            copy_number_expr, pl.lit(metric_name).alias("metric"), *value_exprs
         )
-    wide_rows = rows.select(*row_columns, **metric_columns)
+    wide_rows = rows.select(*row_columns, **metric_struct_exprs)
     stacked_rows = wide_rows.unpivot(
-        on=[*metric_columns], index=row_columns, variable_name=_STACK_NAME, value_name=_STACK
+        on=[*metric_struct_exprs], index=row_columns, variable_name=_STACK_NAME, value_name=_STACK
     )
     return stacked_rows.drop(_STACK_NAME).unnest(_STACK)
 
 
 def join_values(values: Sequence[Any]) -> pl.Series:
     """Return a Series of numbers or texts, or of the one that each Series holds; null for None."""
-    one_value = next((value for value in values if isinstance(value, pl.Series)), None)
-    if one_value is None:
+    series_value = next((value for value in values if isinstance(value, pl.Series)), None)
+    if series_value is None:
         return pl.Series(values)
-    return pl.concat(one_value.clear(1) if value is None else value for value in values)
+    return pl.concat(series_value.clear(1) if value is None else value for value in values)
 
 
-def pick_by_number(number_column: str, values: Iterable[Any], default: pl.Expr | None = None) -> pl.Expr:
-    """Return value i where `number_column` is i, or `default` where value i is None or missing.
+def pick_by_number(
+    number_column: str, values: Iterable[Any], default_expr: pl.Expr | None = None
+) -> pl.Expr:
+    """Return value i where `number_column` is i, or `default_expr` where value i is None or missing.
 
     A value is a number, text, an expression, or a Series of one value in its own dtype. Each different
     expression is computed on all rows, so let there be few; values may be as many as the rows.
     """
-    number, value_of_number = pl.col(number_column), pl.lit(None) if default is None else default
-    known_values: list[Any] = []
-    places_of_expr: dict[
+    number_expr = pl.col(number_column)
+    picked_expr = pl.lit(None) if default_expr is None else default_expr
+    literal_values: list[Any] = []
+    numbers_of_expr: dict[
         int, tuple[pl.Expr, list[int]]
     ] = {}  # by the id, since an expression has no hash
-    for place, value in enumerate(values):
+    for value_number, value in enumerate(values):
         is_expr = isinstance(value, pl.Expr)
-        known_values.append(None if is_expr else value)
+        literal_values.append(None if is_expr else value)
         if is_expr:
-            places_of_expr.setdefault(id(value), (value, []))[1].append(place)
-    if any(value is not None for value in known_values):
+            numbers_of_expr.setdefault(id(value), (value, []))[1].append(value_number)
+    if any(value is not None for value in literal_values):
         # The streaming engine gathers values as they come, where it collects what it replaces.
-        place_or_null = number.cast(pl.UInt32, strict=False)  # below 0 it would count from the end
-        gathered_value = pl.lit(join_values(known_values)).gather(place_or_null, null_on_oob=True)
-        value_of_number = gathered_value if default is None else gathered_value.fill_null(default)
-    for expr, places in places_of_expr.values():
-        value_of_number = pl.when(number.is_in(places)).then(expr).otherwise(value_of_number)
-    return value_of_number
+        number_or_null = number_expr.cast(pl.UInt32, strict=False)  # below 0 it would count from the end
+        gathered_value = pl.lit(join_values(literal_values)).gather(number_or_null, null_on_oob=True)
+        picked_expr = gathered_value if default_expr is None else gathered_value.fill_null(default_expr)
+    for expr, value_numbers in numbers_of_expr.values():
+        picked_expr = pl.when(number_expr.is_in(value_numbers)).then(expr).otherwise(picked_expr)
+    return picked_expr

@@ -23,10 +23,10 @@ from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS
 
 
-def check_metric_names(columns: Iterable[str], metrics: Sequence[PointMetric]) -> None:
+def check_metric_names(result_columns: Iterable[str], metrics: Sequence[PointMetric]) -> None:
     """Raise if a metric would bear the name of another column of the result, or none."""
     # The metrics recall and fpr may be requested: their columns are in the result already.
-    column_names = list(columns)
+    column_names = list(result_columns)
     for metric in metrics:
         is_sweep_rate = metric.name in ("recall", "fpr") and metric == POINT_METRICS[metric.name]
         if not metric.name:
@@ -47,7 +47,7 @@ def list_metric_columns(
         return ["metric", "value", *band_kinds]
     suffixes = ["", *(f"_{kind}" for kind in band_kinds)]
     column_names = (f"{metric.name}{suffix}" for metric in metrics for suffix in suffixes)
-    return [name for name in column_names if name not in SWEEP_COLUMNS]
+    return [column for column in column_names if column not in SWEEP_COLUMNS]
 
 
 def fit_bands(
@@ -58,8 +58,8 @@ def fit_bands(
     bands = bands.carry_estimates() if grid.is_uncertain else bands
     if not grid.may_hold_own or is_field(table):
         return bands
-    has_own_alone, is_known = not grid.holds_others, grid.holds_own is not None
-    return bands.carry_counts(metrics, are_all_counted=has_own_alone, is_known=is_known)
+    has_only_own_etas, is_known = not grid.holds_others, grid.holds_own is not None
+    return bands.carry_counts(metrics, are_all_counted=has_only_own_etas, is_known=is_known)
 
 
 def add_metrics(
@@ -81,7 +81,8 @@ def add_metrics(
     if long:
         # The names of metrics become values; their columns on the way get names that nothing else has.
         metrics = [
-            replace(metric, name=f"{RESERVED}metric_{number}") for number, metric in enumerate(metrics)
+            replace(metric, name=f"{RESERVED}metric_{metric_number}")
+            for metric_number, metric in enumerate(metrics)
         ]
     value_exprs = metric_values(metrics, table if is_from_counts else None)
     if bands is None and row_columns is not None:
@@ -97,10 +98,10 @@ def add_metrics(
         points = add_bands(points, metrics, bands, table)
     if not long:
         return points
-    suffix_of_kind = {"value": "", **{kind: f"_{kind}" for kind in bands.list_kinds()}}
+    suffix_of_kind = {"value": "", **{value_kind: f"_{value_kind}" for value_kind in bands.list_kinds()}}
     exprs_of_column = {
-        kind: [pl.col(metric.name + suffix) for metric in metrics]
-        for kind, suffix in suffix_of_kind.items()
+        value_kind: [pl.col(metric.name + suffix) for metric in metrics]
+        for value_kind, suffix in suffix_of_kind.items()
     }
     if row_columns is not None:
         return stack_metrics(points, exprs_of_column, metric_names, row_columns)
@@ -116,7 +117,7 @@ def metric_values(
     recall, fpr, eta = map(find_column, ("recall", "fpr", "eta"))
     if table is None or not table.has_cells:
         return [metric.from_columns(recall, fpr, eta) for metric in metrics]
-    cell_exprs = [find_column(name).cast(pl.Float64) for name in ("tp", "fn", "fp", "tn")]
+    cell_exprs = [find_column(cell_name).cast(pl.Float64) for cell_name in ("tp", "fn", "fp", "tn")]
     if isinstance(table, ScoreTable) and table.has_float_sums:
         # Bring weights near 1, so that products of them neither overflow nor vanish.
         cell_exprs = [cell * find_column(EffectiveSize.WEIGHT_UNIT) for cell in cell_exprs]

@@ -124,17 +124,17 @@ def _list_points_columns(
         names_with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
         suffixes_of_name = dict.fromkeys(names_with_ends, ("", "_low", "_high"))
         count_columns, alert_columns = (
-            [name + suffix for name in names for suffix in suffixes_of_name.get(name, [""])]
-            for names in (count_columns, alert_columns)
+            [column + suffix for column in column_names for suffix in suffixes_of_name.get(column, [""])]
+            for column_names in (count_columns, alert_columns)
         )
-        metric_columns = [name for name in metric_columns if name not in count_columns]
+        metric_columns = [column for column in metric_columns if column not in count_columns]
         flag_columns = (CERTAINTY, *flag_columns)
     promise_columns = guarantees.GUARANTEE_COLUMNS if guarantee is not None else ()
     row_columns = (threshold_column, *promise_columns, *count_columns)
     value_columns = (*metric_columns, *alert_columns, *flag_columns)
-    columns = ("eta", "criterion", "target", *row_columns, *value_columns)
-    check_metric_names(columns, [] if long else metrics)
-    return columns
+    points_columns = ("eta", "criterion", "target", *row_columns, *value_columns)
+    check_metric_names(points_columns, [] if long else metrics)
+    return points_columns
 
 
 def list_shown_metrics(
@@ -148,16 +148,20 @@ def list_shown_metrics(
     """Return the metrics that are computed for rows that show `metrics`: with those of all rows."""
     if not isinstance(bands, ChosenBands) or long:
         return list(metrics)
-    alert_metrics = {} if per is None else _ALERTS
-    shares = [metric.alias(f"{RESERVED}{name}") for name, metric in alert_metrics.items()]
-    names = {metric.name for metric in metrics}
-    shown = [*metrics, *(metric for metric in _SHOWN if metric.name not in names), *shares]
+    alert_metric_by_name = {} if per is None else _ALERTS
+    share_metrics = [metric.alias(f"{RESERVED}{name}") for name, metric in alert_metric_by_name.items()]
+    metric_names = {metric.name for metric in metrics}
+    shown_metrics = [
+        *metrics,
+        *(metric for metric in _SHOWN if metric.name not in metric_names),
+        *share_metrics,
+    ]
     sought_metrics = {target.kind.metric for target in targets if target.kind is not None}
     if bands.band_kind != "mover" or not sought_metrics:
-        return shown
-    sought_metrics -= {*shown}
-    ordered = sorted(sought_metrics, key=lambda metric: metric.name)
-    return [*shown, *(metric.alias(f"{_SOUGHT}{metric.name}") for metric in ordered)]
+        return shown_metrics
+    sought_metrics -= {*shown_metrics}
+    ordered_metrics = sorted(sought_metrics, key=lambda metric: metric.name)
+    return [*shown_metrics, *(metric.alias(f"{_SOUGHT}{metric.name}") for metric in ordered_metrics)]
 
 
 # A precision, fpr or budget of alerts that was sought owes the example on its row to the choice. The
@@ -166,21 +170,21 @@ _N_ON_ROW = 1.0
 _LEAST_OF_BEST = 2.0
 
 
-def _add_choices(points: pl.LazyFrame, targets: Sequence[Target], *, corrected: bool) -> pl.LazyFrame:
+def _add_choices(points: pl.LazyFrame, targets: Sequence[Target], *, is_corrected: bool) -> pl.LazyFrame:
     """Add how many examples the choice of a threshold may owe to chance."""
     recall = pl.col("recall")
     n_of_best = pl.max_horizontal(_LEAST_OF_BEST, (recall * pl.col(EffectiveSize.N_POS)) ** (1 / 3))
-    n_right: list[pl.Expr | float] = []
-    n_wrong: list[pl.Expr | float] = []
+    n_right_of_targets: list[pl.Expr | float] = []
+    n_wrong_of_targets: list[pl.Expr | float] = []
     for target in targets:
         n_chosen: pl.Expr | float = _N_ON_ROW if target.is_found_in_sample else 0.0
         if target.maximized is not None:
-            n_chosen = 0.0 if corrected else n_of_best
-        n_right.append(recall if target.takes_first else n_chosen)
-        n_wrong.append(0.0 if target.takes_first else n_chosen)
+            n_chosen = 0.0 if is_corrected else n_of_best
+        n_right_of_targets.append(recall if target.takes_first else n_chosen)
+        n_wrong_of_targets.append(0.0 if target.takes_first else n_chosen)
     return points.with_columns(
-        pick_by_target(n_right).alias(TargetRow.N_RIGHT_BY_CHOICE),
-        pick_by_target(n_wrong).alias(TargetRow.N_WRONG_BY_CHOICE),
+        pick_by_target(n_right_of_targets).alias(TargetRow.N_RIGHT_BY_CHOICE),
+        pick_by_target(n_wrong_of_targets).alias(TargetRow.N_WRONG_BY_CHOICE),
     )
 
 
@@ -202,17 +206,19 @@ def build_points_table(
     shown_metrics = list_shown_metrics(metrics, bands, targets, per=per, long=long)
     if bands is not None:
         bands = fit_bands(bands, grid, table, shown_metrics)
-    columns = _list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
+    points_columns = _list_points_columns(metrics, per=per, long=long, bands=bands, guarantee=promise)
     # Rates that no column shows are corrected, too.
     corrected_columns = [f"{metric.name}_corrected" for metric in shown_metrics if bands is not None]
-    check_result_columns(table, grid, [*columns, *corrected_columns])
+    check_result_columns(table, grid, [*points_columns, *corrected_columns])
     points = _build_points(
         table, grid, targets, shown_metrics, bands=bands, long=long, optimism=optimism
     )
     points = points if per is None else _add_alerts(points, float(per), table, shown_metrics)
-    if CERTAINTY in columns and bands is not None:
+    if CERTAINTY in points_columns and bands is not None:
         points = _add_certainty(points, targets, shown_metrics, bands)
-    return points.select(*table.by, pl.col("eta").fill_nan(None), *grid.carried_columns, *columns[1:])
+    return points.select(
+        *table.by, pl.col("eta").fill_nan(None), *grid.carried_columns, *points_columns[1:]
+    )
 
 
 def _add_certainty(
@@ -224,26 +230,31 @@ def _add_certainty(
     """Add how sure it is that each threshold meets its target, by the interval of what is limited."""
     name_of_metric = {metric: metric.name for metric in shown_metrics}
     kind_of_word = {target.criterion: target.kind for target in targets if target.kind is not None}
-    limit = pick_by_target(target.value if target.rate is None else target.rate for target in targets)
+    limit_expr = pick_by_target(
+        target.value if target.rate is None else target.rate for target in targets
+    )
 
     def scale_target(kind: TargetKind) -> dict[str, pl.Expr]:
-        name = name_of_metric.get(kind.metric, f"{_SOUGHT}{kind.metric.name}")
-        unit = None if kind.value_kind == "factor" else 1.0
-        return scale_limit(name, limit, is_upper=kind.is_at_most, unit=unit)
+        scaled_column = name_of_metric.get(kind.metric, f"{_SOUGHT}{kind.metric.name}")
+        scale_unit = None if kind.value_kind == "factor" else 1.0
+        return scale_limit(scaled_column, limit_expr, is_upper=kind.is_at_most, unit=scale_unit)
 
-    no_number = pl.lit(None, dtype=pl.Float64)
-    words = kind_of_word if bands.band_kind == "mover" else ()
-    exprs_of_word = {word: scale_target(kind_of_word[word]) for word in words}
-    scaled_columns = {
+    null_number = pl.lit(None, dtype=pl.Float64)
+    scaled_words = kind_of_word if bands.band_kind == "mover" else ()
+    exprs_of_word = {word: scale_target(kind_of_word[word]) for word in scaled_words}
+    scaled_exprs = {
         name: pick_by_target(
-            (exprs_of_word.get(target.criterion, {}).get(name) for target in targets), no_number
+            (exprs_of_word.get(target.criterion, {}).get(name) for target in targets),
+            null_number,
         )
-        for name in dict.fromkeys(name for exprs in exprs_of_word.values() for name in exprs)
+        for name in dict.fromkeys(
+            name for column_exprs in exprs_of_word.values() for name in column_exprs
+        )
     }
     certainty = (
-        measure_certainty(bands.confidence, is_threshold_chosen=True) if scaled_columns else no_number
+        measure_certainty(bands.confidence, is_threshold_chosen=True) if scaled_exprs else null_number
     )
-    return points.with_columns(**scaled_columns).with_columns(certainty.alias(CERTAINTY))
+    return points.with_columns(**scaled_exprs).with_columns(certainty.alias(CERTAINTY))
 
 
 def build_numbered_points(
@@ -275,34 +286,34 @@ def _build_points(
     """Return the row of each population and target, with metrics and what was computed on the way."""
     promise = targets[0].promise
     is_effective = bands is not None or (promise is not None and promise.has_sizes)
-    design = choose_design(table, effective=is_effective, at_thresholds=True)
+    design = choose_design(table, with_sizes=is_effective, for_thresholds=True)
     search = _choose_search(grid, targets, bands, design)
     if is_of_curve:  # groups may be called like what is computed on the way
         search = search._replace(populations=search.populations.drop(table.by))
     points = _find_points(search, targets)
     if isinstance(bands, ModelBands):
         # Sizes that differ between rows may let a target be met and missed several times in a block.
-        full_search = search._replace(has_many_etas=False) if design.weighted else search
+        full_search = search._replace(has_many_etas=False) if design.has_square_shares else search
         points = varying_thresholds.add_moved_rates(points, full_search, targets, bands)
     if optimism is not None:
         points = points.join(optimism, on=[Population.NUMBER, TARGET_NUMBER], how="left")
-    has_frame = bool(row_search.list_frame_targets(targets))
-    order = [Population.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if has_frame else [])]
+    has_threshold_frame = bool(row_search.list_frame_targets(targets))
+    sort_columns = [Population.NUMBER, TARGET_NUMBER, *([THRESHOLD_ROW] if has_threshold_frame else [])]
     is_stacked = long and has_many(metrics)
     if long and not is_stacked:
-        points, order = repeat_rows(points, len(metrics)), [*order, Population.COPY]
-    points = points.sort(order)
+        points, sort_columns = repeat_rows(points, len(metrics)), [*sort_columns, Population.COPY]
+    points = points.sort(sort_columns)
     points = points if is_of_curve else _check_points(points, table, grid, targets)
     points = _set_row_sizes(points, search.sweep_rows, design)
     if isinstance(bands, ChosenBands) and bands.allows_for_choice:
-        points = _add_choices(points, targets, corrected=bands.corrected)
+        points = _add_choices(points, targets, is_corrected=bands.corrected)
     if bands is not None and bands.flag_columns:
         points = add_doubts_of_points(points, bands, table, design, targets, is_of_curve=is_of_curve)
     if isinstance(bands, ChosenBands) and not is_of_curve:
         points = _add_chance(points, search, table, bands.confidence)
     row_columns = points.collect_schema().names() if is_stacked else None
     points = add_metrics(points, metrics, table, bands, long=long, row_columns=row_columns)
-    points = points.sort(*order, Population.COPY) if is_stacked else points
+    points = points.sort(*sort_columns, Population.COPY) if is_stacked else points
     if bands is None or not bands.flag_columns:
         return points
     shown_metrics = [metric for metric in metrics if not metric.name.startswith(_SOUGHT)]
@@ -314,8 +325,8 @@ def _check_points(
 ) -> pl.LazyFrame:
     """Return the points of groups that count; the query stops if a check fails."""
     checks = [*late_checks(table, grid)]
-    for target_number, thresholds in row_search.list_frame_targets(targets).items():
-        checks.append(thresholds.missing_row_check(pl.col(TARGET_NUMBER) == target_number))
+    for target_number, group_thresholds in row_search.list_frame_targets(targets).items():
+        checks.append(group_thresholds.missing_row_check(pl.col(TARGET_NUMBER) == target_number))
     checks += [] if targets[0].promise is None else guarantees.list_promise_checks(targets, grid)
     return check_at_end(table, points, *checks)
 
@@ -325,17 +336,19 @@ def _choose_search(
 ) -> row_search.RowSearch:
     """Return the search among all rows, or among the few that matter if these can be determined."""
     build = partial(_build_search, grid, targets, bands, design)
-    few_rows = find_few_rows(design.table, grid, targets) if bands is None else None
-    if few_rows is not None:
-        return build(few_rows=few_rows)
-    can_use_blocks = not design.varies and all(target.changes_once_in_block for target in targets)
+    known_sums = find_few_rows(design.table, grid, targets) if bands is None else None
+    if known_sums is not None:
+        return build(known_sums=known_sums)
+    can_use_blocks = not design.has_varying_sizes and all(
+        target.changes_once_in_block for target in targets
+    )
     is_near_corner = keep_blocks(design.table) if can_use_blocks else None
     if is_near_corner is None:
         return build()
     moved_targets: list[Target] = []
     if isinstance(bands, ModelBands):
         moved_targets = varying_thresholds.move_targets(targets, bands)
-    return build(among=build(among=is_near_corner).find_blocks([*targets, *moved_targets]))
+    return build(row_filter=build(row_filter=is_near_corner).find_blocks([*targets, *moved_targets]))
 
 
 def _build_search(
@@ -344,32 +357,37 @@ def _build_search(
     bands: FixedBands | None,
     design: Design,
     *,
-    among: pl.Expr | None = None,
-    few_rows: pl.LazyFrame | None = None,
+    row_filter: pl.Expr | None = None,
+    known_sums: pl.LazyFrame | None = None,
 ) -> row_search.RowSearch:
     """Return the rows and the populations of all curves, with what the targets and their bands read."""
     table = design.table
-    sweep = build_sweep(
-        table, effective=design.effective, at_thresholds=True, unscored=False, few_rows=few_rows
+    sweep_tables = build_sweep(
+        table,
+        with_sizes=design.with_sizes,
+        for_thresholds=True,
+        with_unscored=False,
+        known_sums=known_sums,
     )
-    sweep_rows = sweep.rows if among is None else sweep.rows.filter(among)
+    sweep_rows = sweep_tables.rows if row_filter is None else sweep_tables.rows.filter(row_filter)
     sweep_rows = sweep_rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-    size_exprs = {name: pl.col(size) for size, name in _ROW_SIZES.items()} if design.varies else {}
-    columns = _list_row_columns(bands, design)
+    size_columns = _ROW_SIZES if design.has_varying_sizes else {}
+    size_exprs = {row_column: pl.col(size_column) for size_column, row_column in size_columns.items()}
+    row_columns = _list_row_columns(bands, design)
     promise = targets[0].promise
     has_alert_sizes = promise is not None and promise.has_sizes
-    columns += [] if among is None else [Sweep.BLOCK]
-    sweep_rows = sweep_rows.select(*columns, *(ALERT_SIZES if has_alert_sizes else ()), **size_exprs)
-    populations = build_populations_of_points(sweep.groups, grid, table)
+    row_columns += [] if row_filter is None else [Sweep.BLOCK]
+    sweep_rows = sweep_rows.select(*row_columns, *(ALERT_SIZES if has_alert_sizes else ()), **size_exprs)
+    populations = build_populations_of_points(sweep_tables.groups, grid, table)
     if has_alert_sizes:
         sweep_rows = add_greatest_sizes(sweep_rows)
         group_sizes = sweep_rows.group_by(Group.NUMBER).agg(pl.col(_CLASS_SIZES).first())
         populations = populations.join(group_sizes, on=Group.NUMBER, how="left", maintain_order="left")
     if promise is not None:
         if of_table.is_field(table):
-            sweep_rows = add_field_tests(sweep_rows, sweep.groups, promise.alpha, table)
-        elif (rate := find_greatest_rate(targets)) is not None and not grid.is_uncertain:
-            sweep_rows = guarantees.add_upper_limits(sweep_rows, promise.alpha, rate, table)
+            sweep_rows = add_field_tests(sweep_rows, sweep_tables.groups, promise.alpha, table)
+        elif (greatest_rate := find_greatest_rate(targets)) is not None and not grid.is_uncertain:
+            sweep_rows = guarantees.add_upper_limits(sweep_rows, promise.alpha, greatest_rate, table)
         if grid.is_uncertain:
             populations = guarantees.add_promised_etas(populations, promise.alpha)
         if promise.starts is not None:
@@ -379,19 +397,25 @@ def _build_search(
         if bands.has_eta_limits:
             populations = varying_thresholds.add_eta_ends(populations, sweep_rows, bands)
     sweep_rows = sweep_rows.cache()  # read to choose rows from, and to look up the chosen ones
-    has_many_etas = grid.etas_per_group != 1 and few_rows is None
-    return row_search.RowSearch(table, sweep_rows, populations, sweep.groups, has_many_etas)
+    has_many_etas = grid.etas_per_group != 1 and known_sums is None
+    return row_search.RowSearch(table, sweep_rows, populations, sweep_tables.groups, has_many_etas)
 
 
 def _list_row_columns(bands: FixedBands | None, design: Design) -> list[str]:
     """Return the columns of rows that any target and its bands may read."""
     table = design.table
-    columns = [ROW_NUMBER, Group.NUMBER, EffectiveSize.WEIGHT_UNIT, *SWEEP_COLUMNS, *design.row_columns]
-    columns += [Row.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
+    row_columns = [
+        ROW_NUMBER,
+        Group.NUMBER,
+        EffectiveSize.WEIGHT_UNIT,
+        *SWEEP_COLUMNS,
+        *design.row_columns,
+    ]
+    row_columns += [Row.SCORE] if isinstance(table, ScoreTable) or _lists_scores(table) else []
     if isinstance(table, ScoreTable) and isinstance(bands, ChosenBands):
-        columns += [Segment.RECALL_BEFORE, Segment.FPR_BEFORE]  # for ABOVE_CHANCE
+        row_columns += [Segment.RECALL_BEFORE, Segment.FPR_BEFORE]  # for ABOVE_CHANCE
     reads_moments = bands is not None and (bands.counts_eta or may_lack_weights(bands))
-    return columns + list(table.sample.moments if reads_moments else ())
+    return row_columns + list(table.sample.moments if reads_moments else ())
 
 
 def _limit_rows(
@@ -399,9 +423,13 @@ def _limit_rows(
 ) -> pl.LazyFrame:
     """Add the limits of both rates to rows, of which those are kept that moved targets may find."""
     # A recall is reached where it rises, unless its error differs between rows.
-    needs_rises = not design.varies and all(target.criterion == "recall" for target in targets)
-    sizes = _ROW_SIZES if design.varies else {}
-    return varying_thresholds.add_row_limits(sweep_rows, sizes, bands, rising=needs_rises)
+    needs_rises = not design.has_varying_sizes and all(
+        target.criterion == "recall" for target in targets
+    )
+    own_size_columns = _ROW_SIZES if design.has_varying_sizes else {}
+    return varying_thresholds.add_row_limits(
+        sweep_rows, own_size_columns, bands, keeps_rises=needs_rises
+    )
 
 
 def _set_row_sizes(points: pl.LazyFrame, sweep_rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:
@@ -415,8 +443,8 @@ def _set_row_sizes(points: pl.LazyFrame, sweep_rows: pl.LazyFrame, design: Desig
     if EffectiveSize.RATE_CORRELATION in design.row_columns:
         points = points.with_columns(pl.col(EffectiveSize.RATE_CORRELATION).fill_null(0.0))
     return points.with_columns(
-        pl.coalesce(_ROW_SIZES[size], least_size).alias(size)
-        for size, least_size in design.sizes_without_alerts().items()
+        pl.coalesce(_ROW_SIZES[size_column], least_size).alias(size_column)
+        for size_column, least_size in design.sizes_without_alerts().items()
     )
 
 
@@ -427,8 +455,8 @@ def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.
         end_scores = sweep_rows.select(pl.col(ROW_NUMBER).alias(END_ROW), pl.col(Row.SCORE).alias(END))
         choice_rows = choice_rows.join(end_scores, on=END_ROW, how="left")
     # Populations have these columns, too.
-    population_names = Group.NUMBER, EffectiveSize.WEIGHT_UNIT, *_CLASS_SIZES
-    sweep_rows = sweep_rows.drop(population_names, strict=False)
+    population_columns = Group.NUMBER, EffectiveSize.WEIGHT_UNIT, *_CLASS_SIZES
+    sweep_rows = sweep_rows.drop(population_columns, strict=False)
     null_text, null_number = (pl.lit(None, dtype=dtype) for dtype in (pl.String, pl.Float64))
     points = choice_rows.join(sweep_rows, on=ROW_NUMBER, how="left").with_columns(
         criterion=pick_by_target((target.criterion for target in targets), null_text),
@@ -436,8 +464,8 @@ def _find_points(search: row_search.RowSearch, targets: Sequence[Target]) -> pl.
     )
     least_scores = [target.least_score for target in targets]
     if isinstance(table, ScoreTable):
-        threshold = pick_by_target(least_scores, pl.col(Row.SCORE)).alias("threshold")
-        points = points.with_columns(threshold, **_fill_above_all_scores(table))
+        threshold_expr = pick_by_target(least_scores, pl.col(Row.SCORE)).alias("threshold")
+        points = points.with_columns(threshold_expr, **_fill_above_all_scores(table))
         if targets[0].promise is not None:
             points = guarantees.add_guarantee_columns(points, targets, class_counts(table), table)
     elif _lists_scores(table):
@@ -454,11 +482,13 @@ def _fill_above_all_scores(table: ScoreTable) -> dict[str, pl.Expr]:
     is_above_all = has_threshold & pl.col("tp").is_null()
     zero_count, (n_pos, n_neg) = pl.lit(0, dtype=table.count_dtype), class_counts(table)
     value_of_column: dict[str, pl.Expr] = {"tp": zero_count, "fp": zero_count, "fn": n_pos, "tn": n_neg}
-    for rate, total in (("recall", Group.N_POS), ("fpr", Group.N_NEG)):  # null for an empty class
-        value_of_column[rate] = pl.when(pl.col(total).is_not_null()).then(0.0).otherwise(rate)
+    # Null for an empty class.
+    for rate_column, total_column in (("recall", Group.N_POS), ("fpr", Group.N_NEG)):
+        has_examples = pl.col(total_column).is_not_null()
+        value_of_column[rate_column] = pl.when(has_examples).then(0.0).otherwise(rate_column)
     return {
-        name: pl.when(is_above_all).then(value).otherwise(name)
-        for name, value in value_of_column.items()
+        column: pl.when(is_above_all).then(column_value).otherwise(column)
+        for column, column_value in value_of_column.items()
     }
 
 
@@ -481,15 +511,15 @@ def _add_alerts(
 ) -> pl.LazyFrame:
     """Add alerts, true alerts and missed positives among `per` cases, with ends if these are shown."""
     # 1 - recall would lose the digits of fnr where nearly all positives are flagged.
-    metrics = [point.predicted_positive_rate, point.recall, point.fnr]
-    alert_share, *rates = metric_values(metrics, table)
-    shares = (alert_share, *(pl.col("eta") * rate for rate in rates))
-    share_of_name = dict(zip(_ALERTS, shares, strict=True))
+    rate_metrics = [point.predicted_positive_rate, point.recall, point.fnr]
+    alert_share, *rate_exprs = metric_values(rate_metrics, table)
+    share_exprs = (alert_share, *(pl.col("eta") * rate for rate in rate_exprs))
+    share_of_column = dict(zip(_ALERTS, share_exprs, strict=True))
     shown_names = {metric.name for metric in shown_metrics}
     names_with_ends = [name for name in _ALERTS if f"{RESERVED}{name}" in shown_names]
-    for column in (f"{name}_{end}" for name in names_with_ends for end in ("low", "high")):
-        share_of_name[column] = pl.col(f"{RESERVED}{column}")
-    return points.with_columns((share * per).alias(name) for name, share in share_of_name.items())
+    for end_column in (f"{name}_{end}" for name in names_with_ends for end in ("low", "high")):
+        share_of_column[end_column] = pl.col(f"{RESERVED}{end_column}")
+    return points.with_columns((share * per).alias(name) for name, share in share_of_column.items())
 
 
 def _add_chance(
@@ -503,6 +533,6 @@ def _add_chance(
         ranked_rows = build_sweep(table).rows  # all that have ranks, flagged by a threshold or not
     if not isinstance(table, ScoreTable):  # the last point need not flag all examples
         ranked_rows = build_segments(table, SweepTables(ranked_rows, groups), [])
-    chances = measure_chance(ranked_rows, groups, class_sizes(table), confidence)
-    chances = store(table, (ABOVE_CHANCE, confidence), chances)
-    return points.join(chances, on=Group.NUMBER, how="left", maintain_order="left")
+    chance_rows = measure_chance(ranked_rows, groups, class_sizes(table), confidence)
+    chance_rows = store(table, (ABOVE_CHANCE, confidence), chance_rows)
+    return points.join(chance_rows, on=Group.NUMBER, how="left", maintain_order="left")

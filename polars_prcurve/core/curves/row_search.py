@@ -68,22 +68,22 @@ class Family(NamedTuple):
         """Return the column of an extreme, which has a name of its own in the family."""
         return f"{RESERVED}{extreme_name}_{self.numbers[0]}"
 
-    def read_extreme(self, name: str) -> pl.Expr:
+    def read_extreme(self, extreme_name: str) -> pl.Expr:
         """Return the column of an extreme."""
-        return pl.col(self.name_column(name))
+        return pl.col(self.name_column(extreme_name))
 
     @property
     def chosen_row(self) -> pl.Expr:
         """The number of the row, or the list of those of many targets, from the extremes."""
         return self.target.search.read_row(self.read_extreme)
 
-    def list_extremes(self, metric_rows: SegmentValues) -> dict[str, Extreme | LimitRows]:
+    def list_extremes(self, row_values: SegmentValues) -> dict[str, Extreme | LimitRows]:
         """Return the extremes that identify rows, and ends of guarantees, by column."""
-        extremes = dict(self.target.search.find_extremes(metric_rows))
+        extreme_of_name = dict(self.target.search.find_extremes(row_values))
         promise = self.target.promise
         if promise is not None and promise.find_end is not None:
-            extremes[END] = promise.find_end(metric_rows)
-        return {self.name_column(name): extreme for name, extreme in extremes.items()}
+            extreme_of_name[END] = promise.find_end(row_values)
+        return {self.name_column(name): extreme for name, extreme in extreme_of_name.items()}
 
 
 class RowSearch(NamedTuple):
@@ -101,16 +101,18 @@ class RowSearch(NamedTuple):
         If targets are guaranteed, it has END, too, or END_ROW if they share a stretch.
         """
         families, frame_families = _join_families(targets)
-        parts = [self._choose_for_frame(family) for family in frame_families]
-        parts += [_list_choices(self._add_extremes(families), families)] if families else []
-        return parts[0] if len(parts) == 1 else pl.concat(parts, how="diagonal")
+        choice_frames = [self._choose_for_frame(family) for family in frame_families]
+        choice_frames += [_list_choices(self._add_extremes(families), families)] if families else []
+        return choice_frames[0] if len(choice_frames) == 1 else pl.concat(choice_frames, how="diagonal")
 
     def _choose_for_frame(self, family: Family) -> pl.LazyFrame:
         """Return a row per population and threshold of its group, with ROW_NUMBER or null."""
-        thresholds = family.target.thresholds
-        assert thresholds is not None
-        number = pl.lit(family.numbers[0], dtype=pl.Int64)
-        requests = thresholds.join_thresholds(self.populations.with_columns(number.alias(TARGET_NUMBER)))
+        group_thresholds = family.target.thresholds
+        assert group_thresholds is not None
+        target_number = pl.lit(family.numbers[0], dtype=pl.Int64)
+        requests = group_thresholds.join_thresholds(
+            self.populations.with_columns(target_number.alias(TARGET_NUMBER))
+        )
         # A larger query may run this twice, and a join may return rows in another order each time.
         requests = requests.sort(Population.NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
         request_scores = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
@@ -126,8 +128,8 @@ class RowSearch(NamedTuple):
         block_families: list[Family] = []
         for family in families:
             # At one prevalence a look at every row costs no more than the search for blocks.
-            in_blocks = self.has_many_etas and family.target.changes_once_in_block
-            eta_families = block_families if in_blocks else row_families
+            uses_blocks = self.has_many_etas and family.target.changes_once_in_block
+            eta_families = block_families if uses_blocks else row_families
             (eta_families if family.target.depends_on_eta else fixed_families).append(family)
         populations = self.populations
         if fixed_families:
@@ -147,20 +149,24 @@ class RowSearch(NamedTuple):
         """Return the test of rows that can matter to targets, and of those beside; these are corners."""
         search = self._replace(has_many_etas=False)
         families, frame_families = _join_families(targets)
-        parts = [search._choose_for_frame(family).select(ROW_NUMBER) for family in frame_families]
+        row_number_frames = [
+            search._choose_for_frame(family).select(ROW_NUMBER) for family in frame_families
+        ]
         if families:
-            row_exprs = _list_rows_of(self._list_extremes(families))
-            row_exprs += [family.chosen_row for family in families]
-            row_lists = pl.concat_list(row_exprs).alias(ROW_NUMBER)
-            populations = search._add_extremes(families).select(row_lists)
-            parts.append(populations.explode(ROW_NUMBER, empty_as_null=False))
+            row_number_exprs = _list_rows_of(self._list_extremes(families))
+            row_number_exprs += [family.chosen_row for family in families]
+            row_number_lists = pl.concat_list(row_number_exprs).alias(ROW_NUMBER)
+            populations = search._add_extremes(families).select(row_number_lists)
+            row_number_frames.append(populations.explode(ROW_NUMBER, empty_as_null=False))
         # What a search reads of a whole curve is its first and last row.
         is_first = begin_block(Group.NUMBER)
-        parts.append(self.sweep_rows.filter(is_first | end_block(is_first)).select(ROW_NUMBER))
-        corners = self.sweep_rows.join(pl.concat(parts), on=ROW_NUMBER, how="semi")
+        row_number_frames.append(
+            self.sweep_rows.filter(is_first | end_block(is_first)).select(ROW_NUMBER)
+        )
+        matching_rows = self.sweep_rows.join(pl.concat(row_number_frames), on=ROW_NUMBER, how="semi")
         block = pl.col(Sweep.BLOCK)
         near_blocks = pl.concat_list(Sweep.BLOCK, block - 1, block + 1).explode(empty_as_null=False)
-        block_frame = self.table.collect(corners.select(near_blocks.unique()), "")
+        block_frame = self.table.collect(matching_rows.select(near_blocks.unique()), "")
         return block.is_in(block_frame[Sweep.BLOCK].implode())
 
     def _search_blocks(self, families: Sequence[Family]) -> pl.LazyFrame:
@@ -168,33 +174,35 @@ class RowSearch(NamedTuple):
         marked_rows = mark_blocks(self.sweep_rows)
         corners = marked_rows.filter(Sweep.IS_CORNER)
         corners_at_eta = self._repeat_at_eta(corners, families)
-        corner_rows = self._reduce_rows(corners_at_eta, Population.NUMBER, families)
+        corner_extremes = self._reduce_rows(corners_at_eta, Population.NUMBER, families)
         extreme_of_column = self._list_extremes(families)
-        number_exprs = _list_rows_of(extreme_of_column)
-        if not number_exprs:
-            return corner_rows
-        row_lists = pl.concat_list(number_exprs).alias(ROW_NUMBER)
-        row_numbers = corner_rows.select(Population.NUMBER, row_lists)
-        row_numbers = row_numbers.explode(ROW_NUMBER, empty_as_null=False).drop_nulls()
-        population_blocks = row_numbers.join(corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER)
+        row_number_exprs = _list_rows_of(extreme_of_column)
+        if not row_number_exprs:
+            return corner_extremes
+        row_number_lists = pl.concat_list(row_number_exprs).alias(ROW_NUMBER)
+        row_number_rows = corner_extremes.select(Population.NUMBER, row_number_lists)
+        row_number_rows = row_number_rows.explode(ROW_NUMBER, empty_as_null=False).drop_nulls()
+        population_blocks = row_number_rows.join(corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER)
         # A row of a block joins its populations, and not all prevalences of its group.
         population_blocks = population_blocks.select(Population.NUMBER, Sweep.BLOCK).unique()
         near_rows = marked_rows.drop(Group.NUMBER).join(population_blocks, on=Sweep.BLOCK)
-        near_rows = self._repeat_at_eta(near_rows, families, key=Population.NUMBER)
-        rows_inside = self._reduce_rows(near_rows, Population.NUMBER, families)
-        both_rows = corner_rows.join(rows_inside, on=Population.NUMBER, how="left", suffix=_NEAR)
-        merged_columns = {
+        near_rows = self._repeat_at_eta(near_rows, families, key_column=Population.NUMBER)
+        near_extremes = self._reduce_rows(near_rows, Population.NUMBER, families)
+        joined_extremes = corner_extremes.join(
+            near_extremes, on=Population.NUMBER, how="left", suffix=_NEAR
+        )
+        merged_exprs = {
             name: extreme.merge(pl.col(name), pl.col(name + _NEAR))
             for name, extreme in extreme_of_column.items()
         }
-        return both_rows.select(Population.NUMBER, **merged_columns)
+        return joined_extremes.select(Population.NUMBER, **merged_exprs)
 
     def _repeat_at_eta(
-        self, sweep_rows: pl.LazyFrame, families: Iterable[Family], *, key: str = Group.NUMBER
+        self, sweep_rows: pl.LazyFrame, families: Iterable[Family], *, key_column: str = Group.NUMBER
     ) -> pl.LazyFrame:
         """Return the rows at each prevalence of their NUMBER, or NUMBER, and what guarantees read."""
-        population_names = self.populations.collect_schema().names()
-        columns = (
+        population_columns = self.populations.collect_schema().names()
+        needed_columns = (
             Group.NUMBER,
             Population.NUMBER,
             "eta",
@@ -202,13 +210,13 @@ class RowSearch(NamedTuple):
             Population.NEG_FACTOR,
             EtaError.IS_OWN,
         )
-        promise_names = (LEAST_SCORE, *PROMISE_COLUMNS, *EtaError.LIMITS)
+        promise_columns = (LEAST_SCORE, *PROMISE_COLUMNS, *EtaError.LIMITS)
         populations = self.populations.select(
-            *columns, *(name for name in promise_names if name in population_names)
+            *needed_columns, *(column for column in promise_columns if column in population_columns)
         )
-        eta_rows = sweep_rows.join(populations, on=key)
+        eta_rows = sweep_rows.join(populations, on=key_column)
         greatest_rate = find_greatest_rate(family.target for family in families)
-        if set(PROMISE_COLUMNS) <= set(population_names) and greatest_rate is not None:
+        if set(PROMISE_COLUMNS) <= set(population_columns) and greatest_rate is not None:
             return add_upper_limits(eta_rows, None, greatest_rate, self.table)
         return eta_rows
 
@@ -216,74 +224,78 @@ class RowSearch(NamedTuple):
         self, sweep_rows: pl.LazyFrame, key_column: str, families: Sequence[Family]
     ) -> pl.LazyFrame:
         """Return, per value of `key_column`, the extremes that identify the rows of targets."""
-        metric_rows = build_metric_rows(self.table)
+        row_values = build_metric_rows(self.table)
         extreme_of_column = self._list_extremes(families)
         for step in merge_steps(family.target for family in families):
-            sweep_rows = sweep_rows.with_columns(**step(metric_rows))
-        extreme_columns = {name: extreme.value for name, extreme in extreme_of_column.items()}
-        reduced_columns = {
+            sweep_rows = sweep_rows.with_columns(**step(row_values))
+        extreme_exprs = {name: extreme.value for name, extreme in extreme_of_column.items()}
+        reduced_exprs = {
             name: extreme.reduce(pl.col(name)) for name, extreme in extreme_of_column.items()
         }
-        numbered_rows = sweep_rows.select(key_column, ROW_NUMBER, **extreme_columns)
-        return numbered_rows.group_by(key_column).agg(**reduced_columns)
+        numbered_rows = sweep_rows.select(key_column, ROW_NUMBER, **extreme_exprs)
+        return numbered_rows.group_by(key_column).agg(**reduced_exprs)
 
     def _list_extremes(self, families: Iterable[Family]) -> dict[str, Extreme | LimitRows]:
         """Return the extremes of all families, by column."""
-        metric_rows = build_metric_rows(self.table)
-        extremes = (family.list_extremes(metric_rows).items() for family in families)
-        return dict(chain.from_iterable(extremes))
+        row_values = build_metric_rows(self.table)
+        extreme_items = (family.list_extremes(row_values).items() for family in families)
+        return dict(chain.from_iterable(extreme_items))
 
 
 def _join_families(targets: Sequence[Target]) -> tuple[list[Family], list[Family]]:
     """Return the families of targets, and those of one each that are frames of thresholds."""
-    numbers_of_kind: dict[Any, list[int]] = {}
+    numbers_of_key: dict[Any, list[int]] = {}
     families: list[Family] = []
     frame_families: list[Family] = []
-    for number, target in enumerate(targets):
+    for target_number, target in enumerate(targets):
         if target.thresholds is not None:
-            frame_families.append(Family([number], target))
+            frame_families.append(Family([target_number], target))
             continue
-        kind: Any = number
+        family_key: Any = target_number
         if target.limit is not None and target.limit.can_be_met and target.promise is None:
-            kind = target.limit.measure, target.takes_first
-        numbers_of_kind.setdefault(kind, []).append(number)
-    for numbers in numbers_of_kind.values():
-        if len(numbers) < _MANY:
-            families += [Family([number], targets[number]) for number in numbers]
+            family_key = target.limit.measure, target.takes_first
+        numbers_of_key.setdefault(family_key, []).append(target_number)
+    for target_numbers in numbers_of_key.values():
+        if len(target_numbers) < _MANY:
+            families += [Family([number], targets[number]) for number in target_numbers]
         else:
-            search = search_limits([targets[number] for number in numbers])
-            families.append(Family(numbers, replace(targets[numbers[0]], search_without_limit=search)))
+            search = search_limits([targets[number] for number in target_numbers])
+            families.append(
+                Family(target_numbers, replace(targets[target_numbers[0]], search_without_limit=search))
+            )
     return families, frame_families
 
 
 def _list_choices(populations: pl.LazyFrame, families: Sequence[Family]) -> pl.LazyFrame:
     """Return a row per population and target, from populations with extremes."""
-    columns = {ROW_NUMBER: [family.chosen_row for family in families]}
+    exprs_of_column = {ROW_NUMBER: [family.chosen_row for family in families]}
     first_target = families[0].target
     if (read_end_row := first_target.search.read_end_row) is not None:
-        columns[END_ROW] = [read_end_row(family.read_extreme) for family in families]
+        exprs_of_column[END_ROW] = [read_end_row(family.read_extreme) for family in families]
     elif first_target.promise is not None:
-        columns[END] = [family.read_extreme(END) for family in families]
-    target_numbers = [number for family in families for number in family.numbers]
+        exprs_of_column[END] = [family.read_extreme(END) for family in families]
+    target_numbers = [target_number for family in families for target_number in family.numbers]
     if len(target_numbers) == 1:
-        number_column = pl.lit(target_numbers[0], dtype=pl.Int64).alias(TARGET_NUMBER)
+        number_expr = pl.lit(target_numbers[0], dtype=pl.Int64).alias(TARGET_NUMBER)
         return populations.with_columns(
-            number_column, **{name: expr for name, [expr] in columns.items()}
+            number_expr, **{column: column_expr for column, [column_expr] in exprs_of_column.items()}
         )
-    choices = populations.with_columns(
+    choice_rows = populations.with_columns(
         pl.lit(target_numbers, dtype=pl.List(pl.Int64)).alias(TARGET_NUMBER),
-        **{name: pl.concat_list(exprs) for name, exprs in columns.items()},
+        **{column: pl.concat_list(column_exprs) for column, column_exprs in exprs_of_column.items()},
     )
     # Lists of rows would be repeated with each of them.
-    row_lists = [family.name_column(LIMIT_ROWS) for family in families if len(family.numbers) > 1]
-    return choices.drop(row_lists).explode(TARGET_NUMBER, *columns, empty_as_null=False)
+    row_list_columns = [family.name_column(LIMIT_ROWS) for family in families if len(family.numbers) > 1]
+    return choice_rows.drop(row_list_columns).explode(
+        TARGET_NUMBER, *exprs_of_column, empty_as_null=False
+    )
 
 
 def _list_rows_of(extreme_of_column: Mapping[str, Extreme | LimitRows]) -> list[pl.Expr]:
     """Return the numbers of the rows that have the extremes, over the columns with these names."""
     return [
-        extreme.read_row(pl.col(name))
-        for name, extreme in extreme_of_column.items()
+        extreme.read_row(pl.col(extreme_column))
+        for extreme_column, extreme in extreme_of_column.items()
         if extreme.read_row is not None
     ]
 
@@ -291,7 +303,7 @@ def _list_rows_of(extreme_of_column: Mapping[str, Extreme | LimitRows]) -> list[
 def list_frame_targets(targets: Sequence[Target]) -> dict[int, GroupThresholds]:
     """Return the thresholds of targets that are a frame of them, by the number of the target."""
     return {
-        number: target.thresholds
-        for number, target in enumerate(targets)
+        target_number: target.thresholds
+        for target_number, target in enumerate(targets)
         if target.thresholds is not None
     }

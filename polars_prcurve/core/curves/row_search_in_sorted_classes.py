@@ -43,16 +43,16 @@ def find_few_rows(
     table: ResolvedTable, grid: EtaTable, targets: Sequence[Target]
 ) -> pl.LazyFrame | None:
     """Return the running sums of the rows that targets may find; None where that takes a sweep."""
-    is_known = all(
+    can_be_listed = all(
         target.promise is None and target.thresholds is None and target.criterion in _LIST_SCORES
         for target in targets
     )
-    if grid.numbers is None or not is_known:
+    if grid.numbers is None or not can_be_listed:
         return None
-    classes = sort_classes(table)
-    if classes is None:
+    sorted_classes = sort_classes(table)
+    if sorted_classes is None:
         return None
-    n_pos, n_neg = classes.sizes
+    n_pos, n_neg = sorted_classes.sizes
     etas = [n_pos / (n_pos + n_neg) if eta is None else eta for eta in grid.numbers]
     n_searches = sum(len(etas) if target.depends_on_eta else 1 for target in targets)
     has_tiny_eta = any(0 < eta < _LEAST_ETA for eta in etas)
@@ -63,14 +63,14 @@ def find_few_rows(
         targets_of_word.setdefault(target.criterion, []).append(target)
     score_arrays: list[Scores] = []
     for word, word_targets in targets_of_word.items():
-        limits = join_values([*map(_read_limit, word_targets)]).drop_nulls()
+        limit_values = join_values([*map(_read_limit, word_targets)]).drop_nulls()
         with np.errstate(all="ignore"):  # an infinite ratio is one that all rows keep to
-            near_scores = _LIST_SCORES[word](classes, limits.to_numpy(), np.array(etas))
+            near_scores = _LIST_SCORES[word](sorted_classes, limit_values.to_numpy(), np.array(etas))
         if near_scores is None:
             return None
         score_arrays.append(np.unique(near_scores))
     scores = np.unique(np.concatenate(score_arrays))
-    return None if len(scores) > _MOST_ROWS else classes.list_rows(scores[::-1]).lazy()
+    return None if len(scores) > _MOST_ROWS else sorted_classes.list_rows(scores[::-1]).lazy()
 
 
 def _read_limit(target: Target) -> Any:
@@ -80,110 +80,123 @@ def _read_limit(target: Target) -> Any:
     return target.value if target.rate is None else target.rate
 
 
-def _list_for_recall(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
+def _list_for_recall(sorted_classes: SortedClasses, recalls: Floats, etas: Floats) -> Scores | None:
     """Return the scores of the positives with which each recall is reached, or nearly."""
-    n_hits = _list_numbers(*_widen(shares), classes.sizes[0])
+    n_hits = _list_counts(*_widen(recalls), sorted_classes.sizes[0])
     if n_hits is None:
         return None
     # A recall of 0 is reached at the highest score of all.
-    return np.append(classes.positives.pick(-n_hits[n_hits > 0]), classes.highest)
+    return np.append(sorted_classes.positives.pick(-n_hits[n_hits > 0]), sorted_classes.highest)
 
 
-def _list_for_fpr(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
+def _list_for_fpr(sorted_classes: SortedClasses, fprs: Floats, etas: Floats) -> Scores | None:
     """Return the lowest scores with no more false positives than each fpr allows, or nearly."""
-    n_false = _list_numbers(*_widen(shares), classes.sizes[1])
-    return None if n_false is None else np.append(_list_above(classes, n_false), classes.lowest)
+    n_false = _list_counts(*_widen(fprs), sorted_classes.sizes[1])
+    return None if n_false is None else _list_above(sorted_classes, n_false)
 
 
-def _list_for_precision(classes: SortedClasses, precisions: Floats, etas: Floats) -> Scores | None:
+def _list_for_precision(
+    sorted_classes: SortedClasses, precisions: Floats, etas: Floats
+) -> Scores | None:
     """Return the scores from the lowest that may have each precision to the lowest that does."""
-    least, greatest = _widen(precisions)
-    return _list_for_false_positives(classes, (1 - greatest) / greatest, (1 - least) / least, etas)
+    sure_limits, greatest_limits = ((1 - limits) / limits for limits in reversed(_widen(precisions)))
+    return _list_for_false_positives(sorted_classes, sure_limits, greatest_limits, etas)
 
 
-def _list_for_fdr(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
+def _list_for_fdr(sorted_classes: SortedClasses, fdrs: Floats, etas: Floats) -> Scores | None:
     """Return the scores from the lowest that may keep to each fdr to the lowest that does."""
-    least, greatest = _widen(shares)
-    any_number = np.where(greatest < 1, greatest / (1 - greatest), np.inf)
-    return _list_for_false_positives(classes, least / (1 - least), any_number, etas)
+    least_fdrs, greatest_fdrs = _widen(fdrs)
+    greatest_limits = np.where(greatest_fdrs < 1, greatest_fdrs / (1 - greatest_fdrs), np.inf)
+    sure_limits = least_fdrs / (1 - least_fdrs)
+    return _list_for_false_positives(sorted_classes, sure_limits, greatest_limits, etas)
 
 
 def _list_for_false_positives(
-    classes: SortedClasses, sure: Floats, greatest: Floats, etas: Floats
+    sorted_classes: SortedClasses, sure_limits: Floats, greatest_limits: Floats, etas: Floats
 ) -> Scores | None:
-    """Return the scores from the lowest with `greatest` false positives per true one to `sure` ones."""
-    curve, n_neg = classes.curve, classes.sizes[1]
+    """Return the scores from the lowest with the greatest false positives per true one to the sure."""
+    curve, n_neg = sorted_classes.curve, sorted_classes.sizes[1]
     if curve is None or n_neg == 0:
         return None
-    odds = np.repeat(odds_against(etas), len(sure))
+    odds = np.repeat(odds_against(etas), len(sure_limits))
     sure_ratios, greatest_ratios = (
-        np.where((odds == 0) | np.isinf(limits), np.inf, np.maximum(limits, 0) / odds)
-        for limits in (np.tile(sure, len(etas)), np.tile(greatest, len(etas)))
+        np.where((odds == 0) | np.isinf(ratio_limits), np.inf, np.maximum(ratio_limits, 0) / odds)
+        for ratio_limits in (np.tile(sure_limits, len(etas)), np.tile(greatest_limits, len(etas)))
     )
     # The least ratio of a row and of those below rises with every score, so it falls in `ratios`.
-    ratios = curve.columns[Segment.ENVELOPE]
-    starts, sure_places = (
-        np.searchsorted(-ratios, -limits) for limits in (greatest_ratios, sure_ratios)
+    envelope_ratios = curve.columns[Segment.ENVELOPE]
+    start_rows, sure_rows = (
+        np.searchsorted(-envelope_ratios, -ratio_limits)
+        for ratio_limits in (greatest_ratios, sure_ratios)
     )
-    ends = np.minimum(sure_places + 1, len(ratios))
-    rows = _list_integers(starts, ends)
-    if rows is None:
+    end_rows = np.minimum(sure_rows + 1, len(envelope_ratios))
+    row_numbers = _list_integers(start_rows, end_rows)
+    if row_numbers is None:
         return None
     # The rows below a positive, up to the next one, have its recall, and ever more false positives.
-    recall, pairs = (curve.columns["recall"][rows], np.repeat(np.arange(len(starts)), ends - starts))
-    n_false = _list_numbers(sure_ratios[pairs] * recall, greatest_ratios[pairs] * recall, n_neg)
-    return None if n_false is None else np.append(_list_above(classes, n_false), classes.lowest)
+    recalls = curve.columns["recall"][row_numbers]
+    pair_numbers = np.repeat(np.arange(len(start_rows)), end_rows - start_rows)
+    sure_fprs, greatest_fprs = (
+        ratios[pair_numbers] * recalls for ratios in (sure_ratios, greatest_ratios)
+    )
+    n_false = _list_counts(sure_fprs, greatest_fprs, n_neg)
+    return None if n_false is None else _list_above(sorted_classes, n_false)
 
 
-def _list_above(classes: SortedClasses, n_false: Integers) -> Scores:
-    """Return the lowest scores with at most each number of false positives; none if all are allowed."""
+def _list_above(sorted_classes: SortedClasses, n_false: Integers) -> Scores:
+    """Return the lowest scores with at most each number of false positives, and the lowest of all."""
     # One more than is allowed is at the next lower negative; any score above it has no more.
-    limits = classes.negatives.pick(-1 - n_false[n_false < classes.sizes[1]])
-    return classes.list_next(limits, above=True)
+    score_limits = sorted_classes.negatives.pick(-1 - n_false[n_false < sorted_classes.sizes[1]])
+    return np.append(sorted_classes.list_next(score_limits, only_above=True), sorted_classes.lowest)
 
 
-def _widen(limits: Floats) -> tuple[Floats, Floats]:
+def _widen(rate_limits: Floats) -> tuple[Floats, Floats]:
     """Return the limits between which a rate is left to the search."""
-    return limits * (1 - _ROOM), limits * (1 + _ROOM)
+    return rate_limits * (1 - _ROOM), rate_limits * (1 + _ROOM)
 
 
-def _list_numbers(least_shares: Floats, greatest_shares: Floats, n: int) -> Integers | None:
-    """Return the numbers of `n` from below each least share of it to above each greatest one."""
-    starts, ends = (
-        np.floor(np.minimum(shares, 1.0) * n).astype(np.intp)
+def _list_counts(least_shares: Floats, greatest_shares: Floats, class_size: int) -> Integers | None:
+    """Return the counts from below each least share of a class to above each greatest one."""
+    first_counts, last_counts = (
+        np.floor(np.minimum(shares, 1.0) * class_size).astype(np.intp)
         for shares in (least_shares, greatest_shares)
     )
-    return _list_integers(starts, np.minimum(ends + 1, n) + 1)
+    return _list_integers(first_counts, np.minimum(last_counts + 1, class_size) + 1)
 
 
-def _list_for_threshold(classes: SortedClasses, least_scores: Scores, etas: Floats) -> Scores | None:
+def _list_for_threshold(
+    sorted_classes: SortedClasses, least_scores: Scores, etas: Floats
+) -> Scores | None:
     """Return the lowest scores that reach each threshold."""
-    return classes.list_next(least_scores)
+    return sorted_classes.list_next(least_scores)
 
 
-def _list_for_alerts(classes: SortedClasses, shares: Floats, etas: Floats) -> Scores | None:
+def _list_for_alerts(sorted_classes: SortedClasses, alert_rates: Floats, etas: Floats) -> Scores | None:
     """Return the scores from the lowest one that may keep to each share to the lowest that does."""
-    eta, limit = np.repeat(etas, len(shares)), np.tile(shares, len(etas))
-    n_pos, n_neg = (max(size, 1) for size in classes.sizes)
+    pair_etas, pair_limits = np.repeat(etas, len(alert_rates)), np.tile(alert_rates, len(etas))
+    n_pos, n_neg = (max(n_of_class, 1) for n_of_class in sorted_classes.sizes)
 
     def find_first(scores: Scores, greatest_rates: Floats) -> Integers:
         """Return the place of the first score with a low enough rate of alerts, for each pair."""
-        starts, ends = np.zeros(len(eta), dtype=np.intp), np.full(len(eta), len(scores))
+        starts, ends = np.zeros(len(pair_etas), dtype=np.intp), np.full(len(pair_etas), len(scores))
         while np.any(starts < ends):
             middles = (starts + ends) // 2
-            n_hits, n_false = classes.count_from(scores[np.minimum(middles, len(scores) - 1)])
-            is_kept = eta * (n_hits / n_pos) + (1 - eta) * (n_false / n_neg) <= greatest_rates
-            is_kept |= starts == ends
-            starts, ends = np.where(is_kept, starts, middles + 1), np.where(is_kept, middles, ends)
+            n_hits, n_false = sorted_classes.count_from(scores[np.minimum(middles, len(scores) - 1)])
+            rates = pair_etas * (n_hits / n_pos) + (1 - pair_etas) * (n_false / n_neg)
+            is_within_rate = (rates <= greatest_rates) | (starts == ends)
+            starts = np.where(is_within_rate, starts, middles + 1)
+            ends = np.where(is_within_rate, middles, ends)
         return starts
 
     score_arrays = []
-    for scores in (classes.pos_scores, classes.neg_scores):
-        first_places, sure_places = (find_first(scores, limit * (1 + side * _ROOM)) for side in (1, -1))
-        score_numbers = _list_integers(first_places, np.minimum(sure_places + 1, len(scores)))
-        if score_numbers is None:
+    for scores in (sorted_classes.pos_scores, sorted_classes.neg_scores):
+        first_positions, sure_positions = (
+            find_first(scores, pair_limits * (1 + sign * _ROOM)) for sign in (1, -1)
+        )
+        score_positions = _list_integers(first_positions, np.minimum(sure_positions + 1, len(scores)))
+        if score_positions is None:
             return None
-        score_arrays.append(scores[score_numbers])
+        score_arrays.append(scores[score_positions])
     return np.concatenate(score_arrays)
 
 

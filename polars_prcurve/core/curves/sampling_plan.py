@@ -71,16 +71,16 @@ _IS_ABOVE, _PLACE, _IN_STRATUM, _STRATUM_SIZE = (
 
 
 def build_sampling_plan(
-    table: ScoreTable, labelled_table: ScoreTable | None, *, threshold: Any, budget: int, strata: int
+    table: ScoreTable, labelled_table: ScoreTable | None, *, threshold: Any, budget: int, n_strata: int
 ) -> pl.LazyFrame:
     """Return one row per stratum, from the highest scores down: PLAN_COLUMNS."""
     budget = read_whole_number("budget=", budget, 0)
-    strata = read_whole_number("strata=", strata, 2, greatest_number=_MOST_STRATA)
+    n_strata = read_whole_number("strata=", n_strata, 2, greatest_number=_MOST_STRATA)
     [exact_threshold] = read_threshold_list("threshold", [threshold], table.score_dtype)
     least_scores = to_least_scores([exact_threshold], table.score_dtype)
     score_query = count_scores(table, UNLABELLED_COLUMNS)
     if labelled_table is None:
-        score_query = score_query.with_columns(pl.lit(0).alias(name) for name in ("n_pos", "n_neg"))
+        score_query = score_query.with_columns(pl.lit(0).alias(column) for column in ("n_pos", "n_neg"))
     else:
         score_query = score_query.join(count_scores(labelled_table), on="score", how="left")
     is_above = (pl.col("score") >= pl.lit(least_scores).first()).fill_null(False)
@@ -90,25 +90,26 @@ def build_sampling_plan(
     )
     score_rows = table.collect(score_query, "sampling_plan")
     _check_sides(score_rows)
-    strata_rows = _cut_strata(score_rows, strata)
+    strata_rows = _cut_strata(score_rows, n_strata)
     row_counts, label_counts, positive_counts = (
-        strata_rows[name].to_numpy() for name in ("n", "n_labelled", "n_pos")
+        strata_rows[column].to_numpy() for column in ("n", "n_labelled", "n_pos")
     )
     pos_shares = (positive_counts + 0.5) / (label_counts + 1)
     n_labels = int(label_counts.sum()) + min(budget, int((row_counts - label_counts).sum()))
     deviations = compute_deviations(row_counts, pos_shares, strata_rows[_IS_ABOVE].to_numpy())
-    labels_of_strata = allocate_labels(row_counts, deviations, label_counts, n_labels)
-    n_empty = int((labels_of_strata == 0).sum())
+    label_counts_after = allocate_labels(row_counts, deviations, label_counts, n_labels)
+    n_empty = int((label_counts_after == 0).sum())
     if budget > 0 and n_empty:
         raise PrcError(
             f"pass a larger budget=, or fewer strata=: with {add_noun(budget, 'more label')}, "
             f"{n_empty} of {strata_rows.height} "
             "ranges of scores have none, and their rows cannot be weighted"
         )
-    new_labels, n_after = labels_of_strata - label_counts, pl.col("n_labelled") + pl.col("n_next")
+    new_label_counts = label_counts_after - label_counts
+    n_after = pl.col("n_labelled") + pl.col("n_next")
     weight = pl.when(n_after > 0).then(pl.col("n") / n_after).alias("weight")
     plan = strata_rows.with_columns(
-        pl.Series("positive_share", pos_shares), n_next=pl.Series(new_labels, dtype=pl.Int64)
+        pl.Series("positive_share", pos_shares), n_next=pl.Series(new_label_counts, dtype=pl.Int64)
     )
     return plan.with_columns(weight).select(PLAN_COLUMNS).lazy()
 
@@ -128,9 +129,9 @@ def _check_sides(score_rows: pl.DataFrame) -> None:
 def _cut_strata(score_rows: pl.DataFrame, n_strata: int) -> pl.DataFrame:
     """Return the strata: half of them flagged rows, half the others; equal scores stay together."""
     is_above, row_counts = score_rows[_IS_ABOVE].to_numpy(), score_rows["n"].to_numpy()
-    flagged_places = _place_outwards(row_counts[is_above][::-1], n_strata // 2)
-    lower_places = _place_outwards(row_counts[~is_above], n_strata - n_strata // 2)
-    stratum_numbers = pl.Series("stratum", np.concatenate([-1 - flagged_places[::-1], lower_places]))
+    flagged_numbers = _number_outwards(row_counts[is_above][::-1], n_strata // 2)
+    lower_numbers = _number_outwards(row_counts[~is_above], n_strata - n_strata // 2)
+    stratum_numbers = pl.Series("stratum", np.concatenate([-1 - flagged_numbers[::-1], lower_numbers]))
     strata_rows = score_rows.group_by(stratum_numbers, maintain_order=True).agg(
         pl.col("score").min().alias("score_low"),
         pl.col("score").max().alias("score_high"),
@@ -140,12 +141,12 @@ def _cut_strata(score_rows: pl.DataFrame, n_strata: int) -> pl.DataFrame:
     return strata_rows.with_columns(pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("stratum"))
 
 
-def _place_outwards(row_counts: Integers, n_strata: int) -> Integers:
+def _number_outwards(row_counts: Integers, n_strata: int) -> Integers:
     """Return the number of the stratum of each score, from 0 at the threshold, by its middle row."""
     middle_shares = (np.cumsum(row_counts) - row_counts / 2) / row_counts.sum()
     end_shares = (_GROWTH ** np.arange(1.0, n_strata) - 1) / (_GROWTH ** float(n_strata) - 1)
-    places: Integers = np.searchsorted(end_shares, middle_shares, side="right")
-    return places
+    stratum_numbers: Integers = np.searchsorted(end_shares, middle_shares, side="right")
+    return stratum_numbers
 
 
 def compute_deviations(row_counts: Integers, pos_shares: Floats, is_above: NDArray[np.bool_]) -> Floats:
@@ -160,42 +161,46 @@ def compute_deviations(row_counts: Integers, pos_shares: Floats, is_above: NDArr
 
 
 def allocate_labels(
-    row_counts: Integers, deviations: Floats, n_labelled: Integers, total: int
+    row_counts: Integers, deviations: Floats, label_counts: Integers, n_labels: int
 ) -> Integers:
-    """Return the labels of each stratum, old and new: `total` in all, by `row_counts * deviations`.
+    """Return the labels of each stratum, old and new: `n_labels` in all, by `row_counts * deviations`.
 
     No stratum has fewer than it has already, nor more than its rows, nor fewer than LEAST_PER_STRATUM.
-    If `total` does not allow that, or if nothing is known yet, those that have fewest come first.
+    If `n_labels` does not allow that, or if nothing is known yet, those that have fewest come first.
     """
-    least_labels = np.maximum(n_labelled, np.minimum(LEAST_PER_STRATUM, row_counts))
-    if least_labels.sum() >= total or n_labelled.sum() == 0:
-        return _share_out(np.ones(len(row_counts)), n_labelled, row_counts, total)
-    return _share_out(row_counts * deviations, least_labels, row_counts, total)
+    least_counts = np.maximum(label_counts, np.minimum(LEAST_PER_STRATUM, row_counts))
+    if least_counts.sum() >= n_labels or label_counts.sum() == 0:
+        return _share_out(np.ones(len(row_counts)), label_counts, row_counts, n_labels)
+    return _share_out(row_counts * deviations, least_counts, row_counts, n_labels)
 
 
-def _share_out(weights: Floats, lowest: Integers, highest: Integers, total: int) -> Integers:
+def _share_out(
+    weights: Floats, least_counts: Integers, greatest_counts: Integers, n_labels: int
+) -> Integers:
     """Return whole numbers in proportion to those wanted, but within bounds, with this sum."""
     low_factor, high_factor = 0.0, 1.0
-    while np.clip(high_factor * weights, lowest, highest).sum() < total and high_factor < 1e300:
+    bounds = least_counts, greatest_counts
+    while np.clip(high_factor * weights, *bounds).sum() < n_labels and high_factor < 1e300:
         high_factor *= 2
     for _ in range(200):
         middle_factor = (low_factor + high_factor) / 2
-        if np.clip(middle_factor * weights, lowest, highest).sum() < total:
+        if np.clip(middle_factor * weights, *bounds).sum() < n_labels:
             low_factor = middle_factor
         else:
             high_factor = middle_factor
-    exact_labels = np.clip(high_factor * weights, lowest, highest)
-    labels: Integers = np.floor(exact_labels).astype(np.int64)
+    exact_counts = np.clip(high_factor * weights, *bounds)
+    label_counts: Integers = np.floor(exact_counts).astype(np.int64)
     # Rounded down, some labels are left over: they go where rounding cost most, and a row is left.
     # Where no more is wanted of any, as without a deviation, they go round.
-    places = np.argsort(labels - exact_labels, kind="stable")
-    while labels.sum() < min(float(total), float(highest.sum())):
-        for place in places:
-            if labels.sum() < total and labels[place] < highest[place]:
-                labels[place] += 1
-    while labels.sum() > total:
-        labels[np.argmax(labels - lowest)] -= 1
-    return labels
+    stratum_order = np.argsort(label_counts - exact_counts, kind="stable")
+    while label_counts.sum() < min(float(n_labels), float(greatest_counts.sum())):
+        for stratum_index in stratum_order:
+            has_room = label_counts[stratum_index] < greatest_counts[stratum_index]
+            if has_room and label_counts.sum() < n_labels:
+                label_counts[stratum_index] += 1
+    while label_counts.sum() > n_labels:
+        label_counts[np.argmax(label_counts - least_counts)] -= 1
+    return label_counts
 
 
 # What labels of a plan represent ----------------------------------------------------------------
@@ -210,9 +215,9 @@ class Plan(NamedTuple):
     sizes: list[int]
 
 
-def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
+def read_strata(plan: pl.DataFrame, score_dtype: pl.DataType) -> Plan:
     """Return the strata of a plan for scores of this dtype; raise for a table that is no plan."""
-    if missing_columns := [name for name in _READ if name not in plan.columns]:
+    if missing_columns := [column for column in _READ if column not in plan.columns]:
         raise PrcError(
             f"pass the table of sampling_plan() as plan=, with the columns {list_names(_READ)}; "
             f"it has no {list_names(missing_columns)}"
@@ -227,8 +232,10 @@ def read_strata(plan: pl.DataFrame, dtype: pl.DataType) -> Plan:
             f"numbers; got {rows_text}, and n of {plan['n'].dtype}"
         )
     plan = plan.with_columns(
-        to_least_scores(read_threshold_list("plan", plan[name], dtype), dtype).alias(name)
-        for name in ("score_low", "score_high")
+        to_least_scores(read_threshold_list("plan", plan[column], score_dtype), score_dtype).alias(
+            column
+        )
+        for column in ("score_low", "score_high")
     ).sort("score_low")
     lows, highs = plan["score_low"], plan["score_high"]
     has_overlap = (lows > highs).any() or (lows[1:] <= highs[:-1]).any()
@@ -243,27 +250,27 @@ def build_weighed_sample(
     label: TypedColumn,
     plan: Plan,
     *,
-    name: str,
-    drop: bool,
+    weight_column: str,
+    drops_missing: bool,
 ) -> pl.LazyFrame:
-    """Return the rows with a label, in order, with STRATUM and a column `name` of weights.
+    """Return the rows with a label, in order, with STRATUM and their weights as `weight_column`.
 
-    `drop` leaves out null scores.
+    `drops_missing` leaves out null scores.
     """
-    check_weight_name(name, [STRATUM])
+    check_weight_name(weight_column, [STRATUM])
     column_names = sample_rows.collect_schema().names()
-    if shared_names := [column for column in (STRATUM, name) if column in column_names]:
+    if shared_names := [column for column in (STRATUM, weight_column) if column in column_names]:
         raise PrcError(
             f"drop or rename the column {shared_names[0]!r} of the table: the result has a "
             "column of that name"
         )
-    if drop:
+    if drops_missing:
         sample_rows = sample_rows.filter(~value_checks.is_missing(score.expr, score.dtype))
     is_above_lows = (score.expr >= pl.lit(low, dtype=score.dtype) for low in plan.lows)
-    place = pl.sum_horizontal(is_above_low.cast(pl.Int64) for is_above_low in is_above_lows) - 1
-    highs = (pl.lit(high, dtype=score.dtype) for high in plan.highs)
-    sample_rows = sample_rows.with_columns(place.alias(_PLACE)).with_columns(
-        (score.expr <= pick_by_number(_PLACE, highs)).alias(_IN_STRATUM),
+    stratum_number = pl.sum_horizontal(is_above_low.cast(pl.Int64) for is_above_low in is_above_lows) - 1
+    high_exprs = (pl.lit(high, dtype=score.dtype) for high in plan.highs)
+    sample_rows = sample_rows.with_columns(stratum_number.alias(_PLACE)).with_columns(
+        (score.expr <= pick_by_number(_PLACE, high_exprs)).alias(_IN_STRATUM),
         pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype).alias(STRATUM),
         pick_by_number(_PLACE, plan.sizes).cast(pl.Float64).alias(_STRATUM_SIZE),
     )
@@ -275,17 +282,17 @@ def build_weighed_sample(
         )
     ]
     sentence_start = f"{score.subject_phrase} is in no stratum of the plan in ", is_beyond.sum()
-    example, advice = score.expr.filter(is_beyond).first(), "; make the plan of these rows"
-    sentence = (*sentence_start, " row(s), such as ", show_value(example), advice)
+    example_score, advice = score.expr.filter(is_beyond).first(), "; make the plan of these rows"
+    sentence = (*sentence_start, " row(s), such as ", show_value(example_score), advice)
     checks.append(Check(is_beyond.any(), sentence))
-    for place_number, (stratum_name, low, high, n_rows) in enumerate(zip(*plan, strict=True)):
+    for plan_number, (stratum_name, low, high, n_rows) in enumerate(zip(*plan, strict=True)):
         stratum_text = (
             f"stratum {stratum_name} of the plan, scores {low} to {high}, has {n_rows} row(s) and "
         )
-        n_labels = (is_labelled & (pl.col(_PLACE) == place_number)).sum()
+        n_labels = (is_labelled & (pl.col(_PLACE) == plan_number)).sum()
         labels_advice = "no label; label as many as its n_next, or plan with a larger budget="
         checks.append(Check(n_labels == 0, (stratum_text + labels_advice,)))
         checks.append(Check(n_labels > n_rows, (stratum_text, n_labels, f" label(s){advice}")))
     weights = pl.col(_STRATUM_SIZE) / pl.len().over(_PLACE).cast(pl.Float64)
     labelled_rows = stop_if_broken(sample_rows, checks).filter(is_labelled)
-    return labelled_rows.select(*map(select_column, column_names), STRATUM, weights.alias(name))
+    return labelled_rows.select(*map(select_column, column_names), STRATUM, weights.alias(weight_column))

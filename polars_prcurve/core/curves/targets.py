@@ -90,23 +90,23 @@ class GroupThresholds(NamedTuple):
         if self.dtype_of_key:
             return join_groups(requests, self.threshold_rows, self.dtype_of_key, how="left")
         # A left join on a number that all have, since a cross join would lose the requests of no row.
-        name = f"{RESERVED}same"
-        common_key = pl.lit(0, dtype=pl.UInt8).alias(name)
+        key_column = f"{RESERVED}same"
+        common_key = pl.lit(0, dtype=pl.UInt8).alias(key_column)
         repeated_requests = requests.with_columns(common_key).join(
-            self.threshold_rows.with_columns(common_key), on=name, how="left"
+            self.threshold_rows.with_columns(common_key), on=key_column, how="left"
         )
-        return repeated_requests.drop(name)
+        return repeated_requests.drop(key_column)
 
     def missing_row_check(self, is_request: pl.Expr) -> Check:
         """Return the check that each group has a row, over the table of requests."""
-        missing = is_request & pl.col(THRESHOLD_ROW).is_null()
+        lacks_row = is_request & pl.col(THRESHOLD_ROW).is_null()
         number_column = Population.NUMBER if "eta" in self.dtype_of_key else Group.NUMBER
-        key_columns = {label: pl.col(name) for name, label in self.label_of_key.items()}
-        n_groups = pl.col(number_column).filter(missing).n_unique()
+        key_exprs = {label: pl.col(key) for key, label in self.label_of_key.items()}
+        n_groups = pl.col(number_column).filter(lacks_row).n_unique()
         drop_hint = (
             "'eta', which makes them thresholds at any prevalence" if "eta" in self.dtype_of_key else ""
         )
-        return column_reader.missing_row_check(self.argument, key_columns, missing, n_groups, drop_hint)
+        return column_reader.missing_row_check(self.argument, key_exprs, lacks_row, n_groups, drop_hint)
 
 
 class ClassSizes(NamedTuple):
@@ -153,18 +153,18 @@ class LimitRows(NamedTuple):
         # From one row to the next the greatest value so far never falls.
         row_numbers, is_last = pl.col(ROW_NUMBER).filter(column.is_not_null()), not self.takes_first
         greatest_values = column.drop_nulls().sort_by(row_numbers, descending=is_last).cum_max()
-        places = greatest_values.search_sorted(pl.lit(self.least_values))
+        positions = greatest_values.search_sorted(pl.lit(self.least_values))
         # A null follows, for limits that no row reaches: Polars 2.0 gathers none beyond the end of a
         # group. Of an empty table nulls are gathered without a dtype, which a sum has.
-        return row_numbers.sort(descending=is_last).extend_constant(None, 1).gather(places) + 0
+        return row_numbers.sort(descending=is_last).extend_constant(None, 1).gather(positions) + 0
 
     def merge(self, corner_rows: pl.Expr, near_rows: pl.Expr) -> pl.Expr:
         """Return the rows, from those among corners and those in the blocks that these identify."""
         return pl.coalesce(near_rows, corner_rows)
 
-    def read_row(self, row_lists: pl.Expr) -> pl.Expr:
+    def read_row(self, row_number_lists: pl.Expr) -> pl.Expr:
         """Return the numbers of the rows."""
-        return row_lists
+        return row_number_lists
 
 
 ExtremeReader: TypeAlias = Callable[
@@ -215,11 +215,11 @@ class Limit(NamedTuple):
         """Whether there is such a value."""
         return not (isinstance(self.least, pl.Series) and self.least.has_nulls())
 
-    def passes(self, rows: SegmentValues) -> pl.Expr:
+    def passes(self, row_values: SegmentValues) -> pl.Expr:
         """Return whether each row passes."""
         # A literal of a Series keeps its dtype, such as Float32; one of a number would not.
         least = pl.lit(self.least).first() if isinstance(self.least, pl.Series) else self.least
-        is_enough: pl.Expr = self.measure(rows) >= least
+        is_enough: pl.Expr = self.measure(row_values) >= least
         return is_enough
 
 
@@ -248,7 +248,7 @@ class Target:
         if self.search_without_limit is not None:
             return self.search_without_limit
         assert self.limit is not None
-        return choose_row(self.limit.passes, first=self.takes_first)
+        return choose_row(self.limit.passes, takes_first=self.takes_first)
 
     @property
     def takes_first(self) -> bool:
@@ -293,10 +293,10 @@ def read_targets(
         table, value_of_word.get("threshold"), at_eta=at_eta, one_each=one_each
     )
     targets += [
-        _build_target(kind, value, value)
-        for word, kind in TARGET_KINDS.items()
-        if word in value_of_word and kind.value_kind != "number"
-        for value in _read_values(kind, value_of_word[word])
+        _build_target(target_kind, value, value)
+        for word, target_kind in TARGET_KINDS.items()
+        if word in value_of_word and target_kind.value_kind != "number"
+        for value in _read_values(target_kind, value_of_word[word])
     ]
     alert_values, per = _to_list("alerts", value_of_word.get("alerts")), value_of_word.get("per")
     budgets = [read_budget(value, per) for value in alert_values]
@@ -310,9 +310,9 @@ def read_targets(
     if not targets and isinstance(table, RateTable):
         return [ONLY_POINT]
     if not targets:
-        words = "threshold=, recall=, fpr=, precision=, alerts= or maximize="
-        words = words if at_eta else "threshold=, recall= or fpr="
-        raise PrcError(f"pass a target or a threshold: {words}")
+        words_text = "threshold=, recall=, fpr=, precision=, alerts= or maximize="
+        words_text = words_text if at_eta else "threshold=, recall= or fpr="
+        raise PrcError(f"pass a target or a threshold: {words_text}")
     return targets
 
 
@@ -327,26 +327,30 @@ def _build_threshold_targets(
     if isinstance(thresholds, pl.DataFrame | pl.LazyFrame) and table is not None:
         group_thresholds = read_group_thresholds(table, thresholds, at_eta=at_eta, one_each=one_each)
         # Its columns are joined to the rows, where the search and `value` read them.
-        least_score = pl.col(LEAST_SCORE)
-        search = choose_row(lambda rows: _read_score(rows) >= least_score)
+        least_score_expr = pl.col(LEAST_SCORE)
+        search = choose_row(lambda row_values: _read_score(row_values) >= least_score_expr)
         target = Target("threshold", pl.col(GIVEN_THRESHOLD), search_without_limit=search)
-        return [replace(target, least_score=least_score, thresholds=group_thresholds)]
+        return [replace(target, least_score=least_score_expr, thresholds=group_thresholds)]
     if table is None or (score_dtype := read_score_dtype(table)) is None:
         raise PrcError("pass recall= or fpr=: rates= has no thresholds, so threshold= finds none")
     exact_thresholds = read_threshold_list("threshold", _to_list("threshold", thresholds), score_dtype)
     least_scores = to_least_scores(exact_thresholds, score_dtype)
     targets = []
     for target_number, exact_threshold in enumerate(exact_thresholds):
-        least, value = least_scores.slice(target_number, 1), round_to_float(exact_threshold)
-        targets.append(Target("threshold", value, least_score=least, limit=Limit(_read_score, least)))
+        shown_threshold = round_to_float(exact_threshold)
+        least_score = least_scores.slice(target_number, 1)
+        limit = Limit(_read_score, least_score)
+        targets.append(Target("threshold", shown_threshold, least_score=least_score, limit=limit))
     return targets
 
 
-def _read_score(rows: SegmentValues) -> Any:
-    return rows.column(Row.SCORE)
+def _read_score(row_values: SegmentValues) -> Any:
+    return row_values.column(Row.SCORE)
 
 
-def require_one_point(table: ResolvedTable, targets: Iterable[Target], remedy: str) -> ResolvedTable:
+def require_one_point(
+    table: ResolvedTable, targets: Iterable[Target], remedy_text: str
+) -> ResolvedTable:
     """Return the table, whose queries stop if the only point is a target, and a group has several."""
     if ONLY_POINT not in targets:
         return table
@@ -355,17 +359,17 @@ def require_one_point(table: ResolvedTable, targets: Iterable[Target], remedy: s
     )
     # A literal would be one row, however long the table is.
     point_of_row = table.columns["recall"].is_null().cast(pl.Int64) * 0 + 1
-    is_several = tallies.count(point_of_row, is_per_group=True) > 1
-    key_exprs = {table.model_column if name == Row.MODEL else name: pl.col(name) for name in table.by}
-    group_texts = column_reader.list_key_phrases(key_exprs, is_several)
-    sentence = (
+    has_several = tallies.count(point_of_row, is_per_group=True) > 1
+    key_exprs = {table.model_column if key == Row.MODEL else key: pl.col(key) for key in table.by}
+    group_texts = column_reader.list_key_phrases(key_exprs, has_several)
+    sentence_parts = (
         "one point needs no target; there are several in ",
-        is_several.sum(),
+        has_several.sum(),
         " group(s)",
         *((", such as ", *group_texts) if group_texts else ()),
-        f"; keep one row for each, or {remedy}",
+        f"; keep one row for each, or {remedy_text}",
     )
-    tallies.checks.append(Check(is_several.any(), sentence))
+    tallies.checks.append(Check(has_several.any(), sentence_parts))
     return replace(table, tallies=tallies)
 
 
@@ -394,8 +398,8 @@ def read_ranking_metric(
 def read_one_target(table: ResolvedTable, *, at_eta: bool = True, **targets: Any) -> list[Target]:
     """Return the target of all arguments in a list, empty if there is none; raise for several."""
     check_per_has_alerts(targets.get("alerts"), targets.get("per"))
-    no_target = all(value is None for value in targets.values())
-    target_list = [] if no_target else read_targets(table, **targets, at_eta=at_eta, one_each=True)
+    has_no_target = all(value is None for value in targets.values())
+    target_list = [] if has_no_target else read_targets(table, **targets, at_eta=at_eta, one_each=True)
     if len(target_list) > 1:
         raise PrcError(
             "call once for each target: at most one (recall=, fpr=, ...) is allowed; got "
@@ -413,10 +417,10 @@ def direction_sign(metric: CurveMetric | PointMetric) -> float:
     return 1.0 if metric.direction == "maximize" else -1.0
 
 
-def choose_row(test: RowTest, *, first: bool = False) -> Search:
+def choose_row(row_test: RowTest, *, takes_first: bool = False) -> Search:
     """Return the search for the last row that passes a test, or the first."""
     return Search(
-        lambda rows: {_ROW: number_where(test(rows), rows, greatest=not first)},
+        lambda rows: {_ROW: number_where(row_test(rows), rows, is_greatest=not takes_first)},
         lambda extreme_of: extreme_of(_ROW),
     )
 
@@ -426,17 +430,17 @@ def search_limits(targets: Sequence[Target]) -> Search:
     limits = [target.limit for target in targets if target.limit is not None]
     least_values = join_values([limit.least for limit in limits])
     measure, takes_first = limits[0].measure, targets[0].takes_first
-    no_rows = pl.lit([None] * len(limits), dtype=pl.List(pl.Int64))
+    null_lists = pl.lit([None] * len(limits), dtype=pl.List(pl.Int64))
     return Search(
-        lambda rows: {LIMIT_ROWS: LimitRows(measure(rows), least_values, takes_first)},
-        lambda extreme_of: extreme_of(LIMIT_ROWS).fill_null(no_rows),
+        lambda row_values: {LIMIT_ROWS: LimitRows(measure(row_values), least_values, takes_first)},
+        lambda extreme_of: extreme_of(LIMIT_ROWS).fill_null(null_lists),
     )
 
 
-def number_where(passes: pl.Expr, rows: SegmentValues, *, greatest: bool) -> Extreme:
+def number_where(is_match: pl.Expr, row_values: SegmentValues, *, is_greatest: bool) -> Extreme:
     """Return the greatest or the least number of the rows that pass a test."""
-    row_number_expr = pl.when(passes).then(rows.column(ROW_NUMBER))
-    return Extreme(row_number_expr, greatest, read_row=lambda extreme: extreme)
+    row_number_expr = pl.when(is_match).then(row_values.column(ROW_NUMBER))
+    return Extreme(row_number_expr, is_greatest, read_row=lambda extreme: extreme)
 
 
 _ROW = "row"  # the name of the extreme that identifies the row
@@ -447,16 +451,16 @@ ONLY_POINT = Target(
 """The target that every row meets: the point of a 2x2 table, or of a published pair of rates."""
 
 
-def _build_target(kind: TargetKind, value: float, limit: float) -> Target:
+def _build_target(target_kind: TargetKind, target_value: float, limit: float) -> Target:
     """Return the target of a metric that is to be at least a limit, or at most."""
     # The limit is the value that is shown, except that alerts are a number, and their limit is a rate.
     return Target(
-        kind.word,
-        value,
-        kind.metric.depends_on_eta,
-        kind=kind,
-        rate=limit if kind.promise_test == "alerts" else None,
-        limit=Limit(kind.measure, kind.find_least(limit)),
+        target_kind.word,
+        target_value,
+        target_kind.metric.depends_on_eta,
+        kind=target_kind,
+        rate=limit if target_kind.promise_test == "alerts" else None,
+        limit=Limit(target_kind.measure, target_kind.find_least(limit)),
     )
 
 
@@ -472,39 +476,39 @@ def _build_best_target(metric: PointMetric) -> Target:
     """Return the target of the best value of a metric; among equal values the first row wins."""
     sign = 1.0 if metric.higher_is_better() else -1.0
 
-    def find_best(rows: SegmentValues) -> dict[str, Extreme]:
+    def find_best(row_values: SegmentValues) -> dict[str, Extreme]:
         # The bits of the value stand above 64 bits for the row, so equal values are compared by row.
-        value: pl.Expr = rows.value(metric)
-        code = rising_code(value * sign).cast(pl.Int128)
-        return {_ROW: Extreme(code * 2**64 - rows.column(ROW_NUMBER))}
+        value: pl.Expr = row_values.value(metric)
+        value_code = rising_code(value * sign).cast(pl.Int128)
+        return {_ROW: Extreme(value_code * 2**64 - row_values.column(ROW_NUMBER))}
 
     # The cast keeps the low 64 bits, which are the number, negated.
     search = Search(find_best, lambda extreme_of: -extreme_of(_ROW).cast(pl.Int64, wrap_numerical=True))
-    name = f"maximize({metric.name})"
-    return Target(name, None, metric.depends_on_eta, maximized=metric, search_without_limit=search)
+    criterion = f"maximize({metric.name})"
+    return Target(criterion, None, metric.depends_on_eta, maximized=metric, search_without_limit=search)
 
 
-def _to_list(argument: str, argument_value: Any) -> list[Any]:
+def _to_list(argument_name: str, argument_value: Any) -> list[Any]:
     """Return a list of what an argument holds: nothing, one value or several."""
     if argument_value is None:
         return []
     if isinstance(argument_value, str) or not isinstance(argument_value, Iterable):
         return [argument_value]
     expected_phrase = "a value or a list of values"
-    if argument == "threshold":
+    if argument_name == "threshold":
         expected_phrase = "a value, a list of values, or a frame with a threshold of each group"
-    return read_list(f"{argument}=", argument_value, expected_phrase)
+    return read_list(f"{argument_name}=", argument_value, expected_phrase)
 
 
-def _read_values(kind: TargetKind, values: Any) -> list[float]:
+def _read_values(target_kind: TargetKind, argument_values: Any) -> list[float]:
     """Return the values of an argument as floats; raise unless all are shares, or factors."""
     expected_phrase, greatest_value = 'numbers in [0, 1], such as 0.8 or "80%"', 1.0
-    if kind.value_kind == "factor":
+    if target_kind.value_kind == "factor":
         expected_phrase, greatest_value = "numbers of at least 0", sys.float_info.max
-    numbers = _to_list(kind.word, values)
-    numbers = read_share_texts(numbers) if kind.value_kind == "share" else numbers
+    numbers = _to_list(target_kind.word, argument_values)
+    numbers = read_share_texts(numbers) if target_kind.value_kind == "share" else numbers
     return [
-        read_number(f"{kind.word}=", number, expected_phrase, lambda x: 0 <= x <= greatest_value)
+        read_number(f"{target_kind.word}=", number, expected_phrase, lambda x: 0 <= x <= greatest_value)
         for number in numbers
     ]
 
@@ -523,15 +527,18 @@ def check_per_has_alerts(alerts: object, per: object) -> None:
 def join_targets(targets: Sequence[Target]) -> Target:
     """Return the target that is met where all are; guaranteed if they are guaranteed."""
     promises = [target.promise for target in targets if target.promise is not None]
-    tests = [target.limit.passes for target in targets if target.limit is not None]
+    row_tests = [target.limit.passes for target in targets if target.limit is not None]
 
-    def count_most(needed_counts: Iterable[CountNeeded | None]) -> CountNeeded | None:
-        counters = [count for count in needed_counts if count is not None]
+    def count_most(optional_counters: Iterable[CountNeeded | None]) -> CountNeeded | None:
+        counters = [count for count in optional_counters if count is not None]
         if not counters:
             return None
         return lambda sizes, eta: pl.max_horizontal(count(sizes, eta) for count in counters)
 
-    promise, search = None, choose_row(lambda rows: pl.all_horizontal(test(rows) for test in tests))
+    promise, search = (
+        None,
+        choose_row(lambda rows: pl.all_horizontal(test(rows) for test in row_tests)),
+    )
     if promises:
         search = _join_searches(targets, promises)
         count_pos = count_most(target_promise.count_pos_needed for target_promise in promises)
@@ -557,33 +564,35 @@ def join_targets(targets: Sequence[Target]) -> Target:
 def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Search:
     """Return the search for the last row of the stretch that all targets have in common."""
 
-    def find_extremes(rows: SegmentValues) -> dict[str, Extreme | LimitRows]:
-        row_number = rows.column(ROW_NUMBER)
-        extremes: dict[str, Extreme | LimitRows] = {
+    def find_extremes(row_values: SegmentValues) -> dict[str, Extreme | LimitRows]:
+        row_number = row_values.column(ROW_NUMBER)
+        extreme_of_name: dict[str, Extreme | LimitRows] = {
             "first_row": Extreme(row_number, False),
             "last_row": Extreme(row_number),
         }
-        for place, target in enumerate(targets):
-            target_extremes = target.search.find_extremes(rows)
-            extremes |= {f"{name}_{place}": extreme for name, extreme in target_extremes.items()}
-        return extremes
+        for target_number, target in enumerate(targets):
+            target_extremes = target.search.find_extremes(row_values)
+            extreme_of_name |= {
+                f"{name}_{target_number}": extreme for name, extreme in target_extremes.items()
+            }
+        return extreme_of_name
 
     def find_stretch(extreme_of: ExtremeReader) -> tuple[pl.Expr, pl.Expr]:
-        first_rows, last_rows = [extreme_of("first_row")], [extreme_of("last_row")]
-        for place, (target, promise) in enumerate(zip(targets, promises, strict=True)):
+        first_numbers, last_numbers = [extreme_of("first_row")], [extreme_of("last_row")]
+        for target_number, (target, promise) in enumerate(zip(targets, promises, strict=True)):
 
-            def target_extreme(name: str, place: int = place) -> pl.Expr:
-                return extreme_of(f"{name}_{place}")
+            def target_extreme(extreme_name: str, target_number: int = target_number) -> pl.Expr:
+                return extreme_of(f"{extreme_name}_{target_number}")
 
-            near_rows, far_rows = (
-                (last_rows, first_rows) if promise.holds_above else (first_rows, last_rows)
+            near_numbers, far_numbers = (
+                (last_numbers, first_numbers) if promise.holds_above else (first_numbers, last_numbers)
             )
-            near_rows.append(target.search.read_row(target_extreme))
+            near_numbers.append(target.search.read_row(target_extreme))
             if promise.run_start is not None:
-                far_rows.append(target_extreme(promise.run_start))
+                far_numbers.append(target_extreme(promise.run_start))
         # max_horizontal skips nulls, and a target that no row meets is one.
-        is_met = pl.all_horizontal(row.is_not_null() for row in (*first_rows, *last_rows))
-        first_shared, last_shared = pl.max_horizontal(first_rows), pl.min_horizontal(last_rows)
+        is_met = pl.all_horizontal(number.is_not_null() for number in (*first_numbers, *last_numbers))
+        first_shared, last_shared = pl.max_horizontal(first_numbers), pl.min_horizontal(last_numbers)
         is_shared = is_met & (first_shared <= last_shared)
         return pl.when(is_shared).then(first_shared), pl.when(is_shared).then(last_shared)
 
@@ -604,19 +613,19 @@ def read_group_thresholds(
     *,
     at_eta: bool,
     one_each: bool,
-    argument: str = "threshold",
+    argument_name: str = "threshold",
 ) -> GroupThresholds:
     """Return the thresholds of a user's frame; raise for what the call can check.
 
     With `at_eta` a column `eta` of the frame is a key, too; otherwise it is ignored. With `one_each` a
-    group must not have several rows. `argument` is the name of the frame in errors.
+    group must not have several rows. `argument_name` is the name of the frame in errors.
     """
     if not isinstance(table, ScoreTable):
         if read_score_dtype(table) is not None:
             raise PrcError("pass threshold= as numbers with cells=, or join the frame to the table")
         raise PrcError("pass recall= or fpr=: rates= has no thresholds, so threshold= finds none")
     schema = thresholds.lazy().collect_schema()
-    _check_schema(table, schema, argument, at_eta=at_eta)
+    _check_schema(table, schema, argument_name, at_eta=at_eta)
     label_of_name = _label_groups(table)
     dtype_of_label = {
         # Names of score columns may be any text in the frame.
@@ -625,31 +634,32 @@ def read_group_thresholds(
         else table.by[name]
         for name, label in label_of_name.items()
     }
-    shown_keys = column_reader.read_group_keys(argument, schema, dtype_of_label)
+    shown_keys = column_reader.read_group_keys(argument_name, schema, dtype_of_label)
     other_columns = (name for name in schema if name not in (*shown_keys, *_OWN_COLUMNS))
-    column_reader.check_forgotten_groups(argument, other_columns, table.schema)
+    column_reader.check_forgotten_groups(argument_name, other_columns, table.schema)
     label_of_key = {name: label for name, label in label_of_name.items() if label in shown_keys}
     dtype_of_key = {name: table.by[name] for name in label_of_key}
     if at_eta and "eta" in schema:
         dtype_of_key["eta"], label_of_key["eta"] = pl.Float64(), "eta"
     # A row of a score column that is not compared is one of a group that the table lacks.
-    key_columns = (
+    key_exprs = (
         pl.col(label).cast(dtype_of_key[name], strict=name != Row.MODEL).alias(name)
         for name, label in label_of_key.items()
     )
-    threshold_rows = _add_least_scores(thresholds, table.score_dtype, argument).select(
-        *key_columns, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
+    threshold_rows = _add_least_scores(thresholds, table.score_dtype, argument_name).select(
+        *key_exprs, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
     )
     if one_each:
         # Without keys all rows are thresholds of the same models.
         n_repeated = pl.struct(*dtype_of_key).is_duplicated().sum() if dtype_of_key else pl.len()
-        reason = "models are ranked at one target" if argument == "threshold" else "a run has one start"
-        sentence_start = f"{reason}, and the {argument}= frame holds several for a group, in "
-        sentence = (sentence_start, n_repeated, " row(s); filter it")
-        threshold_rows = stop_if_broken(threshold_rows, [Check(n_repeated > 1, sentence)])
+        is_target = argument_name == "threshold"
+        reason = "models are ranked at one target" if is_target else "a run has one start"
+        sentence_start = f"{reason}, and the {argument_name}= frame holds several for a group, in "
+        sentence_parts = (sentence_start, n_repeated, " row(s); filter it")
+        threshold_rows = stop_if_broken(threshold_rows, [Check(n_repeated > 1, sentence_parts)])
     if isinstance(thresholds, pl.DataFrame):
         threshold_rows = run_query(threshold_rows).lazy()
-    return GroupThresholds(threshold_rows, dtype_of_key, label_of_key, argument)
+    return GroupThresholds(threshold_rows, dtype_of_key, label_of_key, argument_name)
 
 
 def _label_groups(table: ScoreTable) -> dict[str, str]:
@@ -662,22 +672,24 @@ def _label_groups(table: ScoreTable) -> dict[str, str]:
 
 
 def _check_schema(
-    table: ScoreTable, schema: Mapping[str, pl.DataType], argument: str, *, at_eta: bool
+    table: ScoreTable, schema: Mapping[str, pl.DataType], argument_name: str, *, at_eta: bool
 ) -> None:
     """Raise unless thresholds, and prevalences with `at_eta`, are numbers, and none is of a part."""
     threshold_dtype = schema.get("threshold", pl.Binary())
     if not (threshold_dtype.is_numeric() or threshold_dtype in (pl.Boolean, pl.String, pl.Null)):
-        columns = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
-        raise PrcError(f"add a numeric column 'threshold' to the {argument}= frame; it has {columns}")
+        columns_text = list_names(f"{name}: {dtype}" for name, dtype in schema.items())
+        raise PrcError(
+            f"add a numeric column 'threshold' to the {argument_name}= frame; it has {columns_text}"
+        )
     eta_dtype = schema.get("eta", pl.Null())
     if at_eta and not (eta_dtype.is_numeric() or eta_dtype == pl.Null):
-        raise PrcError(f"cast column 'eta' of the {argument}= frame to Float64; it is {eta_dtype}")
+        raise PrcError(f"cast column 'eta' of the {argument_name}= frame to Float64; it is {eta_dtype}")
     within_columns = table.within if table.parts is None else table.parts.table.within
     if part_columns := [name for name in schema if name in within_columns]:
         raise PrcError(
-            f"pass one {argument}= for all parts, or by= instead of field(): the {argument}= "
+            f"pass one {argument_name}= for all parts, or by= instead of field(): the {argument_name}= "
             f"frame has a column of parts, {part_columns[0]!r} (for a threshold per part, "
-            f"subtract it from the scores and pass {argument}=0)"
+            f"subtract it from the scores and pass {argument_name}=0)"
         )
 
 
@@ -686,18 +698,19 @@ _OWN_COLUMNS = ("eta", "criterion", "target", "threshold", "tp", "fp", "fn", "tn
 
 
 def _add_least_scores(
-    thresholds: pl.DataFrame | pl.LazyFrame, score_dtype: pl.DataType, argument: str
+    thresholds: pl.DataFrame | pl.LazyFrame, score_dtype: pl.DataType, argument_name: str
 ) -> pl.LazyFrame:
     """Add GIVEN_THRESHOLD and LEAST_SCORE."""
-    threshold, threshold_dtype = pl.col("threshold"), thresholds.lazy().collect_schema()["threshold"]
+    threshold_expr = pl.col("threshold")
+    threshold_dtype = thresholds.lazy().collect_schema()["threshold"]
     if threshold_dtype in (score_dtype, pl.Null):
-        cast_threshold = threshold.cast(score_dtype)
+        cast_threshold = threshold_expr.cast(score_dtype)
         is_float = score_dtype.is_float()
         least_score = merge_zeros(cast_threshold).cast(score_dtype) if is_float else cast_threshold
         threshold_exprs = {GIVEN_THRESHOLD: least_score.cast(pl.Float64), LEAST_SCORE: least_score}
-        n_nan = threshold.cast(pl.Float64).is_nan().sum()
+        n_nan = threshold_expr.cast(pl.Float64).is_nan().sum()
         sentence_end = " row(s), and no score is at or above it"
-        check = Check(n_nan > 0, (f"{argument}= holds NaN in ", n_nan, sentence_end))
+        check = Check(n_nan > 0, (f"{argument_name}= holds NaN in ", n_nan, sentence_end))
         return stop_if_broken(thresholds.lazy().with_columns(**threshold_exprs), [check])
     if isinstance(thresholds, pl.LazyFrame):
         raise PrcError(
@@ -706,7 +719,7 @@ def _add_least_scores(
             "exactly"
         )
     next_thresholds = iter(
-        read_threshold_list(argument, thresholds["threshold"].drop_nulls(), score_dtype)
+        read_threshold_list(argument_name, thresholds["threshold"].drop_nulls(), score_dtype)
     )
     exact_thresholds = [
         None if value is None else next(next_thresholds) for value in thresholds["threshold"]
@@ -718,6 +731,6 @@ def _add_least_scores(
     )
 
 
-def pick_by_target(values: Iterable[Any], default: pl.Expr | None = None) -> pl.Expr:
-    """Return value i in rows of target i, or `default` where value i is None; see `pick_by_number`."""
-    return pick_by_number(TARGET_NUMBER, values, default)
+def pick_by_target(values: Iterable[Any], default_expr: pl.Expr | None = None) -> pl.Expr:
+    """Return value i in rows of target i, or `default_expr` where it is None; see `pick_by_number`."""
+    return pick_by_number(TARGET_NUMBER, values, default_expr)

@@ -54,16 +54,24 @@ _BEYOND = f"{RESERVED}rate_beyond"  # both rates where no row meets a moved targ
 
 
 def add_row_limits(
-    sweep_rows: pl.LazyFrame, sizes: Mapping[str, str], bands: ModelBands, *, rising: bool
+    sweep_rows: pl.LazyFrame,
+    own_size_columns: Mapping[str, str],
+    bands: ModelBands,
+    *,
+    keeps_rises: bool,
 ) -> pl.LazyFrame:
-    """Add LIMIT_COLUMNS and what steps of curves are; `sizes` are those of SIZE_COLUMNS.
+    """Add LIMIT_COLUMNS and what steps of curves are; `own_size_columns` are those of SIZE_COLUMNS.
 
-    If `rising`, only rows on which recall rises are kept.
+    If `keeps_rises`, only rows on which recall rises are kept.
     """
     # A step is that of a rate at the score of its row, or at the next one if it is greater, and at most
     # half as wide as the interval of the rate.
     size_of_rate = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
-    size_of_rate |= {rate: pl.col(sizes[size]) for rate, size in SIZE_COLUMNS.items() if sizes}
+    size_of_rate |= {
+        rate: pl.col(own_size_columns[size_column])
+        for rate, size_column in SIZE_COLUMNS.items()
+        if own_size_columns
+    }
     is_first, is_last = (
         pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(offset)) for offset in (1, -1)
     )
@@ -71,13 +79,13 @@ def add_row_limits(
         (pl.col(rate) - pl.when(~is_first).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step_column)
         for rate, step_column in STEP_COLUMNS.items()
     )
-    recall_rises = pl.col(STEP_COLUMNS["recall"]) > 0 if rising else pl.lit(True)
-    steps = (
+    recall_rises = pl.col(STEP_COLUMNS["recall"]) > 0 if keeps_rises else pl.lit(True)
+    step_exprs = (
         pl.max_horizontal(step_column, pl.when(~is_last).then(pl.col(step_column).shift(-1)))
         for step_column in STEP_COLUMNS.values()
     )
-    sweep_rows = sweep_rows.with_columns(*steps, recall_rises.alias(_RISES)).filter(_RISES)
-    rate_and_size = {rate: (rate, size) for rate, size in size_of_rate.items()}
+    sweep_rows = sweep_rows.with_columns(*step_exprs, recall_rises.alias(_RISES)).filter(_RISES)
+    rate_and_size = {rate: (rate, size_column) for rate, size_column in size_of_rate.items()}
     sweep_rows = add_limits(sweep_rows, rate_and_size, bands)
     width_of_step = {
         STEP_COLUMNS[rate]: pl.col(high_column) - pl.col(low_column)
@@ -86,12 +94,12 @@ def add_row_limits(
     coarseness = pl.max_horizontal(
         pl.col(step_column) / width for step_column, width in width_of_step.items()
     )
-    short_steps = (
+    short_step_exprs = (
         pl.min_horizontal(step_column, width * 0.5).alias(step_column)
         for step_column, width in width_of_step.items()
     )
-    whole_steps = (pl.col(STEP_COLUMNS[rate]).alias(name) for rate, name in GREATEST_STEPS.items())
-    return sweep_rows.with_columns(coarseness.alias(COARSENESS), *short_steps, *whole_steps)
+    whole_step_exprs = (pl.col(STEP_COLUMNS[rate]).alias(name) for rate, name in GREATEST_STEPS.items())
+    return sweep_rows.with_columns(coarseness.alias(COARSENESS), *short_step_exprs, *whole_step_exprs)
 
 
 def add_eta_ends(populations: pl.LazyFrame, sweep_rows: pl.LazyFrame, bands: ModelBands) -> pl.LazyFrame:
@@ -111,9 +119,9 @@ def add_moved_rates(
 ) -> pl.LazyFrame:
     """Add MOVED_RATES to the points of targets from rows that have rate limits, and GREATEST_STEPS."""
     rate_ends, moved_targets = _list_ends(targets, bands), move_targets(targets, bands)
-    steps = [*GREATEST_STEPS.values()]
-    limits = (limit for _, limit in _LIMITS)
-    rate_rows = search.sweep_rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *limits, *steps)
+    step_columns = [*GREATEST_STEPS.values()]
+    limit_columns = (limit_column for _, limit_column in _LIMITS)
+    rate_rows = search.sweep_rows.select(ROW_NUMBER, *LIMIT_COLUMNS, *limit_columns, *step_columns)
     # Where no row meets a moved target, the threshold is beyond all scores: below them if the first row
     # that meets the target is taken, otherwise above them.
     values_beyond = (1.0 if target.takes_first else 0.0 for target in targets)
@@ -123,30 +131,32 @@ def add_moved_rates(
     moved_points = moved_points.with_columns(
         (moved_number % n_ends).alias(_END), moved_number // n_ends
     ).with_columns(pick_by_target(values_beyond).alias(_BEYOND))
-    columns, rate_beyond = [], pl.col(_BEYOND).first()
+    moved_rate_exprs, rate_beyond = [], pl.col(_BEYOND).first()
     limits_beyond: dict[str, pl.Expr] = {}
     for rate, size_column in SIZE_COLUMNS.items():
         size = pl.col(size_column).first()
         limits_beyond |= dict(bands.limits_by_name(rate, repeat_in_rows(rate_beyond, size), size))
-    for end_number, (rate, limit) in enumerate(rate_ends):
-        for name, column in MOVED_RATES[limit].items():
-            moved_column, beyond_value = (name, rate_beyond)
-            if name == rate:
-                moved_column, beyond_value = limit, limits_beyond[limit]
+    for end_number, (rate, limit_column) in enumerate(rate_ends):
+        for source_column, moved_rate_column in MOVED_RATES[limit_column].items():
+            moved_column, beyond_value = (source_column, rate_beyond)
+            if source_column == rate:
+                moved_column, beyond_value = limit_column, limits_beyond[limit_column]
             value_at_end = pl.col(moved_column).filter(pl.col(_END) == end_number).first()
-            columns.append(value_at_end.fill_null(beyond_value).alias(column))
-    keys = [Population.NUMBER, TARGET_NUMBER]
-    moved_points = moved_points.group_by(keys).agg(*columns, pl.col(steps).max().name.suffix(_AT_ENDS))
-    points = points.join(moved_points, on=keys, how="left").with_columns(
-        pl.max_horizontal(step, step + _AT_ENDS).alias(step) for step in steps
+            moved_rate_exprs.append(value_at_end.fill_null(beyond_value).alias(moved_rate_column))
+    key_columns = [Population.NUMBER, TARGET_NUMBER]
+    moved_points = moved_points.group_by(key_columns).agg(
+        *moved_rate_exprs, pl.col(step_columns).max().name.suffix(_AT_ENDS)
+    )
+    points = points.join(moved_points, on=key_columns, how="left").with_columns(
+        pl.max_horizontal(step, step + _AT_ENDS).alias(step) for step in step_columns
     )
     if not bands.has_eta_limits or len(rate_ends) > len(_LIMITS):
         return points
     # A target that does not depend on eta is met on the same row whatever it is.
-    unmoved_rates = {
-        column: name for limit in EtaError.LIMITS for name, column in MOVED_RATES[limit].items()
+    source_of_moved = {
+        moved: source for limit in EtaError.LIMITS for source, moved in MOVED_RATES[limit].items()
     }
-    return points.with_columns(pl.col(name).alias(column) for column, name in unmoved_rates.items())
+    return points.with_columns(pl.col(source).alias(moved) for moved, source in source_of_moved.items())
 
 
 def _list_ends(targets: Sequence[Target], bands: ModelBands) -> list[tuple[str, str]]:
@@ -157,8 +167,8 @@ def _list_ends(targets: Sequence[Target], bands: ModelBands) -> list[tuple[str, 
 
 def move_targets(targets: Sequence[Target], bands: ModelBands) -> list[Target]:
     """Return each target at each of these ends."""
-    ends = _list_ends(targets, bands)
-    return [_move_target(target, *end) for target in targets for end in ends]
+    interval_ends = _list_ends(targets, bands)
+    return [_move_target(target, *interval_end) for target in targets for interval_end in interval_ends]
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,12 +179,14 @@ class _MeasureAtEnd:
     source_column: str
     limit_column: str
 
-    def __call__(self, rows: SegmentValues) -> Any:
-        def column(name: str) -> pl.Expr:
-            expression: pl.Expr = rows.column(self.limit_column if name == self.source_column else name)
+    def __call__(self, row_values: SegmentValues) -> Any:
+        def column(column_name: str) -> pl.Expr:
+            expression: pl.Expr = row_values.column(
+                self.limit_column if column_name == self.source_column else column_name
+            )
             return expression
 
-        eta = column("eta") if self.source_column == "eta" else rows.eta
+        eta = column("eta") if self.source_column == "eta" else row_values.eta
         return self.measure(
             SegmentValues(
                 column, eta, lambda metric: metric.from_columns(column("recall"), column("fpr"), eta)

@@ -306,7 +306,7 @@ def join_etas(
     groups: pl.LazyFrame, grid: EtaTable, n_pos: pl.Expr, n_neg: pl.Expr, *, is_checked: bool = True
 ) -> pl.LazyFrame:
     """Return one row per group and prevalence, by rising eta: the group, eta and both factors."""
-    # If not `checked`, a caller has to make the `eta_row_checks`.
+    # If not `is_checked`, a caller has to make the `eta_row_checks`.
     eta_rows = grid.frame.with_row_index(Population.ETA_ROW)
     if grid.keys:
         eta_rows = eta_rows.with_columns(pl.lit(True).alias(Population.HAS_ETA_ROW))

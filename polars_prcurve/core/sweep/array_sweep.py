@@ -71,7 +71,9 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
         tp, fp = (
             np.ldexp(sums, -exponent) for sums, exponent in zip((tp, fp), counts.exponents, strict=True)
         )
-    return RocPoints(counts.threshold, recall=_divide(counts.tp), fpr=_divide(counts.fp), tp=tp, fp=fp)
+    return RocPoints(
+        counts.threshold, recall=_divide_by_last(counts.tp), fpr=_divide_by_last(counts.fp), tp=tp, fp=fp
+    )
 
 
 class ArrayCounts(NamedTuple):
@@ -85,21 +87,21 @@ class ArrayCounts(NamedTuple):
     exponents: tuple[int, int] | None
     """The sums of weights of either class are times two to these; None without weights."""
 
-    are_whole: bool = True  # whether they count examples, or are sums of integer weights
+    has_whole_counts: bool = True  # whether they count examples, or are sums of integer weights
 
     def list_cells(self) -> dict[str, Floats]:
         """Return the counts of both classes in one unit, as floats; sums of float weights are near 1."""
         pos_exponent, neg_exponent = self.exponents or (0, 0)
-        unit = 0 if self.are_whole else min(pos_exponent, neg_exponent) - WEIGHT_BITS
-        sums_and_exponents = {
+        unit_exponent = 0 if self.has_whole_counts else min(pos_exponent, neg_exponent) - WEIGHT_BITS
+        sum_and_exponent_of_cell = {
             "tp": (self.tp, pos_exponent),
             "fn": (self.fn, pos_exponent),
             "fp": (self.fp, neg_exponent),
             "tn": (self.tn, neg_exponent),
         }
         return {
-            name: np.ldexp(sums.astype(np.float64), unit - exponent)
-            for name, (sums, exponent) in sums_and_exponents.items()
+            cell: np.ldexp(sums.astype(np.float64), unit_exponent - exponent)
+            for cell, (sums, exponent) in sum_and_exponent_of_cell.items()
         }
 
 
@@ -108,41 +110,39 @@ def count_arrays(is_positive: Booleans, score: ArrayLike, weight: ArrayLike | No
     scores = read_array("score", score, "biuf", "numbers")
     if scores.dtype.kind == "f" and (n_missing := int(np.isnan(scores).sum())):
         raise PrcError(f"score is NaN in {add_noun(n_missing, 'row')}; leave those rows out")
-    weights, are_whole = None, True
+    weights, has_whole_counts = None, True
     if weight is not None:
         user_weights = read_array("weight", weight, "biuf", "numbers >= 0")
-        weights, are_whole = user_weights.astype(np.float64), user_weights.dtype.kind != "f"
-        is_valid = (weights >= 0) & (weights <= LARGEST_WEIGHT)
-        if not is_valid.all():
-            raise PrcError(f"weight takes numbers from 0 to 1e100; got {weights[~is_valid][0]}")
+        weights, has_whole_counts = user_weights.astype(np.float64), user_weights.dtype.kind != "f"
+        is_valid_weight = (weights >= 0) & (weights <= LARGEST_WEIGHT)
+        if not is_valid_weight.all():
+            raise PrcError(f"weight takes numbers from 0 to 1e100; got {weights[~is_valid_weight][0]}")
     check_lengths(label=is_positive, score=scores, weight=weights)
     if weights is not None and not (weights > 0).all():
         has_weight = weights > 0
         is_positive, scores, weights = is_positive[has_weight], scores[has_weight], weights[has_weight]
     sort_order = np.argsort(scores)[::-1]
     scores, is_positive = scores[sort_order], is_positive[sort_order]
-    is_last = scores[1:] != scores[:-1]
-    last_rows = np.append(np.flatnonzero(is_last), np.arange(len(scores))[-1:])
-    threshold = scores[last_rows]
-    if threshold.dtype.kind == "f":
-        threshold += 0.0  # -0.0 and 0.0 are one threshold
+    is_last_of_score = scores[1:] != scores[:-1]
+    last_row_numbers = np.append(np.flatnonzero(is_last_of_score), np.arange(len(scores))[-1:])
+    thresholds = scores[last_row_numbers]
+    if thresholds.dtype.kind == "f":
+        thresholds += 0.0  # -0.0 and 0.0 are one threshold
     if weights is None:
-        tp = np.cumsum(is_positive, dtype=np.int64)[last_rows]
-        fp = last_rows + 1 - tp
+        tp = np.cumsum(is_positive, dtype=np.int64)[last_row_numbers]
+        fp = last_row_numbers + 1 - tp
         fn, tn = tp[-1:] - tp, fp[-1:] - fp
-        return ArrayCounts(threshold, tp=tp, fn=fn, fp=fp, tn=tn, exponents=None)
-    sums, exponents = [], []
-    for is_class in (is_positive, ~is_positive):
-        class_weights = np.where(is_class, weights[sort_order], 0.0)
+        return ArrayCounts(thresholds, tp=tp, fn=fn, fp=fp, tn=tn, exponents=None)
+    cell_sums, exponent_list = [], []
+    for is_in_class in (is_positive, ~is_positive):
+        class_weights = np.where(is_in_class, weights[sort_order], 0.0)
         sums_above, exponent = sum_along(class_weights)
         sums_below = np.append(sum_along(class_weights[::-1])[0][::-1][1:], 0.0)
-        sums += [sums_above[last_rows], sums_below[last_rows]]
-        exponents.append(exponent)
-    tp, fn, fp, tn = sums
-    class_exponents = exponents[0], exponents[1]
-    return ArrayCounts(
-        threshold, tp=tp, fn=fn, fp=fp, tn=tn, exponents=class_exponents, are_whole=are_whole
-    )
+        cell_sums += [sums_above[last_row_numbers], sums_below[last_row_numbers]]
+        exponent_list.append(exponent)
+    tp, fn, fp, tn = cell_sums
+    class_exponents = exponent_list[0], exponent_list[1]
+    return ArrayCounts(thresholds, tp, fn, fp, tn, class_exponents, has_whole_counts)
 
 
 def sum_along(weights: Floats) -> tuple[Floats, int]:
@@ -150,37 +150,41 @@ def sum_along(weights: Floats) -> tuple[Floats, int]:
     # Weights are cut as `to_integer` cuts them. Each sum is rounded once, so that no order of the
     # weights above it matters.
     exponent = WEIGHT_BITS + 1 - int(np.frexp(weights.max(initial=0.0))[1])
-    rest_numbers = np.trunc(np.ldexp(weights, exponent))
+    remainders = np.trunc(np.ldexp(weights, exponent))
     digit_sums = []  # of 30 bits, so that sums of 2**33 of them fit an Int64
     for n_bits in (60, 30, 0):
-        digit = np.floor(np.ldexp(rest_numbers, -n_bits))
-        rest_numbers = rest_numbers - np.ldexp(digit, n_bits)
-        digit_sums.append(np.cumsum(digit.astype(np.int64)))
-    high, middle, low = digit_sums
-    middle += low >> 30
-    high += middle >> 30
-    lower = (middle % 2**30 << 30) + low % 2**30
-    return np.ldexp(high.astype(np.float64), 60) + lower.astype(np.float64), exponent
+        digits = np.floor(np.ldexp(remainders, -n_bits))
+        remainders = remainders - np.ldexp(digits, n_bits)
+        digit_sums.append(np.cumsum(digits.astype(np.int64)))
+    high_sums, middle_sums, low_sums = digit_sums
+    middle_sums += low_sums >> 30
+    high_sums += middle_sums >> 30
+    lower_sums = (middle_sums % 2**30 << 30) + low_sums % 2**30
+    return np.ldexp(high_sums.astype(np.float64), 60) + lower_sums.astype(np.float64), exponent
 
 
-def _divide(counts: NDArray[Any]) -> Floats:
+def _divide_by_last(running_counts: NDArray[Any]) -> Floats:
     """Return running counts as shares of the last one; NaN if that is 0."""
     with np.errstate(invalid="ignore"):
-        return np.asarray(counts / counts[-1:], dtype=np.float64)
+        return np.asarray(running_counts / running_counts[-1:], dtype=np.float64)
 
 
-def read_array(argument: str, values: ArrayLike, kinds: str, expected_phrase: str) -> NDArray[Any]:
+def read_array(
+    argument_name: str, values: ArrayLike, dtype_kinds: str, expected_phrase: str
+) -> NDArray[Any]:
     """Return values as an array of one dimension, of one of the kinds of dtype."""
     try:
         array = np.asarray(values)
     except Exception:  # what an object raises that cannot become an array
-        raise PrcError(f"{argument} takes {expected_phrase}; got {describe_value(values)}") from None
+        raise PrcError(
+            f"{argument_name} takes {expected_phrase}; got {describe_value(values)}"
+        ) from None
     if array.size == 0 and isinstance(values, list | tuple):
         array = array.astype(np.float64)
-    if array.dtype.kind not in kinds:
-        raise PrcError(f"{argument} takes {expected_phrase}; got an array of dtype {array.dtype}")
+    if array.dtype.kind not in dtype_kinds:
+        raise PrcError(f"{argument_name} takes {expected_phrase}; got an array of dtype {array.dtype}")
     if array.ndim != 1:
-        raise PrcError(f"{argument} takes one array, a value per example; got shape {array.shape}")
+        raise PrcError(f"{argument_name} takes one array, a value per example; got shape {array.shape}")
     return array
 
 
@@ -195,17 +199,17 @@ def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
         raise PrcError(f"label is missing in {add_noun(n_missing, 'row')}; leave those rows out")
     # NumPy answers with one False where dtypes cannot be compared.
     is_positive: Booleans = np.broadcast_to(np.asarray(labels == pos_label, dtype=bool), labels.shape)
-    if not is_positive.any() and len(other_labels := sorted(set(map(str, labels.tolist())))) > 1:
+    if not is_positive.any() and len(label_texts := sorted(set(map(str, labels.tolist())))) > 1:
         raise PrcError(
-            f"no label equals pos_label={pos_label!r}; {suggest_names(str(pos_label), other_labels)}"
+            f"no label equals pos_label={pos_label!r}; {suggest_names(str(pos_label), label_texts)}"
         )
     return is_positive
 
 
-def _read_classes(label: ArrayLike, other_kinds: str = "") -> Booleans:
-    """Return which labels are 1 or True; an error lists `other_kinds` that the caller takes."""
+def _read_classes(label: ArrayLike, other_kinds_text: str = "") -> Booleans:
+    """Return which labels are 1 or True; an error lists `other_kinds_text` that the caller takes."""
     expected_phrase = (
-        f'Booleans, or numbers in {{0, 1}} or {{-1, 1}}, such as label == "spam"{other_kinds}'
+        f'Booleans, or numbers in {{0, 1}} or {{-1, 1}}, such as label == "spam"{other_kinds_text}'
     )
     labels = read_array("label", label, "biuf", expected_phrase)
     if labels.dtype.kind == "b":
@@ -221,5 +225,5 @@ def check_lengths(**arrays: NDArray[Any] | None) -> None:
     """Raise unless all arrays are as long as each other."""
     length_of_name = {name: len(array) for name, array in arrays.items() if array is not None}
     if len(set(length_of_name.values())) > 1:
-        text = ", ".join(f"{name} has {n}" for name, n in length_of_name.items())
-        raise PrcError(f"every array takes one value per example; {text}")
+        lengths_text = ", ".join(f"{name} has {n}" for name, n in length_of_name.items())
+        raise PrcError(f"every array takes one value per example; {lengths_text}")

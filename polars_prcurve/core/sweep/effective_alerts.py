@@ -50,15 +50,15 @@ GREATEST_SIZES = {name: f"{name}_so_far" for name in RUN_SIZES}
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class WeightSums:
     """The weight of some rows, and the sum of the squared weights of their clusters."""
 
     weight: pl.Expr
     squares: pl.Expr
 
-    def __add__(self, other: Sums) -> Sums:
+    def __add__(self, other: WeightSums) -> WeightSums:
         """Return the sums of rows that share no cluster."""
-        return Sums(self.weight + other.weight, self.squares + other.squares)
+        return WeightSums(self.weight + other.weight, self.squares + other.squares)
 
     @property
     def mean(self) -> pl.Expr:
@@ -69,50 +69,53 @@ class Sums:
         """Return as how many rows they count, if one weighs at least so much; 0 without rows."""
         return (self.weight / pl.max_horizontal(self.mean, *least_weight_exprs)).fill_null(0.0)
 
-    def add_unseen(self, weight: pl.Expr) -> pl.Expr:
+    def add_unseen(self, unseen_weight: pl.Expr) -> pl.Expr:
         """Return the mean weight with one more row, or cluster, of this weight."""
-        return (self.squares + weight * weight) / (self.weight + weight)
+        return (self.squares + unseen_weight * unseen_weight) / (self.weight + unseen_weight)
 
 
 def add_alert_sizes(
-    points: pl.LazyFrame, add_cells: Callable[..., Sums], unseen_alert: pl.Expr, unseen_miss: pl.Expr
+    points: pl.LazyFrame,
+    sum_cells: Callable[..., WeightSums],
+    unseen_alert_weight: pl.Expr,
+    unseen_miss_weight: pl.Expr,
 ) -> pl.LazyFrame:
     """Add ALERT_SIZES, by the sums of cells, and the weights of a false positive and a miss not seen."""
     # What is used more than once is bound to a column first.
-    unseen_exprs = {f"{RESERVED}unseen_alert": unseen_alert, f"{RESERVED}unseen_miss": unseen_miss}
-    column_exprs, sums_of_groups = dict(unseen_exprs), []
-    unseen_alert, unseen_miss = map(pl.col, unseen_exprs)
+    unseen_columns = f"{RESERVED}unseen_alert", f"{RESERVED}unseen_miss"
+    column_exprs = dict(zip(unseen_columns, (unseen_alert_weight, unseen_miss_weight), strict=True))
+    unseen_alert_weight, unseen_miss_weight = map(pl.col, unseen_columns)
+    cell_sums: list[WeightSums] = []
     cell_pairs = (("tp", "fp"), ("fn", "tn"), ("tp", "fn"), ("fp", "tn"))
-    for cells in (*((cell,) for cell in CELLS), *cell_pairs, CELLS):
+    for cell_names in (*((cell,) for cell in CELLS), *cell_pairs, CELLS):
         weight_column, squares_column = (
-            f"{RESERVED}{kind}_{'_'.join(cells)}" for kind in ("weight", "squares")
+            f"{RESERVED}{sum_name}_{'_'.join(cell_names)}" for sum_name in ("weight", "squares")
         )
-        column_exprs |= {
-            weight_column: add_cells(*cells).weight,
-            squares_column: add_cells(*cells).squares,
-        }
-        sums_of_groups.append(Sums(pl.col(weight_column), pl.col(squares_column)))
+        sums = sum_cells(*cell_names)
+        column_exprs |= {weight_column: sums.weight, squares_column: sums.squares}
+        cell_sums.append(WeightSums(pl.col(weight_column), pl.col(squares_column)))
     tp_sums, fp_sums, fn_sums, tn_sums, flagged_sums, silent_sums, pos_sums, neg_sums, all_sums = (
-        sums_of_groups
+        cell_sums
     )
     # What a false positive, and a miss, weighs on average, with one that was not seen.
-    alert_weight, miss_weight = fp_sums.add_unseen(unseen_alert), fn_sums.add_unseen(unseen_miss)
-    zero = pl.lit(0.0)
+    false_alert_weight = fp_sums.add_unseen(unseen_alert_weight)
+    miss_weight = fn_sums.add_unseen(unseen_miss_weight)
+    zero_weight = pl.lit(0.0)
     alert_weights_at_eta = (
-        _weigh_rate(tp_sums, fn_sums, mean_weight=tp_sums.mean, unseen_weight=unseen_miss),
-        _weigh_rate(fp_sums, tn_sums, mean_weight=alert_weight, unseen_weight=zero),
+        _weigh_rate(tp_sums, fn_sums, mean_weight=tp_sums.mean, unseen_weight=unseen_miss_weight),
+        _weigh_rate(fp_sums, tn_sums, mean_weight=false_alert_weight, unseen_weight=zero_weight),
     )
     miss_weights_at_eta = (
-        _weigh_rate(tn_sums, fp_sums, mean_weight=tn_sums.mean, unseen_weight=unseen_alert),
-        _weigh_rate(fn_sums, tp_sums, mean_weight=miss_weight, unseen_weight=zero),
+        _weigh_rate(tn_sums, fp_sums, mean_weight=tn_sums.mean, unseen_weight=unseen_alert_weight),
+        _weigh_rate(fn_sums, tp_sums, mean_weight=miss_weight, unseen_weight=zero_weight),
     )
     size_exprs = {
-        AlertSize.FLAGGED: flagged_sums.measure_size(alert_weight),
+        AlertSize.FLAGGED: flagged_sums.measure_size(false_alert_weight),
         AlertSize.SILENT: silent_sums.measure_size(miss_weight),
-        AlertSize.FLAGGED_AT_ETA: flagged_sums.measure_size(alert_weight, *alert_weights_at_eta),
+        AlertSize.FLAGGED_AT_ETA: flagged_sums.measure_size(false_alert_weight, *alert_weights_at_eta),
         AlertSize.SILENT_AT_ETA: silent_sums.measure_size(miss_weight, *miss_weights_at_eta),
         AlertSize.RECALL: pos_sums.measure_size(miss_weight),
-        AlertSize.FPR: neg_sums.measure_size(alert_weight),
+        AlertSize.FPR: neg_sums.measure_size(false_alert_weight),
         AlertSize.POS: pos_sums.measure_size(),
         AlertSize.NEG: neg_sums.measure_size(),
         AlertSize.TABLE: all_sums.measure_size(),
@@ -121,7 +124,7 @@ def add_alert_sizes(
 
 
 def _weigh_rate(
-    side_sums: Sums, rest_sums: Sums, *, mean_weight: pl.Expr, unseen_weight: pl.Expr
+    side_sums: WeightSums, rest_sums: WeightSums, *, mean_weight: pl.Expr, unseen_weight: pl.Expr
 ) -> pl.Expr:
     """Return what each row weighs, if all weigh alike, where their rate errs as that of a side does."""
     # The rows on this side weigh `mean_weight` on average, and the rest of the class has one more row,

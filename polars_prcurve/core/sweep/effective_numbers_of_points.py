@@ -11,8 +11,8 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SQUARE_COLUMNS
 
 _GROUP = f"{RESERVED}group"  # the number of a group, of points and counts alike
-_PLACE = f"{RESERVED}place"  # of a point in its table; null for counts
-_AMOUNTS = ("n_neg", SQUARE_COLUMNS[1])
+_POINT_NUMBER = f"{RESERVED}place"  # of a point in its table; null for counts
+_AMOUNT_COLUMNS = ("n_neg", SQUARE_COLUMNS[1])
 
 
 def add_effective_numbers(points: pl.DataFrame, score_counts: pl.DataFrame) -> pl.DataFrame:
@@ -24,27 +24,30 @@ def add_effective_numbers(points: pl.DataFrame, score_counts: pl.DataFrame) -> p
     if not {*SQUARE_COLUMNS} <= {*score_counts.columns} or {*FIELD_COLUMNS} <= {*points.columns}:
         return points
     by = score_counts.columns[: score_counts.columns.index("score")]
-    counts = _number_groups(score_counts, score_counts, by).with_columns(
+    group_counts = _number_groups(score_counts, score_counts, by).with_columns(
         score_counts["score"].alias("threshold"),
         *(score_counts[name].alias(name) for name in ("n_pos", "n_neg", *SQUARE_COLUMNS)),
     )
-    sizes = counts.group_by(_GROUP).agg(
-        _count_alike(pl.col(name).sum(), pl.col(squares).sum()).alias(size)
-        for name, squares, size in zip(
+    group_sizes = group_counts.group_by(_GROUP).agg(
+        _measure_effective_number(pl.col(name).sum(), pl.col(squares_column).sum()).alias(size_column)
+        for name, squares_column, size_column in zip(
             ("n_pos", "n_neg"), SQUARE_COLUMNS, FIELD_COLUMNS[:2], strict=True
         )
     )
-    places = _number_groups(points, score_counts, by).with_columns(points["threshold"])
-    places = places.with_row_index(_PLACE)
+    point_thresholds = _number_groups(points, score_counts, by).with_columns(points["threshold"])
+    point_thresholds = point_thresholds.with_row_index(_POINT_NUMBER)
     # A point has what is at the lowest score that its threshold reaches, and above.
-    rows = pl.concat([counts.select(_GROUP, "threshold", *_AMOUNTS), places], how="diagonal")
-    rows = rows.sort(
-        _GROUP, "threshold", _PLACE, descending=[False, True, False], nulls_last=[False, True, False]
+    merged_rows = pl.concat(
+        [group_counts.select(_GROUP, "threshold", *_AMOUNT_COLUMNS), point_thresholds], how="diagonal"
     )
-    running = (pl.col(name).fill_null(0).cum_sum().over(_GROUP) for name in _AMOUNTS)
-    rows = rows.with_columns(_count_alike(*running).alias(FIELD_COLUMNS[2])).drop_nulls(_PLACE)
-    rows = rows.join(sizes, on=_GROUP, how="left").sort(_PLACE)
-    return points.with_columns(rows[name].alias(name) for name in FIELD_COLUMNS)
+    sort_columns, falls = [_GROUP, "threshold", _POINT_NUMBER], [False, True, False]
+    merged_rows = merged_rows.sort(sort_columns, descending=falls, nulls_last=falls)
+    running_sum_exprs = (pl.col(name).fill_null(0).cum_sum().over(_GROUP) for name in _AMOUNT_COLUMNS)
+    merged_rows = merged_rows.with_columns(
+        _measure_effective_number(*running_sum_exprs).alias(FIELD_COLUMNS[2])
+    ).drop_nulls(_POINT_NUMBER)
+    merged_rows = merged_rows.join(group_sizes, on=_GROUP, how="left").sort(_POINT_NUMBER)
+    return points.with_columns(merged_rows[name].alias(name) for name in FIELD_COLUMNS)
 
 
 def _number_groups(frame: pl.DataFrame, score_counts: pl.DataFrame, by: list[str]) -> pl.DataFrame:
@@ -52,16 +55,19 @@ def _number_groups(frame: pl.DataFrame, score_counts: pl.DataFrame, by: list[str
     # Columns are picked as such: by name one called `*` would be a pattern.
     if not by:
         return pl.DataFrame({_GROUP: pl.repeat(0, len(frame), dtype=pl.UInt32, eager=True)})
-    keys, count_keys = (
-        pl.DataFrame([table[name].alias(f"{place}") for place, name in enumerate(by)])
+    key_rows, count_key_rows = (
+        pl.DataFrame([table[name].alias(f"{key_number}") for key_number, name in enumerate(by)])
         for table in (frame, score_counts)
     )
-    groups = count_keys.unique(maintain_order=True).with_row_index(_GROUP)
-    numbered = keys.join(groups, on=keys.columns, how="left", nulls_equal=True, maintain_order="left")
-    return numbered.select(_GROUP)
+    group_keys = count_key_rows.unique(maintain_order=True).with_row_index(_GROUP)
+    numbered_rows = key_rows.join(
+        group_keys, on=key_rows.columns, how="left", nulls_equal=True, maintain_order="left"
+    )
+    return numbered_rows.select(_GROUP)
 
 
-def _count_alike(total: pl.Expr, squares: pl.Expr) -> pl.Expr:
+def _measure_effective_number(weight_sum: pl.Expr, square_sum: pl.Expr) -> pl.Expr:
     """Return the effective number of rows; null where squares of weights are beyond floats."""
-    size = total * total / squares
-    return pl.when(total > 0).then(pl.when(size.is_finite()).then(size)).otherwise(0.0)
+    effective_number = weight_sum * weight_sum / square_sum
+    finite_number = pl.when(effective_number.is_finite()).then(effective_number)
+    return pl.when(weight_sum > 0).then(finite_number).otherwise(0.0)

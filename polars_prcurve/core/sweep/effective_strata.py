@@ -58,8 +58,8 @@ _CELLS_OF_CLASS = {"pos": ("tp", "fn"), "neg": ("fp", "tn")}  # the cells of a c
 _CELL_PAIRS = [(cell, other_cell) for i, cell in enumerate(CELLS) for other_cell in CELLS[i + 1 :]]
 
 
-def _name(kind: str) -> str:
-    return f"{RESERVED}strata_{kind}"
+def _name(suffix: str) -> str:
+    return f"{RESERVED}strata_{suffix}"
 
 
 _TOTAL_OF_CELL = {cell: _name(f"sum_{cell}") for cell in CELLS}  # sums of w x
@@ -82,19 +82,19 @@ _UNSEEN_OF_CELL = {cell: _name(f"unseen_{cell}") for cell in CELLS}
 """What an unseen row of a cell weighs where its side of the threshold is empty."""
 
 
-def _describe_state(counts_above: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
+def _list_state_terms(count_above_of_class: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
     """Return what a stratum adds to each of the sums, from the numbers of its rows above a threshold."""
     w, n_drawn = pl.col(Row.STRATUM_WEIGHT), pl.col(_N_DRAWN).cast(pl.Float64)
-    count_of_cell = {"tp": counts_above["pos"], "fp": counts_above["neg"]}
+    count_of_cell = {"tp": count_above_of_class["pos"], "fp": count_above_of_class["neg"]}
     count_of_cell |= {
-        "fn": pl.col(_N_POS) - counts_above["pos"],
-        "tn": pl.col(_N_NEG) - counts_above["neg"],
+        "fn": pl.col(_N_POS) - count_above_of_class["pos"],
+        "tn": pl.col(_N_NEG) - count_above_of_class["neg"],
     }
     pair_weight = pl.when(n_drawn > 1).then(w * (w - 1) / (n_drawn - 1)).otherwise(0.0)
     state_exprs: dict[str, pl.Expr] = {}
-    for side in _CELLS_OF_SIDES:
-        n_on_side = count_of_cell[side[0]] + count_of_cell[side[1]]
-        for cell in side:
+    for side_cells in _CELLS_OF_SIDES:
+        n_on_side = count_of_cell[side_cells[0]] + count_of_cell[side_cells[1]]
+        for cell in side_cells:
             count_with_unseen = (count_of_cell[cell] + 1) * (n_on_side / (n_on_side + 2))
             x = pl.when(StratumLabels.BY_CLASS).then(count_of_cell[cell]).otherwise(count_with_unseen)
             state_exprs[_TOTAL_OF_CELL[cell]] = w * x
@@ -107,50 +107,53 @@ def _describe_state(counts_above: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
     return state_exprs
 
 
-def _to_whole(state_columns: Mapping[str, pl.Expr]) -> list[pl.Expr]:
+def _to_whole(state_exprs: Mapping[str, pl.Expr]) -> list[pl.Expr]:
     """Return whole shares of _SCALE, which no sum over strata exceeds: they add up in any order."""
-    return [to_whole_shares(value / pl.col(_SCALE)).alias(name) for name, value in state_columns.items()]
+    return [to_whole_shares(value / pl.col(_SCALE)).alias(name) for name, value in state_exprs.items()]
 
 
 def add_strata_sums(sorted_rows: SortedRows) -> SortedRows:
     """Add STRATA_SUMS to sorted rows: sums over the strata of a group, in their states at this row."""
-    stratum = (Group.NUMBER, Row.STRATUM)
-    is_positive, is_negative = (sorted_rows.amounts[side] > 0 for side in (Row.POS, Row.NEG))
+    stratum_columns = (Group.NUMBER, Row.STRATUM)
+    is_positive = sorted_rows.amount_exprs[Row.POS] > 0
+    is_negative = sorted_rows.amount_exprs[Row.NEG] > 0
     rows = sorted_rows.frame.with_columns(
-        sorted_rows.group.alias(Group.NUMBER),
+        sorted_rows.group_number.alias(Group.NUMBER),
         sorted_rows.threshold.alias(_name("score")),
         is_positive.cast(pl.Int64).alias(_IS_POS),
         (is_positive | is_negative).cast(pl.Int64).alias(_N_DRAWN),
     )
     is_pos, is_row, score = pl.col(_IS_POS), pl.col(_N_DRAWN), pl.col(_name("score"))
-    most_weight = pl.col(Row.STRATUM_WEIGHT).max()
-    scale = round_up_to_power_of_two(is_row.sum().cast(pl.Float64) * most_weight * most_weight)
+    greatest_weight = pl.col(Row.STRATUM_WEIGHT).max()
+    scale = round_up_to_power_of_two(is_row.sum().cast(pl.Float64) * greatest_weight * greatest_weight)
     rows = rows.with_columns(
         is_row.cum_sum().over(Group.NUMBER).alias(StratumLabels.N_ABOVE),
-        is_row.cum_sum().over(stratum).alias(_name("so_far")),
-        is_pos.cum_sum().over(stratum).alias(_name("pos_so_far")),
-        is_row.sum().over(stratum).alias(_N_DRAWN),
-        is_pos.sum().over(stratum).alias(_N_POS),
+        is_row.cum_sum().over(stratum_columns).alias(_name("so_far")),
+        is_pos.cum_sum().over(stratum_columns).alias(_name("pos_so_far")),
+        is_row.sum().over(stratum_columns).alias(_N_DRAWN),
+        is_pos.sum().over(stratum_columns).alias(_N_POS),
         scale.over(Group.NUMBER).alias(_SCALE),
         pl.when((is_row > 0) & (is_pos == 0)).then(score).alias(_HIGHEST),
         pl.when(is_pos > 0).then(score).alias(_LOWEST),
     )
     rows = rows.with_columns((pl.col(_N_DRAWN) - pl.col(_N_POS)).alias(_N_NEG))
     rows = rows.with_columns(_are_by_class().over(Group.NUMBER).alias(StratumLabels.BY_CLASS))
-    n_so_far, n_pos = pl.col(_name("so_far")), pl.col(_name("pos_so_far"))
-    is_first, zero = n_so_far == 1, pl.lit(0.0)
-    start_exprs, base_exprs = _describe_state({"pos": zero, "neg": zero}), {}
+    n_so_far, n_pos_so_far = pl.col(_name("so_far")), pl.col(_name("pos_so_far"))
+    is_first_row, zero = n_so_far == 1, pl.lit(0.0)
+    start_exprs, base_exprs = _list_state_terms({"pos": zero, "neg": zero}), {}
     for name, value in zip(start_exprs, _to_whole(start_exprs), strict=True):
-        base_exprs[name] = pl.when(is_first).then(value).sum().over(Group.NUMBER)
+        base_exprs[name] = pl.when(is_first_row).then(value).sum().over(Group.NUMBER)
         start_exprs[name] = value
-    rows = rows.with_columns(*_to_whole(_describe_state({"pos": n_pos, "neg": n_so_far - n_pos})))
-    sums = {}
+    rows = rows.with_columns(
+        *_to_whole(_list_state_terms({"pos": n_pos_so_far, "neg": n_so_far - n_pos_so_far}))
+    )
+    sum_exprs = {}
     for name in _SUM_COLUMNS:
-        row_before = pl.col(name).shift(1).over(stratum)
-        state_before = pl.when(is_first).then(start_exprs[name]).otherwise(row_before)
-        changes = (pl.col(name) - state_before).fill_null(0)
-        sums[name] = base_exprs[name] + changes.cum_sum().over(Group.NUMBER)
-    return sorted_rows._replace(frame=rows.with_columns(**sums))
+        previous_state = pl.col(name).shift(1).over(stratum_columns)
+        state_before = pl.when(is_first_row).then(start_exprs[name]).otherwise(previous_state)
+        change = (pl.col(name) - state_before).fill_null(0)
+        sum_exprs[name] = base_exprs[name] + change.cum_sum().over(Group.NUMBER)
+    return sorted_rows._replace(frame=rows.with_columns(**sum_exprs))
 
 
 def measure_strata(running_sums: pl.LazyFrame) -> pl.LazyFrame:
@@ -169,37 +172,41 @@ def measure_strata(running_sums: pl.LazyFrame) -> pl.LazyFrame:
 
 def set_strata_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
     """Set the sizes of rows with counts to those at their thresholds; add moments and correlation."""
-    unit = pl.col(EffectiveSize.WEIGHT_UNIT)
+    unit_factor = pl.col(EffectiveSize.WEIGHT_UNIT)
     points = points.with_columns(
         pl.coalesce(name_unit(cell), _UNSEEN_OF_CELL[cell]).alias(name_unit(cell)) for cell in CELLS
     )
     total_of_cell = {cell: pl.col(cell).cast(pl.Float64) for cell in CELLS}
     size_exprs, variance_exprs, slopes_of_rate = {}, [], {}
-    for rate, size_column, (above, below) in zip(
+    for rate_column, size_column, (cell_above, cell_below) in zip(
         ("recall", "fpr"),
         (EffectiveSize.N_POS, EffectiveSize.N_NEG),
         _CELLS_OF_CLASS.values(),
         strict=True,
     ):
-        r, n_class = pl.col(rate), total_of_cell[above] + total_of_cell[below]
-        covariance = pl.col(_COVARIANCE_OF_PAIR[above, below]) / n_class
+        r, n_class = pl.col(rate_column), total_of_cell[cell_above] + total_of_cell[cell_below]
+        covariance = pl.col(_COVARIANCE_OF_PAIR[cell_above, cell_below]) / n_class
         size_exprs[size_column] = n_class / (
-            (1 - r) * pl.col(name_unit(above)) + r * pl.col(name_unit(below)) - 2 * covariance
+            (1 - r) * pl.col(name_unit(cell_above)) + r * pl.col(name_unit(cell_below)) - 2 * covariance
         )
         variance_exprs.append(r * (1 - r) / size_exprs[size_column])
-        slopes_of_rate[rate] = {above: (1 - r) / n_class, below: -r / n_class}
+        slopes_of_rate[rate_column] = {cell_above: (1 - r) / n_class, cell_below: -r / n_class}
     rate_covariance: pl.Expr = pl.lit(0.0)
     for pos_cell, pos_slope in slopes_of_rate["recall"].items():
         for neg_cell, neg_slope in slopes_of_rate["fpr"].items():
             rate_covariance += pos_slope * neg_slope * pl.col(name_moment(pos_cell, neg_cell))
-    scale = (variance_exprs[0] * variance_exprs[1]).sqrt()
-    correlation = pl.when(scale > 0).then((rate_covariance / scale).clip(-1.0, 1.0)).otherwise(0.0)
+    deviation_product = (variance_exprs[0] * variance_exprs[1]).sqrt()
+    correlation = (
+        pl.when(deviation_product > 0)
+        .then((rate_covariance / deviation_product).clip(-1.0, 1.0))
+        .otherwise(0.0)
+    )
     moment_exprs = {
-        name_moment(cell, cell): total_of_cell[cell] * pl.col(name_unit(cell)) * unit**2
+        name_moment(cell, cell): total_of_cell[cell] * pl.col(name_unit(cell)) * unit_factor**2
         for cell in CELLS
     }
-    moment_exprs |= {name: pl.col(name) * unit**2 for name in _COVARIANCE_OF_PAIR.values()}
-    moment_exprs |= {name_unit(cell): pl.col(name_unit(cell)) * unit for cell in CELLS}
+    moment_exprs |= {name: pl.col(name) * unit_factor**2 for name in _COVARIANCE_OF_PAIR.values()}
+    moment_exprs |= {name_unit(cell): pl.col(name_unit(cell)) * unit_factor for cell in CELLS}
     return points.with_columns(
         **size_exprs, **moment_exprs, **{EffectiveSize.RATE_CORRELATION: correlation}
     )
@@ -211,25 +218,25 @@ def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
     StratumLabels.N_ALONE is the number of strata of which one row was drawn.
     """
     group_sums = _sum_strata(table)
-    total_of_label = {label: pl.col(name) for label, name in _WEIGHT_OF_CLASS.items()}
-    unit_of_label = {
-        label: pl.col(_VARIANCE_OF_CELL[cell]) / pl.col(_TOTAL_OF_CELL[cell])
-        for label, (cell, _) in _CELLS_OF_CLASS.items()
+    total_of_class = {class_name: pl.col(name) for class_name, name in _WEIGHT_OF_CLASS.items()}
+    unit_of_class = {
+        class_name: pl.col(_VARIANCE_OF_CELL[cell]) / pl.col(_TOTAL_OF_CELL[cell])
+        for class_name, (cell, _) in _CELLS_OF_CLASS.items()
     }
     covariance = pl.col(_COVARIANCE_OF_PAIR["tp", "fp"]) / (
-        total_of_label["pos"] * total_of_label["neg"]
+        total_of_class["pos"] * total_of_class["neg"]
     )
-    lowest_weight, top_weight = (pl.col(_UNSEEN_OF_CELL[cell]) for cell in ("fn", "tp"))
+    unseen_bottom_weight, unseen_top_weight = (pl.col(_UNSEEN_OF_CELL[cell]) for cell in ("fn", "tp"))
     column_exprs = {
-        EffectiveSize.N_POS_LEAST: total_of_label["pos"] / unit_of_label["pos"],
-        EffectiveSize.N_NEG_LEAST: total_of_label["neg"] / unit_of_label["neg"],
-        EtaError.VARIANCE: unit_of_label["pos"] / total_of_label["pos"]
-        + unit_of_label["neg"] / total_of_label["neg"]
+        EffectiveSize.N_POS_LEAST: total_of_class["pos"] / unit_of_class["pos"],
+        EffectiveSize.N_NEG_LEAST: total_of_class["neg"] / unit_of_class["neg"],
+        EtaError.VARIANCE: unit_of_class["pos"] / total_of_class["pos"]
+        + unit_of_class["neg"] / total_of_class["neg"]
         - 2 * covariance,
-        ClusterSize.N_POS_UNREACHED: total_of_label["pos"] / top_weight,
-        ClusterSize.N_NEG_UNREACHED: total_of_label["neg"] / pl.col(_UNSEEN_OF_CELL["fp"]),
-        Unseen.MISSED_SHARE: lowest_weight / (total_of_label["pos"] + lowest_weight),
-        Unseen.SHARE: top_weight / (total_of_label["pos"] + top_weight),
+        ClusterSize.N_POS_UNREACHED: total_of_class["pos"] / unseen_top_weight,
+        ClusterSize.N_NEG_UNREACHED: total_of_class["neg"] / pl.col(_UNSEEN_OF_CELL["fp"]),
+        Unseen.MISSED_SHARE: unseen_bottom_weight / (total_of_class["pos"] + unseen_bottom_weight),
+        Unseen.SHARE: unseen_top_weight / (total_of_class["pos"] + unseen_top_weight),
     }
     label_columns = (StratumLabels.POS, StratumLabels.NEG, StratumLabels.N_ALONE, StratumLabels.BY_CLASS)
     group_sums = group_sums.select(*table.by, *label_columns, *_UNSEEN_OF_CELL.values(), **column_exprs)
@@ -248,7 +255,7 @@ def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
         score.filter(~is_pos).max().alias(_HIGHEST),
         score.filter(is_pos).min().alias(_LOWEST),
     )
-    w, n_of_label = pl.col(Row.STRATUM_WEIGHT), {"pos": pl.col(_N_POS), "neg": pl.col(_N_NEG)}
+    w, n_rows_of_class = pl.col(Row.STRATUM_WEIGHT), {"pos": pl.col(_N_POS), "neg": pl.col(_N_NEG)}
     scale = round_up_to_power_of_two(pl.col(_N_DRAWN).sum().cast(pl.Float64) * w.max() * w.max())
     group_exprs = {
         StratumLabels.BY_CLASS: _are_by_class(),
@@ -258,26 +265,26 @@ def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
     strata = strata.with_columns(
         (value.over(by) if by else value).alias(name) for name, value in group_exprs.items()
     )
-    state = _describe_state(n_of_label) | {
-        _WEIGHT_OF_CLASS[label]: w * n_rows for label, n_rows in n_of_label.items()
+    state_exprs = _list_state_terms(n_rows_of_class) | {
+        _WEIGHT_OF_CLASS[class_name]: w * n_rows for class_name, n_rows in n_rows_of_class.items()
     }
-    greatest_weight, top_weight = w.max(), w.filter(_IS_AT_TOP).max()
+    greatest_weight, weight_at_top = w.max(), w.filter(_IS_AT_TOP).max()
     is_by_class = pl.col(StratumLabels.BY_CLASS).first()
     aggregate_exprs = [
         is_by_class,
-        pl.col(*state).sum(),
+        pl.col(*state_exprs).sum(),
         pl.col(_SCALE).first(),
-        n_of_label["pos"].sum().alias(StratumLabels.POS),
-        n_of_label["neg"].sum().alias(StratumLabels.NEG),
+        n_rows_of_class["pos"].sum().alias(StratumLabels.POS),
+        n_rows_of_class["neg"].sum().alias(StratumLabels.NEG),
         ((pl.col(_N_DRAWN) == 1) & (w > 1)).sum().cast(pl.Int64).alias(StratumLabels.N_ALONE),
     ]
-    for label, cells in _CELLS_OF_CLASS.items():
-        class_weight = w.filter(n_of_label[label] > 0).max()
-        for cell, weight in zip(cells, (top_weight, greatest_weight), strict=True):
-            unseen_weight = pl.when(is_by_class).then(class_weight).otherwise(weight)
+    for class_name, cells in _CELLS_OF_CLASS.items():
+        greatest_class_weight = w.filter(n_rows_of_class[class_name] > 0).max()
+        for cell, weight in zip(cells, (weight_at_top, greatest_weight), strict=True):
+            unseen_weight = pl.when(is_by_class).then(greatest_class_weight).otherwise(weight)
             aggregate_exprs.append(unseen_weight.alias(_UNSEEN_OF_CELL[cell]))
-    group_sums = aggregate_by(strata.with_columns(_to_whole(state)), by, aggregate_exprs)
-    return group_sums.with_columns(from_whole(pl.col(name)) * pl.col(_SCALE) for name in state)
+    group_sums = aggregate_by(strata.with_columns(_to_whole(state_exprs)), by, aggregate_exprs)
+    return group_sums.with_columns(from_whole(pl.col(name)) * pl.col(_SCALE) for name in state_exprs)
 
 
 def _are_by_class() -> pl.Expr:

@@ -73,19 +73,19 @@ class Design:
     """What the classes of a table count as: here the examples that they have, which count alike."""
 
     table: ResolvedTable
-    effective: bool  # whether sizes are requested; otherwise the group table has none
-    summed: ClassVar[tuple[str, ...]] = ()
+    with_sizes: bool  # whether sizes are requested; otherwise the group table has none
+    summed_columns: ClassVar[tuple[str, ...]] = ()
     """The amounts of a row that are added up beside Row.POS and Row.NEG."""
-    carried: ClassVar[tuple[str, ...]] = ()  # the columns of rows that `add_sums` reads
-    sums: ClassVar[tuple[str, ...]] = ()
+    carried_columns: ClassVar[tuple[str, ...]] = ()  # the columns of rows that `add_sums` reads
+    temporary_columns: ClassVar[tuple[str, ...]] = ()
     """The columns that `add_sums` makes, and `measure_rows` replaces."""
     row_columns: ClassVar[tuple[str, ...]] = ()  # what bands read of a row besides the sizes
     group_columns: ClassVar[tuple[str, ...]] = ()
     """Those of `row_columns` that are equal on all rows of a group."""
-    varies: ClassVar[bool] = False  # whether sizes differ between the thresholds of a group
-    weighted: ClassVar[bool] = False  # whether rows have shares of squared weights
+    has_varying_sizes: ClassVar[bool] = False  # whether sizes differ between the thresholds of a group
+    has_square_shares: ClassVar[bool] = False  # whether rows have shares of squared weights
     weighs_rows: ClassVar[bool] = False  # whether its sums are needed for counts alone, too
-    only_at_thresholds: ClassVar[bool] = False
+    is_for_thresholds_only: ClassVar[bool] = False
     """Whether only errors at thresholds read it, because those of areas add up units by themselves."""
 
     def list_totals(self) -> list[pl.Expr]:
@@ -93,11 +93,11 @@ class Design:
         return []
 
     def add_sums(self, sorted_rows: SortedRows) -> SortedRows:
-        """Add `sums` to sorted rows."""
+        """Add `temporary_columns` to sorted rows."""
         return sorted_rows
 
     def measure_rows(self, running_sums: pl.LazyFrame) -> pl.LazyFrame:
-        """Put what bands read instead of `sums`."""
+        """Put what bands read instead of `temporary_columns`."""
         return running_sums
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
@@ -110,18 +110,23 @@ class Design:
         """Add SWEEP_COLUMNS, rates before a row, and sizes to running sums joined with their groups."""
         if not isinstance(self.table, ScoreTable):
             return running_sums  # points have rates, and counts if these are known
-        class_sum_exprs: list[dict[str, pl.Expr]] = []
-        for names, flagged_column, silent_column, before_column in (
+        sum_exprs_of_classes: list[dict[str, pl.Expr]] = []
+        for sum_columns, flagged_column, silent_column, before_column in (
             (CLASS_SUMS[0], "tp", "fn", Segment.RECALL_BEFORE),
             (CLASS_SUMS[1], "fp", "tn", Segment.FPR_BEFORE),
         ):
-            flagged, silent = names.sum_so_far, pl.col(names.total) - names.sum_so_far
+            n_flagged = sum_columns.sum_so_far
+            n_silent = pl.col(sum_columns.total) - sum_columns.sum_so_far
             # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that as
             # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
-            sum_exprs = {flagged_column: flagged, silent_column: silent, names.total: flagged + silent}
-            sum_exprs[before_column] = names.sum_above
-            class_sum_exprs.append(sum_exprs)
-        count_exprs = to_counts(self.table, *class_sum_exprs)
+            sum_exprs = {
+                flagged_column: n_flagged,
+                silent_column: n_silent,
+                sum_columns.total: n_flagged + n_silent,
+            }
+            sum_exprs[before_column] = sum_columns.sum_above
+            sum_exprs_of_classes.append(sum_exprs)
+        count_exprs = to_counts(self.table, *sum_exprs_of_classes)
         return running_sums.with_columns(
             pl.col(Row.SCORE).alias("threshold"), *count_exprs
         ).with_columns(
@@ -147,9 +152,9 @@ class WeightedDesign(Design):
     """Examples with weights; fewer where these differ, at each threshold: see `effective_weights`."""
 
     table: ScoreTable
-    summed = _SQUARES
-    varies = True
-    weighted = True
+    summed_columns = _SQUARES
+    has_varying_sizes = True
+    has_square_shares = True
 
     def list_totals(self) -> list[pl.Expr]:
         return weights.list_totals(self.table)
@@ -170,8 +175,8 @@ class WeightedDesign(Design):
 class StratifiedDesign(WeightedDesign):
     """Examples drawn by strata; fewer where one has few labels for its rows: see `effective_strata`."""
 
-    carried = (Row.STRATUM, Row.STRATUM_WEIGHT)
-    sums = strata.STRATA_SUMS
+    carried_columns = (Row.STRATUM, Row.STRATUM_WEIGHT)
+    temporary_columns = strata.STRATA_SUMS
     row_columns = (EffectiveSize.RATE_CORRELATION, StratumLabels.N_ABOVE)
     add_sums = staticmethod(strata.add_strata_sums)
     measure_rows = staticmethod(strata.measure_strata)
@@ -191,12 +196,12 @@ class StratifiedDesign(WeightedDesign):
 class ClusteredDesign(Design):
     """Examples in clusters; fewer where rows of one are alike: see `effective_clusters`."""
 
-    carried = (Row.CLUSTER,)
-    sums = clusters.CLUSTER_SUMS
+    carried_columns = (Row.CLUSTER,)
+    temporary_columns = clusters.CLUSTER_SUMS
     row_columns = clusters.CLUSTER_COLUMNS
     group_columns = clusters.OF_GROUP
-    varies = True
-    only_at_thresholds = True
+    has_varying_sizes = True
+    is_for_thresholds_only = True
     add_sums = staticmethod(clusters.add_cluster_sums)
     measure_rows = staticmethod(clusters.measure_cluster_sizes)
 
@@ -222,42 +227,46 @@ class PartsDesign(Design):
     """Fields of several parts, whose rows are weighted so that each part has its share."""
 
     table: ScoreTable
-    summed = _SQUARES
+    summed_columns = _SQUARES
     weighs_rows = True
 
     def add_group_sizes(self, groups: pl.LazyFrame) -> pl.LazyFrame:
         # The variance of a rate r that all parts have is r (1 - r) times the sum of weight^2 / n.
-        square_exprs = (
+        rate_variance_exprs = (
             (pl.col(weight_column) * pl.col(weight_column) / pl.col(total_column)).fill_nan(0.0)
             for total_column, weight_column in CLASS_WEIGHTS.items()
         )
-        weighted_parts = build_class_weights(self.table).with_columns(map(to_whole_shares, square_exprs))
+        weighted_parts = build_class_weights(self.table).with_columns(
+            map(to_whole_shares, rate_variance_exprs)
+        )
         by = self.table.by
         size_sum_exprs = [
             sum_shares(pl.col(CLASS_WEIGHTS[total_column])).alias(size_column)
             for total_column, size_column in _SIZES.items()
         ]
-        sizes = aggregate_by(weighted_parts, by, size_sum_exprs).with_columns(
+        group_sizes = aggregate_by(weighted_parts, by, size_sum_exprs).with_columns(
             pl.when(pl.col(size_column) > 0).then(1 / pl.col(size_column)).alias(size_column)
             for size_column in _SIZES.values()
         )
-        groups = join_groups(groups, sizes, by, how="left", keep_order=True)
+        groups = join_groups(groups, group_sizes, by, how="left", keep_order=True)
         return groups.with_columns(list_plain_sizes(*map(pl.col, _SIZES.values())))
 
     def add_counts(self, running_sums: pl.LazyFrame) -> pl.LazyFrame:
-        sums_of_columns = [
-            (pl.col(sums.total), pl.col(square_sums.total))
-            for sums, square_sums in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
+        weight_and_square_sums = [
+            (pl.col(sum_columns.total), pl.col(square_columns.total))
+            for sum_columns, square_columns in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
         ]
-        sums_of_columns.append((CLASS_SUMS[1].sum_so_far, SQUARE_SUMS[1].sum_so_far))
-        float_rows = pl.col(Sweep.CUM_NEG).cast(pl.Float64)
+        weight_and_square_sums.append((CLASS_SUMS[1].sum_so_far, SQUARE_SUMS[1].sum_so_far))
+        finite_column = pl.col(Sweep.CUM_NEG).cast(pl.Float64)
         size_exprs = {}
-        for name, (total, squares) in zip(FIELD_COLUMNS, sums_of_columns, strict=True):
-            weight_sum = total.fill_null(0).cast(pl.Float64) * NEAR_ONE
+        for size_column, (weight_total, square_total) in zip(
+            FIELD_COLUMNS, weight_and_square_sums, strict=True
+        ):
+            weight_sum = weight_total.fill_null(0).cast(pl.Float64) * NEAR_ONE
             # Kish 1965: (sum of w)^2 / (sum of w^2).
-            square_sum = repeat_in_rows(squares.cast(pl.Float64) * SQUARES_NEAR_ONE, float_rows)
-            size = weight_sum * weight_sum / square_sum
-            size_exprs[name] = pl.when(weight_sum > 0).then(size).otherwise(0.0)
+            square_sum = repeat_in_rows(square_total.cast(pl.Float64) * SQUARES_NEAR_ONE, finite_column)
+            effective_size = weight_sum * weight_sum / square_sum
+            size_exprs[size_column] = pl.when(weight_sum > 0).then(effective_size).otherwise(0.0)
         return super().add_counts(running_sums.with_columns(**size_exprs))
 
 
@@ -272,11 +281,11 @@ DESIGNS: dict[SampleKind, type[Design]] = {
 """The design of each kind of sample."""
 
 
-def choose_design(table: ResolvedTable, *, effective: bool, at_thresholds: bool = False) -> Design:
-    """Return the design of a table; sizes matter only if `effective`, for areas or `at_thresholds`."""
+def choose_design(table: ResolvedTable, *, with_sizes: bool, for_thresholds: bool = False) -> Design:
+    """Return the design of a table; sizes matter only if `with_sizes`, for areas or `for_thresholds`."""
     design_class = DESIGNS[table.sample]
-    reads_sizes = effective and (at_thresholds or not design_class.only_at_thresholds)
-    return (design_class if reads_sizes or design_class.weighs_rows else Design)(table, effective)
+    uses_sizes = with_sizes and (for_thresholds or not design_class.is_for_thresholds_only)
+    return (design_class if uses_sizes or design_class.weighs_rows else Design)(table, with_sizes)
 
 
 def list_plain_sizes(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
@@ -286,25 +295,27 @@ def list_plain_sizes(n_pos: pl.Expr, n_neg: pl.Expr) -> list[pl.Expr]:
     size_exprs |= {Unseen.SHARE: 1 / (n_pos + 1), Unseen.MISSED_SHARE: 1 / (n_pos + 1)}
     # Of the logit, ln n_pos - ln n_neg. One example more would be a share 1 / (n + 1) of its class.
     size_exprs |= {EtaError.VARIANCE: 1 / n_pos + 1 / n_neg}
-    return [size.alias(name) for name, size in size_exprs.items()]
+    return [size_expr.alias(size_column) for size_column, size_expr in size_exprs.items()]
 
 
 def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
     """Return the parts of a field that have a share, with CLASS_WEIGHTS, 0 for a class without any."""
     assert table.parts is not None
-    eta = pl.col(Part.ETA)
-    parts = table.parts.part_rows.filter(pl.col(Part.SHARE) > 0).with_columns(
-        (pl.col(Part.SHARE) * eta).fill_null(0.0).alias(CLASS_WEIGHTS[Group.N_POS]),
-        (pl.col(Part.SHARE) * (1 - eta)).fill_null(0.0).alias(CLASS_WEIGHTS[Group.N_NEG]),
+    part_eta = pl.col(Part.ETA)
+    part_rows = table.parts.part_rows.filter(pl.col(Part.SHARE) > 0).with_columns(
+        (pl.col(Part.SHARE) * part_eta).fill_null(0.0).alias(CLASS_WEIGHTS[Group.N_POS]),
+        (pl.col(Part.SHARE) * (1 - part_eta)).fill_null(0.0).alias(CLASS_WEIGHTS[Group.N_NEG]),
     )
     share_sum_exprs = (
         sum_shares(to_whole_shares(pl.col(name))).alias(name) for name in CLASS_WEIGHTS.values()
     )
-    total_names = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
-    parts = join_groups(
-        parts, aggregate_by(parts, table.by, share_sum_exprs).rename(total_names), table.by
+    total_of_weight_column = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
+    part_rows = join_groups(
+        part_rows,
+        aggregate_by(part_rows, table.by, share_sum_exprs).rename(total_of_weight_column),
+        table.by,
     )
-    return parts.with_columns(
+    return part_rows.with_columns(
         (pl.col(name) / repeat_in_rows(pl.col(total), pl.col(name))).fill_nan(0.0).alias(name)
-        for name, total in total_names.items()
-    ).drop(total_names.values())
+        for name, total in total_of_weight_column.items()
+    ).drop(total_of_weight_column.values())

@@ -38,43 +38,46 @@ _DTYPES = [pl.Float32, pl.Float64, pl.Int16, pl.Int32, pl.Int64, pl.UInt16, pl.U
 class ClassScores:
     """The scores of a class, in any order until a question needs all of them in order."""
 
-    values: NDArray[Any]
+    scores: NDArray[Any]
     is_sorted: bool = False
 
     def sort(self) -> NDArray[Any]:
         """Sort the scores, if they are not, and return them by rising value."""
         if not self.is_sorted:
-            self.values = np.sort(self.values)
+            self.scores = np.sort(self.scores)
             self.is_sorted = True  # last, because another thread may read both at this time
-        return self.values
+        return self.scores
 
-    def _needs_order(self, n_places: int) -> bool:
+    def _needs_order(self, n_lookups: int) -> bool:
         """Return whether so many places are looked up in sorted scores, and not by a pass for each."""
-        return self.is_sorted or n_places > _MOST_PASSES
+        return self.is_sorted or n_lookups > _MOST_PASSES
 
-    def pick(self, places: NDArray[np.intp]) -> NDArray[Any]:
+    def pick(self, sorted_positions: NDArray[np.intp]) -> NDArray[Any]:
         """Return the scores at some places of the rising ones."""
-        if self._needs_order(len(places)):
-            return self.sort()[places]
-        picked_scores: NDArray[Any] = np.partition(self.values, places)[places]
+        if self._needs_order(len(sorted_positions)):
+            return self.sort()[sorted_positions]
+        picked_scores: NDArray[Any] = np.partition(self.scores, sorted_positions)[sorted_positions]
         return picked_scores
 
-    def count_below(self, keys: NDArray[Any], *, or_equal: bool = False) -> NDArray[np.intp]:
+    def count_below(self, score_limits: NDArray[Any], *, or_equal: bool = False) -> NDArray[np.intp]:
         """Return how many scores are below each key, or equal to it."""
-        if self._needs_order(len(keys)):
-            return np.searchsorted(self.sort(), keys, side="right" if or_equal else "left")
-        is_below = np.less_equal if or_equal else np.less
-        return np.array([np.count_nonzero(is_below(self.values, key)) for key in keys], dtype=np.intp)
+        if self._needs_order(len(score_limits)):
+            return np.searchsorted(self.sort(), score_limits, side="right" if or_equal else "left")
+        compare = np.less_equal if or_equal else np.less
+        return np.array(
+            [np.count_nonzero(compare(self.scores, limit)) for limit in score_limits],
+            dtype=np.intp,
+        )
 
-    def list_next(self, limits: NDArray[Any], *, above: bool) -> NDArray[Any]:
+    def list_next(self, score_limits: NDArray[Any], *, only_above: bool) -> NDArray[Any]:
         """Return the lowest score that is at least each limit, or above it; none where none is."""
-        if self._needs_order(len(limits)):
-            places = self.count_below(limits, or_equal=above)
-            return self.sort()[places[places < len(self.values)]]
-        is_reached = np.greater if above else np.greater_equal
-        reached_scores = (self.values[is_reached(self.values, limit)] for limit in limits)
-        least_scores = [scores.min() for scores in reached_scores if len(scores)]
-        return np.array(least_scores, dtype=self.values.dtype)
+        if self._needs_order(len(score_limits)):
+            next_positions = self.count_below(score_limits, or_equal=only_above)
+            return self.sort()[next_positions[next_positions < len(self.scores)]]
+        compare = np.greater if only_above else np.greater_equal
+        reached_scores = (self.scores[compare(self.scores, limit)] for limit in score_limits)
+        lowest_scores = [scores.min() for scores in reached_scores if len(scores)]
+        return np.array(lowest_scores, dtype=self.scores.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +101,7 @@ class SortedClasses:
     @property
     def sizes(self) -> tuple[int, int]:
         """The numbers of positives and of negatives."""
-        return len(self.positives.values), len(self.negatives.values)
+        return len(self.positives.scores), len(self.negatives.scores)
 
     @property
     def lowest(self) -> Any:
@@ -111,12 +114,14 @@ class SortedClasses:
         return max(scores.max() for scores in self._list_values())
 
     def _list_values(self) -> list[NDArray[Any]]:
-        return [scores.values for scores in (self.positives, self.negatives) if len(scores.values)]
+        return [half.scores for half in (self.positives, self.negatives) if len(half.scores)]
 
-    def list_next(self, limits: NDArray[Any], *, above: bool = False) -> NDArray[Any]:
+    def list_next(self, score_limits: NDArray[Any], *, only_above: bool = False) -> NDArray[Any]:
         """Return the lowest score of each class that is at least each limit, or above it."""
-        both = (self.positives, self.negatives)
-        return np.concatenate([scores.list_next(limits, above=above) for scores in both])
+        both_classes = (self.positives, self.negatives)
+        return np.concatenate(
+            [half.list_next(score_limits, only_above=only_above) for half in both_classes]
+        )
 
     def count_from(self, scores: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the numbers of positives and of negatives of at least each score."""
@@ -125,15 +130,19 @@ class SortedClasses:
 
     def list_rows(self, scores: NDArray[Any]) -> pl.DataFrame:
         """Return the running sums of some falling scores, each of which is in the table."""
-        keys = scores + 0.0 if self.dtype.is_float() else scores  # -0.0 and 0.0 are one score
+        thresholds = scores + 0.0 if self.dtype.is_float() else scores  # -0.0 and 0.0 are one score
         count_columns = {}
-        for class_scores, names in zip((self.positives, self.negatives), CLASS_SUMS, strict=True):
-            for name, or_equal in ((names.cum, False), (names.above, True)):
-                n_below = class_scores.count_below(keys, or_equal=or_equal)
-                count_columns[name] = (len(class_scores.values) - n_below).astype(np.int64)
-        group_numbers = pl.repeat(0, len(keys), dtype=pl.UInt32, eager=True)
+        for class_scores, sum_columns in zip((self.positives, self.negatives), CLASS_SUMS, strict=True):
+            for cum_column, or_equal in ((sum_columns.cum, False), (sum_columns.above, True)):
+                n_below = class_scores.count_below(thresholds, or_equal=or_equal)
+                count_columns[cum_column] = (len(class_scores.scores) - n_below).astype(np.int64)
+        group_numbers = pl.repeat(0, len(thresholds), dtype=pl.UInt32, eager=True)
         return pl.DataFrame(
-            {Group.NUMBER: group_numbers, Row.SCORE: pl.Series(keys, dtype=self.dtype), **count_columns}
+            {
+                Group.NUMBER: group_numbers,
+                Row.SCORE: pl.Series(thresholds, dtype=self.dtype),
+                **count_columns,
+            }
         )
 
     @cached_property
@@ -141,9 +150,9 @@ class SortedClasses:
         """The rows on which recall rises, by rising score; None without positives."""
         if len(self.pos_scores) == 0:
             return None
-        columns = _RisingRows(self.pos_scores, self.neg_scores)
-        fpr = columns[Segment.FPR_OR_ZERO]
-        return CurveArrays(columns, len(self.neg_scores) > 0, least_fpr=float(fpr[-1]))
+        rising_rows = _RisingRows(self.pos_scores, self.neg_scores)
+        fpr = rising_rows[Segment.FPR_OR_ZERO]
+        return CurveArrays(rising_rows, len(self.neg_scores) > 0, least_fpr=float(fpr[-1]))
 
 
 class _RisingRows(dict[str, Any]):
@@ -156,20 +165,22 @@ class _RisingRows(dict[str, Any]):
         is_first = np.append(True, pos_scores[1:] != pos_scores[:-1])
         self.is_first = None if is_first.all() else is_first
 
-    def __missing__(self, name: str) -> NDArray[Any]:
+    def __missing__(self, column_name: str) -> NDArray[Any]:
         """Return a column that is read for the first time."""
-        values: NDArray[Any] = _MAKER_OF_COLUMN[name](self)
-        self[name] = values
-        return values
+        column_values: NDArray[Any] = _MAKER_OF_COLUMN[column_name](self)
+        self[column_name] = column_values
+        return column_values
 
-    def leave_out_repeats(self, values: NDArray[Any]) -> NDArray[Any]:
+    def leave_out_repeats(self, values_of_positives: NDArray[Any]) -> NDArray[Any]:
         """Return the values of positives, and of those that share a score only that of the first."""
-        return values if self.is_first is None else values[self.is_first]
+        return values_of_positives if self.is_first is None else values_of_positives[self.is_first]
 
-    def share_negatives(self, *, above: bool) -> NDArray[np.float64]:
+    def share_negatives(self, *, only_above: bool) -> NDArray[np.float64]:
         """Return the share of negatives at or above each score, or above it; 0 without any."""
         n_neg = len(self.neg_scores)
-        n_below = np.searchsorted(self.neg_scores, self.pos_scores, side="right" if above else "left")
+        n_below = np.searchsorted(
+            self.neg_scores, self.pos_scores, side="right" if only_above else "left"
+        )
         shares: NDArray[np.float64] = (n_neg - self.leave_out_repeats(n_below)) / max(n_neg, 1)
         return shares
 
@@ -184,8 +195,8 @@ _MAKER_OF_COLUMN: dict[str, Callable[[_RisingRows], NDArray[Any]]] = {
     "recall": _RisingRows.share_positives,
     "fpr": lambda rows: rows[Segment.FPR_OR_ZERO] / (len(rows.neg_scores) > 0),
     Segment.RECALL_BEFORE: lambda rows: np.append(rows["recall"][1:], 0.0),
-    Segment.FPR_OR_ZERO: lambda rows: rows.share_negatives(above=False),
-    Segment.FPR_BEFORE: lambda rows: rows.share_negatives(above=True),
+    Segment.FPR_OR_ZERO: lambda rows: rows.share_negatives(only_above=False),
+    Segment.FPR_BEFORE: lambda rows: rows.share_negatives(only_above=True),
     Segment.IS_ADDED: lambda rows: np.zeros(len(rows["recall"]), dtype=bool),
     Segment.RISE: lambda rows: rows["recall"] - rows[Segment.RECALL_BEFORE],
     Segment.RUN: lambda rows: rows[Segment.FPR_OR_ZERO] - rows[Segment.FPR_BEFORE],
@@ -215,21 +226,21 @@ def sort_classes(table: ResolvedTable) -> SortedClasses | None:
     """
     if table.by or not _can_be_sorted(table):
         return None
-    results = {} if table.kept_counts is None else table.kept_counts
-    if _KEY not in results:
-        is_short = Row.LABEL in table.columns or _count_few(table)
-        if is_short and table.tallies.checks and _fails(table):
+    stored_by_key = {} if table.kept_counts is None else table.kept_counts
+    if _KEY not in stored_by_key:
+        is_expandable = Row.LABEL in table.columns or _has_few_examples_per_row(table)
+        if is_expandable and table.tallies.checks and _is_broken(table):
             return None
-        classes = _read_classes(table) if is_short else None
-        if classes is not None and table.kept_counts is not None:  # further questions search them
-            classes.positives.sort()
-            classes.negatives.sort()
-        results[_KEY] = classes
-    kept_classes: SortedClasses | None = results[_KEY]
-    return kept_classes
+        sorted_classes = _read_classes(table) if is_expandable else None
+        if sorted_classes is not None and table.kept_counts is not None:  # further questions search them
+            sorted_classes.positives.sort()
+            sorted_classes.negatives.sort()
+        stored_by_key[_KEY] = sorted_classes
+    stored_classes: SortedClasses | None = stored_by_key[_KEY]
+    return stored_classes
 
 
-def _count_few(table: ResolvedTable) -> bool:
+def _has_few_examples_per_row(table: ResolvedTable) -> bool:
     """Return whether counts are of few examples a row, and of one at least."""
     n_examples = table.columns[Row.POS].sum() + table.columns[Row.NEG].sum()
     is_few = (n_examples > 0) & (n_examples <= _MOST_EXAMPLES * pl.len())
@@ -245,27 +256,31 @@ def _read_classes(table: ResolvedTable) -> SortedClasses | None:
     if Row.LABEL in rows.columns:
         label = rows[Row.LABEL]
         return _take_scores(scores.filter(label), scores.filter(~label))
-    n_of_class = (rows[name].cast(pl.Int64).to_numpy() for name in (Row.POS, Row.NEG))
-    pos_scores, neg_scores = (pl.Series(np.repeat(scores.to_numpy(), n_times)) for n_times in n_of_class)
+    counts_of_classes = (rows[name].cast(pl.Int64).to_numpy() for name in (Row.POS, Row.NEG))
+    pos_scores, neg_scores = (
+        pl.Series(np.repeat(scores.to_numpy(), row_counts)) for row_counts in counts_of_classes
+    )
     return _take_scores(pos_scores, neg_scores)
 
 
 def sort_groups(table: ResolvedTable) -> SortedGroups | None:
     """Return the sorted classes of each group; None if groups are small, or where no class is sorted."""
     if not table.by:
-        classes = sort_classes(table)
-        return None if classes is None else SortedGroups([], [classes])
+        sorted_classes = sort_classes(table)
+        return None if sorted_classes is None else SortedGroups([], [sorted_classes])
     if not _can_be_sorted(table):
         return None
-    results = {} if table.kept_counts is None else table.kept_counts
-    if _KEY not in results:
-        groups = _list_scores(table)
-        if groups is None:
+    stored_by_key = {} if table.kept_counts is None else table.kept_counts
+    if _KEY not in stored_by_key:
+        score_lists = _list_scores(table)
+        if score_lists is None:
             return None
-        columns = [groups[name] for name in table.by]
-        class_lists = zip(groups[_POS_SCORES], groups[_NEG_SCORES], strict=True)
-        results[_KEY] = SortedGroups(columns, [_take_scores(*scores) for scores in class_lists])
-    sorted_groups: SortedGroups = results[_KEY]
+        key_columns = [score_lists[name] for name in table.by]
+        class_score_lists = zip(score_lists[_POS_SCORES], score_lists[_NEG_SCORES], strict=True)
+        stored_by_key[_KEY] = SortedGroups(
+            key_columns, [_take_scores(*pair) for pair in class_score_lists]
+        )
+    sorted_groups: SortedGroups = stored_by_key[_KEY]
     return sorted_groups
 
 
@@ -273,23 +288,26 @@ def _can_be_sorted(table: ResolvedTable) -> bool:
     """Return whether a table holds examples in memory, or counts of one group, that NumPy sorts."""
     if not isinstance(table, ScoreTable) or not table.is_in_memory or table.unscored is not None:
         return False
-    is_counted = set(table.columns) == {Row.SCORE, Row.POS, Row.NEG} and not table.by
-    is_counted &= not (table.is_weighted or table.has_float_sums or table.is_aggregated)
-    is_of_examples = set(table.columns) - {Row.EXAMPLE} == {Row.SCORE, Row.LABEL}
-    return (is_of_examples or is_counted) and table.score_dtype in _DTYPES
+    has_counts_only = set(table.columns) == {Row.SCORE, Row.POS, Row.NEG} and not table.by
+    has_counts_only &= not (table.is_weighted or table.has_float_sums or table.is_aggregated)
+    has_examples_only = set(table.columns) - {Row.EXAMPLE} == {Row.SCORE, Row.LABEL}
+    return (has_examples_only or has_counts_only) and table.score_dtype in _DTYPES
 
 
 def _list_scores(table: ResolvedTable) -> pl.DataFrame | None:
     """Return one row per group, with the scores of each class as a list; None if groups are small."""
     first_rows = table.frame.head(_FIRST_ROWS)
-    first_groups = first_rows.select(pl.struct(table.by_exprs).n_unique())
-    most_groups = (table.n_rows or 0) / _LEAST_ROWS
-    if table.collect(first_groups, "", n_etas=0).item() > most_groups:
+    first_group_count = first_rows.select(pl.struct(table.by_exprs).n_unique())
+    max_groups = (table.n_rows or 0) / _LEAST_ROWS
+    if table.collect(first_group_count, "", n_etas=0).item() > max_groups:
         return None
     scores, label = table.columns[Row.SCORE], table.columns[Row.LABEL]
-    score_lists = (scores.filter(label).alias(_POS_SCORES), scores.filter(~label).alias(_NEG_SCORES))
-    groups = table.collect(table.aggregate_groups(score_lists), "", n_etas=0)
-    if groups.is_empty() or groups.height > most_groups:
+    score_list_exprs = (
+        scores.filter(label).alias(_POS_SCORES),
+        scores.filter(~label).alias(_NEG_SCORES),
+    )
+    groups = table.collect(table.aggregate_groups(score_list_exprs), "", n_etas=0)
+    if groups.is_empty() or groups.height > max_groups:
         return None
     is_broken = pl.any_horizontal(False, *(check.is_broken.any() for check in table.tallies.checks))
     return None if groups.select(is_broken).item() else groups
@@ -300,10 +318,10 @@ def _take_scores(pos_scores: pl.Series, neg_scores: pl.Series) -> SortedClasses:
     return SortedClasses(positives, negatives, pos_scores.dtype)
 
 
-def _fails(table: ResolvedTable) -> bool:
+def _is_broken(table: ResolvedTable) -> bool:
     """Return whether a check of the table, which is one group, fails."""
     tallies = table.tallies
-    test_sums = (test.sum().cast(pl.Int64).alias(name) for name, test in tallies.test_exprs.items())
+    test_sum_exprs = (test.sum().cast(pl.Int64).alias(name) for name, test in tallies.test_exprs.items())
     is_broken = pl.any_horizontal(check.is_broken for check in tallies.checks)
-    answer = table.frame.select(test_sums).select(is_broken)
-    return bool(table.collect(answer, "", n_etas=0).item())
+    is_broken_frame = table.frame.select(test_sum_exprs).select(is_broken)
+    return bool(table.collect(is_broken_frame, "", n_etas=0).item())

@@ -58,10 +58,12 @@ class SumColumns(NamedTuple):
         """What the rows at this score add."""
         return pl.col(self.cum) - pl.col(self.above)
 
-    def name_squares(self, amount: str) -> SumColumns:
-        """Return the columns of the sum of squares of the weights, of which a row has the `amount`."""
-        total, before, cum, above = (f"{name}_squares" for name in self[1:5])
-        return SumColumns(amount, total, before, cum, above, self.exponent)
+    def name_squares(self, amount_column: str) -> SumColumns:
+        """Return the columns of the sum of squared weights, of which a row has `amount_column`."""
+        total_column, before_column, cum_column, above_column = (f"{name}_squares" for name in self[1:5])
+        return SumColumns(
+            amount_column, total_column, before_column, cum_column, above_column, self.exponent
+        )
 
 
 CLASS_SUMS = (
@@ -124,11 +126,11 @@ def class_counts(table: ResolvedTable) -> tuple[pl.Expr, pl.Expr]:
     return n_pos.alias("n_pos"), n_neg.alias("n_neg")
 
 
-def has_class(table: ResolvedTable, total_name: str) -> pl.Expr:
+def has_class(table: ResolvedTable, total_column: str) -> pl.Expr:
     """Return whether a group has examples of a class with this total; rates imply that it has some."""
     if isinstance(table, RateTable):
-        return (pl.col(total_name) > 0).fill_null(True) if table.has_counts else pl.lit(True)
-    return pl.col(total_name).is_not_null()
+        return (pl.col(total_column) > 0).fill_null(True) if table.has_counts else pl.lit(True)
+    return pl.col(total_column).is_not_null()
 
 
 def lacks_size() -> pl.Expr:
@@ -136,31 +138,39 @@ def lacks_size() -> pl.Expr:
     return pl.any_horizontal(pl.col(Group.N_POS, Group.N_NEG).is_null())
 
 
-def class_totals(table: ScoreTable, *, squares: bool) -> list[pl.Expr]:
+def class_totals(table: ScoreTable, *, with_squares: bool) -> list[pl.Expr]:
     """Return what is aggregated per group: totals, also of squares, or the exponents of weights."""
     amount_exprs = class_amounts(table.columns)
     if unscored := table.unscored:
-        is_below = table.columns[Row.SCORE].is_null() if unscored.has_rows else pl.lit(False)
+        is_unscored = table.columns[Row.SCORE].is_null() if unscored.has_rows else pl.lit(False)
         total_exprs = []
-        others_of_amounts = zip(amount_exprs.values(), (unscored.n_pos, unscored.n_neg), strict=True)
-        for amount, n_others in others_of_amounts:
-            amount_below = pl.when(is_below).then(amount).otherwise(0)
-            total_exprs += [amount.sum() + n_others, amount_below.sum() + n_others]
-        return [total.alias(total_name) for total, total_name in zip(total_exprs, TOTALS, strict=True)]
+        amounts_and_unscored = zip(amount_exprs.values(), (unscored.n_pos, unscored.n_neg), strict=True)
+        for amount, n_unscored in amounts_and_unscored:
+            unscored_amount = pl.when(is_unscored).then(amount).otherwise(0)
+            total_exprs += [amount.sum() + n_unscored, unscored_amount.sum() + n_unscored]
+        return [
+            total.alias(total_column) for total, total_column in zip(total_exprs, TOTALS, strict=True)
+        ]
     if Row.LABEL in table.columns:
         n_pos = amount_exprs[Row.POS].sum()
         return [n_pos.alias(Group.N_POS), (pl.len().cast(pl.Int64) - n_pos).alias(Group.N_NEG)]
     if table.has_float_sums:  # only the largest weight of a group sets the scale of its integers
         return [
-            exact_arithmetic.weight_exponent(amount_exprs[names.amount].max()).alias(names.exponent)
-            for names in CLASS_SUMS
+            exact_arithmetic.weight_exponent(amount_exprs[sum_columns.amount].max()).alias(
+                sum_columns.exponent
+            )
+            for sum_columns in CLASS_SUMS
         ]
-    amount_of_total = {names.total: amount_exprs[names.amount] for names in CLASS_SUMS}
-    for names, square_names in zip(CLASS_SUMS, SQUARE_SUMS if squares else (), strict=False):
-        amount_of_total[square_names.total] = exact_arithmetic.square_integer(
-            amount_exprs[names.amount], is_scaled=False
+    amount_of_total_column = {
+        sum_columns.total: amount_exprs[sum_columns.amount] for sum_columns in CLASS_SUMS
+    }
+    for sum_columns, square_columns in zip(
+        CLASS_SUMS, SQUARE_SUMS if with_squares else (), strict=False
+    ):
+        amount_of_total_column[square_columns.total] = exact_arithmetic.square_integer(
+            amount_exprs[sum_columns.amount], is_scaled=False
         )
-    return [amount.sum().alias(total_name) for total_name, amount in amount_of_total.items()]
+    return [amount.sum().alias(total_column) for total_column, amount in amount_of_total_column.items()]
 
 
 def build_groups(table: ResolvedTable, aggregate_exprs: Iterable[pl.Expr]) -> pl.LazyFrame:
@@ -170,26 +180,29 @@ def build_groups(table: ResolvedTable, aggregate_exprs: Iterable[pl.Expr]) -> pl
 
 
 def join_group_numbers(
-    table: ResolvedTable, rows: pl.LazyFrame, groups: pl.LazyFrame, *value_names: str
+    table: ResolvedTable, rows: pl.LazyFrame, groups: pl.LazyFrame, *value_columns: str
 ) -> pl.LazyFrame:
-    """Add the group number, and the columns `value_names` of the group table."""
-    if not table.by and not value_names:
+    """Add the group number, and `value_columns` of the group table."""
+    if not table.by and not value_columns:
         return rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(Group.NUMBER))
-    return join_groups(rows, groups.select(*table.by, Group.NUMBER, *value_names), table.by)
+    return join_groups(rows, groups.select(*table.by, Group.NUMBER, *value_columns), table.by)
 
 
-def build_numbered_rows(table: ScoreTable, groups: pl.LazyFrame, *, whole: bool = False) -> pl.LazyFrame:
+def build_numbered_rows(
+    table: ScoreTable, groups: pl.LazyFrame, *, as_integers: bool = False
+) -> pl.LazyFrame:
     """Return the rows that count, scored or not, with Group.NUMBER, and with Row.POS and NEG as floats.
 
-    With `whole`, Row.POS and NEG are integers that add up exactly, in a unit of their own for weights.
+    With `as_integers`, Row.POS and NEG are integers that add up exactly, for weights in a unit of
+    their own.
     """
-    if whole:
-        rows = prepare_rows(table, groups, unscored=True)
+    if as_integers:
+        rows = prepare_rows(table, groups, with_unscored=True)
     else:
         rows = join_group_numbers(table, table.all_rows, groups)
     amount_exprs = class_amounts({name: pl.col(name) for name in table.columns})
     rows = rows.with_columns(
-        (amount if whole else amount.cast(pl.Float64)).alias(name)
+        (amount if as_integers else amount.cast(pl.Float64)).alias(name)
         for name, amount in amount_exprs.items()
     )
     rows = rows.filter((pl.col(Row.POS) > 0) | (pl.col(Row.NEG) > 0))
@@ -217,32 +230,35 @@ def prepare_rows(
     table: ScoreTable,
     groups: pl.LazyFrame,
     *,
-    without: str = "",
-    squares: bool = False,
-    unscored: bool = False,
+    without_column: str = "",
+    with_squares: bool = False,
+    with_unscored: bool = False,
 ) -> pl.LazyFrame:
     """Return the rows that count, with Group.NUMBER, and with weights as integers that add up exactly.
 
-    Drop the column `without`, add `squares` of the weights, and keep `unscored` rows.
+    Drop `without_column`, add squares of the weights if `with_squares`, and keep unscored rows if
+    `with_unscored`.
     """
-    rows = table.all_rows if unscored else table.rows
-    rows = rows.select(pl.exclude(without)) if without else rows
-    exponents = [names.exponent for names in CLASS_SUMS] if table.has_float_sums else []
-    rows = join_group_numbers(table, rows, groups, *exponents)
+    rows = table.all_rows if with_unscored else table.rows
+    rows = rows.select(pl.exclude(without_column)) if without_column else rows
+    exponent_columns = (
+        [sum_columns.exponent for sum_columns in CLASS_SUMS] if table.has_float_sums else []
+    )
+    rows = join_group_numbers(table, rows, groups, *exponent_columns)
     if Row.LABEL in table.columns:
         return rows
     # A row whose amounts are both 0 would make a threshold.
     rows = rows.filter((pl.col(Row.POS) != 0) | (pl.col(Row.NEG) != 0))
     rows = rows.with_columns(_WHOLE_WEIGHTS) if table.has_float_sums else rows
-    if not squares:
+    if not with_squares:
         return rows
     if Row.POS_SQUARES in table.columns:  # sums that counts come with
         return rows.with_columns(_WHOLE_SQUARES)
     return rows.with_columns(
-        exact_arithmetic.square_integer(pl.col(names.amount), is_scaled=table.has_float_sums).alias(
-            square_names.amount
-        )
-        for names, square_names in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
+        exact_arithmetic.square_integer(
+            pl.col(sum_columns.amount), is_scaled=table.has_float_sums
+        ).alias(square_columns.amount)
+        for sum_columns, square_columns in zip(CLASS_SUMS, SQUARE_SUMS, strict=True)
     )
 
 
@@ -258,19 +274,23 @@ _WHOLE_SQUARES = [
 
 
 def to_counts(
-    table: ScoreTable, pos_sums: Mapping[str, pl.Expr], neg_sums: Mapping[str, pl.Expr]
+    table: ScoreTable, pos_sum_exprs: Mapping[str, pl.Expr], neg_sum_exprs: Mapping[str, pl.Expr]
 ) -> list[pl.Expr]:
     """Return the counts that users see, by name, from integers of the running sums of both classes."""
     count_exprs: list[pl.Expr] = []
-    for sum_of_name, names in zip((pos_sums, neg_sums), CLASS_SUMS, strict=True):
+    for sum_exprs, sum_columns in zip((pos_sum_exprs, neg_sum_exprs), CLASS_SUMS, strict=True):
         if table.has_float_sums:
-            count_values = exact_arithmetic.from_integers(sum_of_name.values(), pl.col(names.exponent))
+            class_count_exprs = exact_arithmetic.from_integers(
+                sum_exprs.values(), pl.col(sum_columns.exponent)
+            )
         else:
             # A count too large for Int64 stops the query by a check, which no other error may forestall.
-            count_values = [
-                value.cast(table.count_dtype, wrap_numerical=True) for value in sum_of_name.values()
+            class_count_exprs = [
+                value.cast(table.count_dtype, wrap_numerical=True) for value in sum_exprs.values()
             ]
-        count_exprs += [value.alias(name) for name, value in zip(sum_of_name, count_values, strict=True)]
+        count_exprs += [
+            value.alias(name) for name, value in zip(sum_exprs, class_count_exprs, strict=True)
+        ]
     return count_exprs
 
 
@@ -298,7 +318,7 @@ _POSITIVE_BIT = 1  # of the two low bits of a key: the row is a positive
 _MARK_BIT = 2  # the row is a mark
 
 
-class _KeyWidth(NamedTuple):
+class _KeyFormat(NamedTuple):
     """How wide codes of scores and keys are."""
 
     n_bits: int  # of a code
@@ -323,12 +343,12 @@ class _KeyWidth(NamedTuple):
         return pl.lit(-(2 ** (self.n_bits - 1)), dtype=self.code)
 
 
-_WIDE = _KeyWidth(64, pl.Int64(), pl.Int128(), pl.Float64(), pl.UInt64())  # for any group
+_WIDE = _KeyFormat(64, pl.Int64(), pl.Int128(), pl.Float64(), pl.UInt64())  # for any group
 # For numbers of groups below 2**28: bit 62 of a key stays free, as that of a row after the last one
-_NARROW = _KeyWidth(32, pl.Int32(), pl.Int64(), pl.Float32(), pl.UInt32())
+_NARROW = _KeyFormat(32, pl.Int32(), pl.Int64(), pl.Float32(), pl.UInt32())
 
 
-def _choose_width(table: ScoreTable) -> _KeyWidth:
+def _choose_key_format(table: ScoreTable) -> _KeyFormat:
     """Return the narrow key if all scores and numbers of groups fit into it."""
     return _NARROW if table.score_dtype in _UP_TO_32_BITS and _has_few_groups(table) else _WIDE
 
@@ -348,65 +368,64 @@ class SortedRows(NamedTuple):
     """Rows by group, then by falling score, marks last among equals; and how to read a row."""
 
     frame: pl.LazyFrame
-    columns: tuple[str, ...]  # the columns that `group` and `threshold` read
-    group: pl.Expr
+    key_columns: tuple[str, ...]  # the columns that `group_number` and `threshold` read
+    group_number: pl.Expr
     threshold: pl.Expr  # the score of the row, in its own dtype
     is_last: pl.Expr  # whether the next row has another group or score
     ends_group: pl.Expr  # whether the next row has another group
     is_mark: pl.Expr
-    amounts: dict[str, pl.Expr]
+    amount_exprs: dict[str, pl.Expr]
     """What the row adds: Row.POS and Row.NEG, and sums of squares if there are any."""
 
 
 def sort_rows(
     rows: pl.LazyFrame,
     table: ScoreTable,
-    marks: pl.LazyFrame | None,
-    *,
-    summed: tuple[str, ...],
-    carried: tuple[str, ...],
+    mark_rows: pl.LazyFrame | None,
+    summed_columns: tuple[str, ...],
+    carried_columns: tuple[str, ...],
 ) -> SortedRows:
     """Sort rows of Group.NUMBER, Row.SCORE, and Row.LABEL or Row.POS and Row.NEG, together with marks.
 
-    `summed` are the columns of other amounts, and `carried` those that stay beside a row. Marks have
-    amounts of 0, and neither a label nor what is carried.
+    `summed_columns` are those of other amounts, and `carried_columns` those that stay beside a row.
+    Marks have amounts of 0, and neither a label nor what is carried.
     """
-    dtype, has_labels = table.score_dtype, Row.LABEL in table.columns
-    amount_names = (Row.POS, Row.NEG, *summed)
-    if not (dtype.is_float() or dtype == pl.Boolean or dtype in _UP_TO_64_BITS):
-        return _sort_by_columns(
-            rows, marks, has_labels=has_labels, amount_names=amount_names, carried=carried
-        )
-    width = _choose_width(table)
-    score_key = _build_key(dtype, width)
+    score_dtype, has_labels = table.score_dtype, Row.LABEL in table.columns
+    amount_columns = (Row.POS, Row.NEG, *summed_columns)
+    if not (score_dtype.is_float() or score_dtype == pl.Boolean or score_dtype in _UP_TO_64_BITS):
+        return _sort_by_columns(rows, mark_rows, amount_columns, carried_columns, has_labels=has_labels)
+    key_format = _choose_key_format(table)
+    score_key = _build_key(score_dtype, key_format)
     class_bit: pl.Expr = pl.col(Row.LABEL) if has_labels else pl.lit(0)
-    amount_exprs = {} if has_labels else {name: pl.col(name) for name in amount_names}
-    keyed_rows = rows.select((score_key + class_bit).alias(_KEY), *amount_exprs, *carried)
-    if marks is not None:
-        keyed_marks = marks.select((score_key + _MARK_BIT).alias(_KEY), *amount_exprs)
+    amount_exprs = {} if has_labels else {name: pl.col(name) for name in amount_columns}
+    keyed_rows = rows.select((score_key + class_bit).alias(_KEY), *amount_exprs, *carried_columns)
+    if mark_rows is not None:
+        keyed_marks = mark_rows.select((score_key + _MARK_BIT).alias(_KEY), *amount_exprs)
         keyed_rows = pl.concat([keyed_rows, keyed_marks], how="diagonal")
     key = pl.col(_KEY)
     # The fill is above all keys, so the last row of the table counts as a last one.
-    changed_bits = key ^ key.shift(-1, fill_value=2 ** (2 * width.n_bits - 2))
+    changed_bits = key ^ key.shift(-1, fill_value=2 ** (2 * key_format.n_bits - 2))
     # The casts wrap around on purpose: they keep the low bits of the key and drop the group above them.
     low_bits = key.cast(pl.UInt8, wrap_numerical=True) & (_POSITIVE_BIT | _MARK_BIT)
     if has_labels:
         amount_exprs = {Row.POS: low_bits == _POSITIVE_BIT, Row.NEG: low_bits == 0}
-        amount_exprs = {name: test.cast(pl.Int64) for name, test in amount_exprs.items()}
+        amount_exprs = {name: is_of_class.cast(pl.Int64) for name, is_of_class in amount_exprs.items()}
     return SortedRows(
         keyed_rows.sort(_KEY),
         (_KEY,),
         # The group is in range, and a cast that may wrap around is cheaper than one that checks.
-        group=(key // width.group_unit).cast(pl.UInt32, wrap_numerical=True),
+        group_number=(key // key_format.group_unit).cast(pl.UInt32, wrap_numerical=True),
         # In its bits, `falling` is the code with all flipped except the sign; flip them back.
         threshold=_decode_score(
-            (key // 4).cast(width.code, wrap_numerical=True) ^ width.all_but_sign, dtype, width
+            (key // 4).cast(key_format.code, wrap_numerical=True) ^ key_format.all_but_sign,
+            score_dtype,
+            key_format,
         ),
         # Neighbours of equal group and score differ in the two low bits at most.
         is_last=changed_bits > (_POSITIVE_BIT | _MARK_BIT),
-        ends_group=changed_bits >= width.group_unit,
+        ends_group=changed_bits >= key_format.group_unit,
         is_mark=low_bits == _MARK_BIT,
-        amounts=amount_exprs,
+        amount_exprs=amount_exprs,
     )
 
 
@@ -418,63 +437,67 @@ _UP_TO_32_BITS = (pl.Float32, pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.UInt8,
 
 def _sort_by_columns(
     rows: pl.LazyFrame,
-    marks: pl.LazyFrame | None,
+    mark_rows: pl.LazyFrame | None,
+    amount_columns: tuple[str, ...],
+    carried_columns: tuple[str, ...],
     *,
     has_labels: bool,
-    amount_names: tuple[str, ...],
-    carried: tuple[str, ...],
 ) -> SortedRows:
     """Sort by group, score and mark, for scores that do not fit into a key."""
     if has_labels:
-        label_exprs = {Row.POS: pl.col(Row.LABEL), Row.NEG: ~pl.col(Row.LABEL)}
-        rows = rows.with_columns(test.cast(pl.Int128).alias(name) for name, test in label_exprs.items())
-    column_names = (Group.NUMBER, Row.SCORE, *amount_names)
-    rows = rows.select(*column_names, *carried, pl.lit(False).alias(Row.MARK))
-    if marks is not None:
-        rows = pl.concat(
-            [rows, marks.select(*column_names, pl.lit(True).alias(Row.MARK))], how="diagonal"
+        class_test_exprs = {Row.POS: pl.col(Row.LABEL), Row.NEG: ~pl.col(Row.LABEL)}
+        rows = rows.with_columns(
+            is_of_class.cast(pl.Int128).alias(name) for name, is_of_class in class_test_exprs.items()
         )
-    group, score = pl.col(Group.NUMBER), pl.col(Row.SCORE)
-    ends_group = group.ne_missing(group.shift(-1))
+    column_names = (Group.NUMBER, Row.SCORE, *amount_columns)
+    rows = rows.select(*column_names, *carried_columns, pl.lit(False).alias(Row.MARK))
+    if mark_rows is not None:
+        rows = pl.concat(
+            [rows, mark_rows.select(*column_names, pl.lit(True).alias(Row.MARK))], how="diagonal"
+        )
+    group_number, score = pl.col(Group.NUMBER), pl.col(Row.SCORE)
+    ends_group = group_number.ne_missing(group_number.shift(-1))
     return SortedRows(
         rows.sort(Group.NUMBER, Row.SCORE, Row.MARK, descending=[False, True, False]),
         (Group.NUMBER, Row.SCORE),
-        group=group,
+        group_number=group_number,
         threshold=score,
         is_last=ends_group | score.ne_missing(score.shift(-1)),
         ends_group=ends_group,
         is_mark=pl.col(Row.MARK),
-        amounts={name: pl.col(name) for name in amount_names},
+        amount_exprs={name: pl.col(name) for name in amount_columns},
     )
 
 
-def _build_key(dtype: pl.DataType, width: _KeyWidth) -> pl.Expr:
+def _build_key(score_dtype: pl.DataType, key_format: _KeyFormat) -> pl.Expr:
     """Return the key of a row without its low bits."""
     # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
     # the key adds the rest as 2**65: 4 * falling = 2**65 + 4 * ~code.
-    inverted_code = (~_code_score(pl.col(Row.SCORE), dtype, width)).cast(width.key)
-    group_key = pl.col(Group.NUMBER).cast(width.key) * width.group_unit
-    return group_key + width.group_unit // 2 + inverted_code * 4
+    inverted_code = (~_code_score(pl.col(Row.SCORE), score_dtype, key_format)).cast(key_format.key)
+    group_key = pl.col(Group.NUMBER).cast(key_format.key) * key_format.group_unit
+    return group_key + key_format.group_unit // 2 + inverted_code * 4
 
 
-def _code_score(score: pl.Expr, dtype: pl.DataType, width: _KeyWidth) -> pl.Expr:
+def _code_score(score: pl.Expr, score_dtype: pl.DataType, key_format: _KeyFormat) -> pl.Expr:
     """Return an integer that rises with the score and is equal for equal scores."""
-    if dtype.is_float():  # narrower ones are widened without loss
-        bits = merge_zeros(score.cast(width.float)).reinterpret(dtype=width.code)
-        return _mirror_negative_bits(bits, width)
-    if dtype == width.unsigned:
+    if score_dtype.is_float():  # narrower ones are widened without loss
+        bits = merge_zeros(score.cast(key_format.float)).reinterpret(dtype=key_format.code)
+        return _mirror_negative_bits(bits, key_format)
+    if score_dtype == key_format.unsigned:
         # The upper half reads as negative; flipping the sign bit puts it above the lower half.
-        return score.reinterpret(dtype=width.code) ^ width.sign
-    return score.cast(width.code)
+        return score.reinterpret(dtype=key_format.code) ^ key_format.sign
+    return score.cast(key_format.code)
 
 
-def _decode_score(code: pl.Expr, dtype: pl.DataType, width: _KeyWidth) -> pl.Expr:
+def _decode_score(code: pl.Expr, score_dtype: pl.DataType, key_format: _KeyFormat) -> pl.Expr:
     """Return the score of a code."""
-    if dtype.is_float():
-        return _mirror_negative_bits(code, width).reinterpret(dtype=width.float).cast(dtype)
-    if dtype == width.unsigned:
-        return (code ^ width.sign).reinterpret(dtype=width.unsigned)
-    return code.cast(dtype)
+    if score_dtype.is_float():
+        return (
+            _mirror_negative_bits(code, key_format).reinterpret(dtype=key_format.float).cast(score_dtype)
+        )
+    if score_dtype == key_format.unsigned:
+        return (code ^ key_format.sign).reinterpret(dtype=key_format.unsigned)
+    return code.cast(score_dtype)
 
 
 def rising_code(value: pl.Expr) -> pl.Expr:
@@ -482,8 +505,8 @@ def rising_code(value: pl.Expr) -> pl.Expr:
     return _mirror_negative_bits(float_bits(value), _WIDE)
 
 
-def _mirror_negative_bits(bits: pl.Expr, width: _KeyWidth) -> pl.Expr:
+def _mirror_negative_bits(bits: pl.Expr, key_format: _KeyFormat) -> pl.Expr:
     """Reverse the order of negative numbers; twice gives the bits back."""
     # Read as an integer, the bits of a positive float rise with the number, but those of a negative one
     # fall. Flipping all bits except the sign turns them round and leaves them negative.
-    return pl.when(bits < 0).then(bits ^ width.all_but_sign).otherwise(bits)
+    return pl.when(bits < 0).then(bits ^ key_format.all_but_sign).otherwise(bits)

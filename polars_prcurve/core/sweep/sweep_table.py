@@ -59,24 +59,27 @@ def build_eta_sweep(
     table: ResolvedTable,
     *,
     thresholds: Thresholds = None,
-    listed: pl.Series | None = None,
-    effective: bool = False,
+    listed_thresholds: pl.Series | None = None,
+    with_sizes: bool = False,
 ) -> pl.LazyFrame:
     """Return the checked sweep, repeated at each prevalence of `grid`, if any, with eta and its factors.
 
-    With `effective`, the effective sizes of both classes are beside it, and what else errors read.
-    `listed` are thresholds instead of `thresholds`: different values of the score's dtype.
+    With `with_sizes`, the effective sizes of both classes are beside it, and what else errors read.
+    `listed_thresholds` are thresholds instead of `thresholds`: different values of the score's dtype.
     """
-    n_steps, threshold_scores = read_thresholds(thresholds, table)
-    design = choose_design(table, effective=effective, at_thresholds=True)
+    n_recall_steps, threshold_scores = read_thresholds(thresholds, table)
+    design = choose_design(table, with_sizes=with_sizes, for_thresholds=True)
     rows, groups, _ = build_running_sums(
-        table, threshold_scores if listed is None else listed, design=design
+        table, threshold_scores if listed_thresholds is None else listed_thresholds, design=design
     )
-    if n_steps == CORNERS:
+    if n_recall_steps == CORNERS:
         rows = drop_inner_negatives(rows)
-    elif n_steps is not None:  # before they are repeated at each prevalence, which does not change them
+    elif n_recall_steps is not None:
+        # Before they are repeated at each prevalence, which does not change them.
         step_points = rows.join(groups, on=Group.NUMBER, maintain_order="left")
-        step_points = keep_recall_steps(Design(table, effective=False).add_counts(step_points), n_steps)
+        step_points = keep_recall_steps(
+            Design(table, with_sizes=False).add_counts(step_points), n_recall_steps
+        )
         rows = step_points.select(rows.collect_schema().names())
     if grid is None:
         group_rows = rows.join(groups, on=Group.NUMBER, maintain_order="left")
@@ -95,56 +98,60 @@ def build_eta_sweep(
 def build_sweep(
     table: ResolvedTable,
     *,
-    effective: bool = False,
-    at_thresholds: bool = False,
-    unscored: bool = True,
-    few_rows: pl.LazyFrame | None = None,
+    with_sizes: bool = False,
+    for_thresholds: bool = False,
+    with_unscored: bool = True,
+    known_sums: pl.LazyFrame | None = None,
 ) -> SweepTables:
     """Return the sweep with its internal columns, and the group table, both unchecked.
 
     Callers that add up the rows check their result with `check_at_end`. Examples that were never scored
     are a last row of their group, without a score; who looks for a threshold leaves these rows out, by
-    `unscored`. `few_rows` are running sums that are known, instead of those of all scores.
+    `with_unscored`. `known_sums` are running sums that are known, instead of those of all scores.
     """
-    design = choose_design(table, effective=effective, at_thresholds=at_thresholds)
-    if few_rows is None:
-        rows, groups, _ = build_running_sums(table, None, checked=False, design=design)
+    design = choose_design(table, with_sizes=with_sizes, for_thresholds=for_thresholds)
+    if known_sums is None:
+        rows, groups, _ = build_running_sums(table, None, is_checked=False, design=design)
     else:
         assert isinstance(table, ScoreTable)
         groups = sorted_group_rows.build_groups(
-            table, sorted_group_rows.class_totals(table, squares=False)
+            table, sorted_group_rows.class_totals(table, with_squares=False)
         )
-        rows, groups = few_rows, groups.with_columns(_group_columns(table, CLASS_SUMS))
+        rows, groups = known_sums, groups.with_columns(_list_group_exprs(table, CLASS_SUMS))
     groups = groups.cache()
-    if unscored and has_unscored(table):
+    if with_unscored and has_unscored(table):
         rows = add_unscored_rows(rows, groups)
     points = rows.join(groups, on=Group.NUMBER, maintain_order="left")
     points = design.add_area_columns(design.add_counts(points))
-    return SweepTables(points, groups, design.weighted)
+    return SweepTables(points, groups, design.has_square_shares)
 
 
-def count_scores(table: ResolvedTable, columns: Sequence[str] = COUNT_COLUMNS) -> pl.LazyFrame:
-    """Return the result of `counts`: the `by` columns, then `columns` for each distinct score."""
+def count_scores(table: ResolvedTable, column_names: Sequence[str] = COUNT_COLUMNS) -> pl.LazyFrame:
+    """Return the result of `counts`: the `by` columns, then `column_names` for each distinct score."""
     if not isinstance(table, ScoreTable):
         raise PrcError("pass scores and labels to counts(): rates= holds no counts of scores")
-    check_group_names(table.by, (*columns, *(SQUARE_COLUMNS if table.has_squares else ())))
-    design = choose_design(table, effective=table.has_squares)
+    check_group_names(table.by, (*column_names, *(SQUARE_COLUMNS if table.has_squares else ())))
+    design = choose_design(table, with_sizes=table.has_squares)
     rows, groups, has_squares = build_running_sums(table, None, design=design)
     rows = add_unscored_rows(rows, groups) if has_unscored(table) else rows
-    sums = (*CLASS_SUMS, *(SQUARE_SUMS if has_squares else ()))
-    score_counts = rows.with_columns(pl.col(names.cum) - pl.col(names.above) for names in sums)
+    all_sum_columns = (*CLASS_SUMS, *(SQUARE_SUMS if has_squares else ()))
+    score_counts = rows.with_columns(
+        pl.col(columns.cum) - pl.col(columns.above) for columns in all_sum_columns
+    )
     score_rows = score_counts.join(groups, on=Group.NUMBER, maintain_order="left")
-    n_pos, n_neg = (pl.col(names.cum) for names in CLASS_SUMS)
+    n_pos, n_neg = (pl.col(columns.cum) for columns in CLASS_SUMS)
     n_pos, n_neg = sorted_group_rows.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
     result_exprs = {"score": pl.col(Row.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
     if has_squares:
-        for name, names in zip(SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
-            square_sum, exponent = pl.col(names.cum), pl.col(names.exponent)
-            result_exprs[name] = square_sum.cast(pl.Float64)
+        for column_name, sum_columns in zip(SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
+            square_sum, exponent = pl.col(sum_columns.cum), pl.col(sum_columns.exponent)
+            result_exprs[column_name] = square_sum.cast(pl.Float64)
             if table.has_float_sums:
-                result_exprs[name] = exact_arithmetic.square_from_integer(square_sum, exponent)
-        columns = (*columns, *SQUARE_COLUMNS)
-    return score_rows.select(*table.by, *(result_exprs[name].alias(name) for name in columns))
+                result_exprs[column_name] = exact_arithmetic.square_from_integer(square_sum, exponent)
+        column_names = (*column_names, *SQUARE_COLUMNS)
+    return score_rows.select(
+        *table.by, *(result_exprs[column_name].alias(column_name) for column_name in column_names)
+    )
 
 
 # Which rows of a sweep are kept -----------------------------------------------------------------
@@ -167,8 +174,8 @@ def drop_inner_negatives(rows: pl.LazyFrame) -> pl.LazyFrame:
 def begin_block(level_column: str) -> pl.Expr:
     """Return whether a row is the first of its block: of the rows of a group that share a level."""
     # A first row has no neighbour: ne_missing makes its comparison true, not null.
-    group, level = pl.col(Group.NUMBER), pl.col(level_column)
-    return group.ne_missing(group.shift(1)) | level.ne_missing(level.shift(1))
+    group_number, level = pl.col(Group.NUMBER), pl.col(level_column)
+    return group_number.ne_missing(group_number.shift(1)) | level.ne_missing(level.shift(1))
 
 
 def end_block(begins_block: pl.Expr) -> pl.Expr:
@@ -180,10 +187,10 @@ def mark_blocks(rows: pl.LazyFrame) -> pl.LazyFrame:
     """Add the number of each row's block, and whether it is a corner; see `curves.row_search`."""
     begins_block = pl.col(Sweep.IS_CORNER)
     # Where fp = 0 much is undefined at eta = 0, and the row after it is the first that has a value.
-    follows_none = (pl.col("fpr").shift(1) == 0).fill_null(False)
+    follows_zero_fpr = (pl.col("fpr").shift(1) == 0).fill_null(False)
     return rows.with_columns(begin_block("recall").alias(Sweep.IS_CORNER)).with_columns(
         begins_block.cast(pl.UInt32).cum_sum().alias(Sweep.BLOCK),
-        (begins_block | end_block(begins_block) | follows_none).alias(Sweep.IS_CORNER),
+        (begins_block | end_block(begins_block) | follows_zero_fpr).alias(Sweep.IS_CORNER),
     )
 
 
@@ -193,14 +200,15 @@ def keep_recall_steps(points: pl.LazyFrame, n_steps: int) -> pl.LazyFrame:
     def count_steps_reached(recall: pl.Expr) -> pl.Expr:
         # The product may round up or down to a whole number, so the steps on both sides of it are
         # compared with recall as k / steps, which is the float that users compare with.
-        step = (recall * n_steps).floor()
-        divisor = step * 0 + n_steps  # a column: Polars would multiply by the reciprocal of a number
-        too_many = (recall < step / divisor).cast(pl.Int64)
-        too_few = (recall >= (step + 1) / divisor).cast(pl.Int64)
-        return step - too_many + too_few
+        rounded_steps = (recall * n_steps).floor()
+        # A column: Polars would multiply by the reciprocal of a number.
+        divisor = rounded_steps * 0 + n_steps
+        n_too_many = (recall < rounded_steps / divisor).cast(pl.Int64)
+        n_too_few = (recall >= (rounded_steps + 1) / divisor).cast(pl.Int64)
+        return rounded_steps - n_too_many + n_too_few
 
-    rate_exprs = (pl.col("recall"), pl.col(Segment.RECALL_BEFORE))
-    n_steps_reached, n_steps_before = map(count_steps_reached, rate_exprs)
+    recall_exprs = (pl.col("recall"), pl.col(Segment.RECALL_BEFORE))
+    n_steps_reached, n_steps_before = map(count_steps_reached, recall_exprs)
     return points.filter(n_steps_reached > n_steps_before)
 
 
@@ -217,13 +225,14 @@ def read_thresholds(thresholds: Thresholds, table: ResolvedTable) -> tuple[int |
     if isinstance(thresholds, Integral) and not isinstance(thresholds, bool):
         return read_whole_number("thresholds=, a number of recall steps,", thresholds, 1), None
     if not isinstance(table, ScoreTable):
-        argument = table.argument if isinstance(table, RateTable) else ""
+        argument_name = table.argument if isinstance(table, RateTable) else ""
         raise PrcError(
-            f"pass thresholds= as a number of recall steps: {argument}= has no thresholds to look up"
+            f"pass thresholds= as a number of recall steps: {argument_name}= has no thresholds "
+            "to look up"
         )
-    scores = read_list("thresholds=", thresholds, "a whole number or a list of scores")
-    real_numbers = read_threshold_list("thresholds", scores, table.score_dtype)
-    return None, to_least_scores(real_numbers, table.score_dtype).unique()
+    user_thresholds = read_list("thresholds=", thresholds, "a whole number or a list of scores")
+    exact_thresholds = read_threshold_list("thresholds", user_thresholds, table.score_dtype)
+    return None, to_least_scores(exact_thresholds, table.score_dtype).unique()
 
 
 # Running sums over the sorted rows of all groups ------------------------------------------------
@@ -243,10 +252,10 @@ _BELOW_OF_SIZE = {Group.N_POS: Group.POS_BELOW, Group.N_NEG: Group.NEG_BELOW}
 
 def build_running_sums(
     table: ResolvedTable,
-    listed: pl.Series | None,
+    listed_thresholds: pl.Series | None,
     *,
     list_marks: Callable[[pl.LazyFrame], pl.LazyFrame] | None = None,
-    checked: bool = True,
+    is_checked: bool = True,
     design: Design | None = None,
 ) -> SweepTables:
     """Return the running sums of each group and score, or published points, and the group table.
@@ -254,30 +263,33 @@ def build_running_sums(
     A table that keeps its counts is sorted once for all questions that need no rows of their own.
     """
     if isinstance(table, RateTable):
-        return build_points(table, checked=checked)
+        return build_points(table, is_checked=is_checked)
     assert isinstance(table, ScoreTable)
-    design = design or Design(table, effective=False)
-    result_of_key = table.kept_counts
-    if result_of_key is None or listed is not None or list_marks is not None or design.carried:
-        return _sum_rows(table, listed, design, list_marks, checked=checked)
+    design = design or Design(table, with_sizes=False)
+    stored_by_key = table.kept_counts
+    has_marks = listed_thresholds is not None or list_marks is not None
+    if stored_by_key is None or has_marks or design.carried_columns:
+        return _sum_rows(table, listed_thresholds, design, list_marks, is_checked=is_checked)
     # Rows are the same whether sizes are requested or not. Groups are few, and have them always.
     row_key, group_key = ("rows", type(design)), ("groups", type(design))
-    if not {row_key, group_key} <= set(result_of_key):
-        tables = _sum_rows(table, None, replace(design, effective=True), None, checked=checked)
-        store(table, row_key, tables.rows)
-        store(table, group_key, tables.groups)
-    return SweepTables(result_of_key[row_key], result_of_key[group_key], design.weighted)
+    if not {row_key, group_key} <= set(stored_by_key):
+        sweep_tables = _sum_rows(
+            table, None, replace(design, with_sizes=True), None, is_checked=is_checked
+        )
+        store(table, row_key, sweep_tables.rows)
+        store(table, group_key, sweep_tables.groups)
+    return SweepTables(stored_by_key[row_key], stored_by_key[group_key], design.has_square_shares)
 
 
-def store(table: ResolvedTable, key: Any, query: pl.LazyFrame) -> pl.LazyFrame:
+def store(table: ResolvedTable, storage_key: Any, query: pl.LazyFrame) -> pl.LazyFrame:
     """Return a query as it is, or its result, by a name, of a table that keeps what it has counted."""
-    result_of_key = table.kept_counts
-    if result_of_key is None:
+    stored_by_key = table.kept_counts
+    if stored_by_key is None:
         return query
-    if key not in result_of_key:
-        result_of_key[key] = table.collect(query, "", n_etas=1).lazy()
-    result: pl.LazyFrame = result_of_key[key]
-    return result
+    if storage_key not in stored_by_key:
+        stored_by_key[storage_key] = table.collect(query, "", n_etas=1).lazy()
+    stored_query: pl.LazyFrame = stored_by_key[storage_key]
+    return stored_query
 
 
 MANY_ROWS = 100_000  # from this many rows on it saves time to search among corners alone
@@ -285,113 +297,146 @@ MANY_ROWS = 100_000  # from this many rows on it saves time to search among corn
 
 def keep_blocks(table: ResolvedTable) -> pl.Expr | None:
     """Add BLOCK to rows that an earlier question has stored, if many, and return the test of corners."""
-    key, result_of_key = ("rows", Design), table.kept_counts or {}
-    if key not in result_of_key or (table.n_rows or 0) < MANY_ROWS:
+    row_key, stored_by_key = ("rows", Design), table.kept_counts or {}
+    if row_key not in stored_by_key or (table.n_rows or 0) < MANY_ROWS:
         return None
-    rows = result_of_key[key]  # read once: another thread may add Sweep.BLOCK at this time
+    rows = stored_by_key[row_key]  # read once: another thread may add Sweep.BLOCK at this time
     if Sweep.BLOCK not in rows.collect_schema():
-        marked_rows = mark_blocks(build_sweep(table, unscored=False).rows)
-        block_columns = table.collect(marked_rows.select(Sweep.BLOCK, Sweep.IS_CORNER), "")
-        result_of_key[key] = table.collect(rows, "").hstack(block_columns).lazy()
+        marked_rows = mark_blocks(build_sweep(table, with_unscored=False).rows)
+        block_frame = table.collect(marked_rows.select(Sweep.BLOCK, Sweep.IS_CORNER), "")
+        stored_by_key[row_key] = table.collect(rows, "").hstack(block_frame).lazy()
     return pl.col(Sweep.IS_CORNER)
 
 
 def _sum_rows(
     table: ScoreTable,
-    listed: pl.Series | None,
+    listed_thresholds: pl.Series | None,
     design: Design,
     list_marks: Callable[[pl.LazyFrame], pl.LazyFrame] | None,
     *,
-    checked: bool,
+    is_checked: bool,
 ) -> SweepTables:
     """Return the running sums of each group and score, and the group table; see `build_running_sums`.
 
-    With thresholds `listed`, there is one row per group and threshold instead of one per score. So it
+    With `listed_thresholds`, there is one row per group and threshold instead of one per score. So it
     is with those that `list_marks` returns from the group table: Group.NUMBER and Row.SCORE.
     """
-    squares = bool(design.summed)
-    sums = (*CLASS_SUMS, *(SQUARE_SUMS if squares else ()))
-    size_columns = [*sorted_group_rows.class_totals(table, squares=squares), *design.list_totals()]
-    groups = sorted_group_rows.build_groups(table, size_columns).cache()  # joined twice
-    if checked and not table.has_float_sums:
+    with_squares = bool(design.summed_columns)
+    all_sum_columns = (*CLASS_SUMS, *(SQUARE_SUMS if with_squares else ()))
+    total_exprs = sorted_group_rows.class_totals(table, with_squares=with_squares)
+    total_exprs = [*total_exprs, *design.list_totals()]
+    groups = sorted_group_rows.build_groups(table, total_exprs).cache()  # joined twice
+    if is_checked and not table.has_float_sums:
         groups = sorted_group_rows.check_groups(table, groups)
-    rows = sorted_group_rows.prepare_rows(table, groups, squares=squares)
+    rows = sorted_group_rows.prepare_rows(table, groups, with_squares=with_squares)
     if table.has_float_sums:
         # Prepared a second time, without scores: rows shared with the sort would be held in memory.
-        weights = sorted_group_rows.prepare_rows(table, groups, without=Row.SCORE, squares=squares)
-        totals = weights.group_by(Group.NUMBER).agg(pl.col(s.amount).sum().alias(s.total) for s in sums)
-        groups = groups.join(totals, on=Group.NUMBER, how="left", maintain_order="left")
-        # A group whose weights are all 0 has no rows to add up.
-        groups = groups.with_columns(pl.col([s.total for s in sums]).fill_null(0))
-        # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = sorted_group_rows.check_groups(table, groups) if checked else groups
-    marks = None
-    if listed is not None:
-        marks = groups.select(Group.NUMBER).join(
-            pl.LazyFrame({Row.SCORE: listed.drop_nulls()}), how="cross"
+        weight_rows = sorted_group_rows.prepare_rows(
+            table, groups, without_column=Row.SCORE, with_squares=with_squares
         )
-    elif list_marks is not None:
-        marks = list_marks(groups)
-    if marks is not None:  # a mark adds nothing to either class
-        zero = pl.lit(0, dtype=pl.Int128)
-        marks = marks.with_columns(zero.alias(s.amount) for s in (*CLASS_SUMS, *SQUARE_SUMS))
-    sorted_rows = sort_rows(rows, table, marks, summed=design.summed, carried=design.carried)
-    sorted_rows = design.add_sums(sorted_rows) if design.sums else sorted_rows
-    running = _add_up(sorted_rows, sums, other_sums=design.sums, has_marks=marks is not None)
-    running = design.measure_rows(running) if design.sums else running
-    groups = design.add_group_sizes(groups) if design.effective else groups
-    groups = groups.with_columns(_group_columns(table, sums))
-    if listed is not None and listed.null_count() > 0:
-        # A first row of each group, with a null score that no score reaches: nothing is flagged there.
-        end_exprs = {name: pl.col(s.before) for s in sums for name in (s.cum, s.above)}
-        running = pl.concat([running, groups.select(Group.NUMBER, **end_exprs)], how="diagonal_relaxed")
-        running = running.sort(Group.NUMBER, Row.SCORE, descending=[False, True])
-    return SweepTables(running, groups, design.weighted)
+        sum_exprs = {columns.total: pl.col(columns.amount).sum() for columns in all_sum_columns}
+        group_totals = weight_rows.group_by(Group.NUMBER).agg(**sum_exprs)
+        groups = groups.join(group_totals, on=Group.NUMBER, how="left", maintain_order="left")
+        # A group whose weights are all 0 has no rows to add up.
+        groups = groups.with_columns(pl.col(list(sum_exprs)).fill_null(0))
+        # Checked last: an error ahead of a group_by can lock the streaming engine.
+        groups = sorted_group_rows.check_groups(table, groups) if is_checked else groups
+    mark_rows = None if list_marks is None else list_marks(groups)
+    if listed_thresholds is not None:
+        listed_rows = pl.LazyFrame({Row.SCORE: listed_thresholds.drop_nulls()})
+        mark_rows = groups.select(Group.NUMBER).join(listed_rows, how="cross")
+    if mark_rows is not None:  # a mark adds nothing to either class
+        amount_columns = [columns.amount for columns in (*CLASS_SUMS, *SQUARE_SUMS)]
+        mark_rows = mark_rows.with_columns(
+            pl.lit(0, dtype=pl.Int128).alias(column) for column in amount_columns
+        )
+    sorted_rows = sort_rows(rows, table, mark_rows, design.summed_columns, design.carried_columns)
+    sorted_rows = design.add_sums(sorted_rows) if design.temporary_columns else sorted_rows
+    running_sums = _add_up_rows(
+        sorted_rows, all_sum_columns, design.temporary_columns, has_marks=mark_rows is not None
+    )
+    running_sums = design.measure_rows(running_sums) if design.temporary_columns else running_sums
+    groups = design.add_group_sizes(groups) if design.with_sizes else groups
+    groups = groups.with_columns(_list_group_exprs(table, all_sum_columns))
+    if listed_thresholds is not None and listed_thresholds.null_count() > 0:
+        running_sums = _add_unreached_rows(running_sums, groups, all_sum_columns)
+    return SweepTables(running_sums, groups, design.has_square_shares)
 
 
-def _group_columns(table: ScoreTable, sums: Sequence[SumColumns]) -> list[pl.Expr]:
+def _add_unreached_rows(
+    running_sums: pl.LazyFrame, groups: pl.LazyFrame, all_sum_columns: Sequence[SumColumns]
+) -> pl.LazyFrame:
+    """Add a first row to each group, with a null score that no score reaches: none is flagged there."""
+    start_exprs = {
+        column: pl.col(columns.before)
+        for columns in all_sum_columns
+        for column in (columns.cum, columns.above)
+    }
+    first_rows = groups.select(Group.NUMBER, **start_exprs)
+    all_rows = pl.concat([running_sums, first_rows], how="diagonal_relaxed")
+    return all_rows.sort(Group.NUMBER, Row.SCORE, descending=[False, True])
+
+
+def _list_group_exprs(table: ScoreTable, all_sum_columns: Sequence[SumColumns]) -> list[pl.Expr]:
     """Return what is added to the group table: totals of the groups before, and WEIGHT_UNIT."""
     column_exprs = []
-    for names in sums:
-        total = pl.col(names.total)
-        if table.unscored is not None and names.total in _BELOW_OF_SIZE:
-            total = total - pl.col(_BELOW_OF_SIZE[names.total])  # running sums add up what has a score
-        column_exprs.append((total.cum_sum() - total).alias(names.before))
+    for sum_columns in all_sum_columns:
+        total = pl.col(sum_columns.total)
+        if table.unscored is not None and sum_columns.total in _BELOW_OF_SIZE:
+            # Running sums add up what has a score.
+            total = total - pl.col(_BELOW_OF_SIZE[sum_columns.total])
+        column_exprs.append((total.cum_sum() - total).alias(sum_columns.before))
     # A null total makes every rate of an empty class null, without a test per row.
-    column_exprs += [pl.when(pl.col(names.total) > 0).then(names.total) for names in CLASS_SUMS]
-    unit: pl.Expr = pl.lit(1.0)
+    column_exprs += [pl.when(pl.col(columns.total) > 0).then(columns.total) for columns in CLASS_SUMS]
+    unit_expr: pl.Expr = pl.lit(1.0)
     if table.has_float_sums:
-        unit = exact_arithmetic.weight_unit(pl.min_horizontal(Group.POS_EXPONENT, Group.NEG_EXPONENT))
-    return [*column_exprs, unit.alias(EffectiveSize.WEIGHT_UNIT)]
+        unit_expr = exact_arithmetic.weight_unit(
+            pl.min_horizontal(Group.POS_EXPONENT, Group.NEG_EXPONENT)
+        )
+    return [*column_exprs, unit_expr.alias(EffectiveSize.WEIGHT_UNIT)]
 
 
-def _add_up(
-    sorted_rows: SortedRows, sums: Sequence[SumColumns], *, other_sums: Sequence[str], has_marks: bool
+def _add_up_rows(
+    sorted_rows: SortedRows,
+    all_sum_columns: Sequence[SumColumns],
+    other_sum_columns: Sequence[str],
+    *,
+    has_marks: bool,
 ) -> pl.LazyFrame:
     """Return the last row of each score, or each mark: its running sums, and those of the row before."""
-    sum_exprs = {names.cum: sorted_rows.amounts[names.amount].cum_sum() for names in sums}
-    sum_exprs |= {name: pl.col(name) for name in other_sums}
+    sum_exprs = {
+        columns.cum: sorted_rows.amount_exprs[columns.amount].cum_sum() for columns in all_sum_columns
+    }
+    sum_exprs |= {name: pl.col(name) for name in other_sum_columns}
     sum_exprs[Sweep.ENDS_GROUP] = sorted_rows.ends_group
     sum_exprs[_IS_KEPT] = sorted_rows.is_mark if has_marks else sorted_rows.is_last
-    running_sums = sorted_rows.frame.select(*sorted_rows.columns, **sum_exprs)
+    running_sums = sorted_rows.frame.select(*sorted_rows.key_columns, **sum_exprs)
     # For the first row of a group the row before belongs to the group before, and its sums are the
     # totals of all earlier groups: just where this curve starts. With marks this is not read.
-    above_exprs = {names.above: pl.col(names.cum).shift(1, fill_value=0) for names in sums}
+    above_exprs = {
+        columns.above: pl.col(columns.cum).shift(1, fill_value=0) for columns in all_sum_columns
+    }
     # The shift comes before group and score are decoded, so that Polars moves a later filter on
     # Sweep.CUM_POS and Sweep.CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
     running_sums = running_sums.filter(_IS_KEPT).with_columns(**above_exprs)
-    group, threshold = sorted_rows.group.alias(Group.NUMBER), sorted_rows.threshold.alias(Row.SCORE)
-    sum_names = [names.cum for names in sums]
-    return running_sums.select(group, threshold, *sum_names, *above_exprs, *other_sums, Sweep.ENDS_GROUP)
+    group_number = sorted_rows.group_number.alias(Group.NUMBER)
+    threshold = sorted_rows.threshold.alias(Row.SCORE)
+    cum_columns = [columns.cum for columns in all_sum_columns]
+    return running_sums.select(
+        group_number, threshold, *cum_columns, *above_exprs, *other_sum_columns, Sweep.ENDS_GROUP
+    )
 
 
 def add_unscored_rows(running_sums: pl.LazyFrame, groups: pl.LazyFrame) -> pl.LazyFrame:
     """Add a last row to each group that has examples below all scores; its score is null."""
     groups_with_unscored = groups.filter((pl.col(Group.POS_BELOW) > 0) | (pl.col(Group.NEG_BELOW) > 0))
     end_exprs: dict[str, pl.Expr] = {}
-    for names in CLASS_SUMS:
-        group_end = pl.col(names.before) + pl.col(names.total).fill_null(0)
-        end_exprs |= {names.cum: group_end, names.above: group_end - pl.col(_BELOW_OF_SIZE[names.total])}
+    for sum_columns in CLASS_SUMS:
+        sum_at_end = pl.col(sum_columns.before) + pl.col(sum_columns.total).fill_null(0)
+        end_exprs |= {
+            sum_columns.cum: sum_at_end,
+            sum_columns.above: sum_at_end - pl.col(_BELOW_OF_SIZE[sum_columns.total]),
+        }
     last_rows = groups_with_unscored.select(Group.NUMBER, **end_exprs)
     rows = pl.concat([running_sums, last_rows], how="diagonal_relaxed").sort(
         Group.NUMBER, maintain_order=True
@@ -425,21 +470,23 @@ def build_part_counts(table: ScoreTable, field_points: pl.LazyFrame) -> pl.LazyF
     field_thresholds = field_points.rename({Group.NUMBER: _FIELD})
 
     def list_marks(groups: pl.LazyFrame) -> pl.LazyFrame:
-        thresholds = field_thresholds.filter(pl.col(Row.SCORE).is_not_null())
-        marks = join_groups(groups.select(*table.by, Group.NUMBER), thresholds, table.by)
-        return marks.select(Group.NUMBER, Row.SCORE)
+        scored_thresholds = field_thresholds.filter(pl.col(Row.SCORE).is_not_null())
+        mark_rows = join_groups(groups.select(*table.by, Group.NUMBER), scored_thresholds, table.by)
+        return mark_rows.select(Group.NUMBER, Row.SCORE)
 
-    rows, groups, _ = build_running_sums(field_parts.table, None, list_marks=list_marks, checked=False)
-    part_points = Design(field_parts.table, effective=False).add_counts(
+    rows, groups, _ = build_running_sums(
+        field_parts.table, None, list_marks=list_marks, is_checked=False
+    )
+    part_points = Design(field_parts.table, with_sizes=False).add_counts(
         rows.join(groups, on=Group.NUMBER)
     )
-    zero, no_score = pl.lit(0), pl.lit(None, dtype=table.score_dtype)
+    zero_count, null_score = pl.lit(0), pl.lit(None, dtype=table.score_dtype)
     points_without_alerts = groups.select(
-        Group.NUMBER, Group.N_POS, Group.N_NEG, tp=zero, fp=zero
-    ).with_columns(no_score.alias(Row.SCORE))
-    name_pairs = zip(("tp", Group.N_POS, "fp", Group.N_NEG), PART_COUNTS, strict=True)
+        Group.NUMBER, Group.N_POS, Group.N_NEG, tp=zero_count, fp=zero_count
+    ).with_columns(null_score.alias(Row.SCORE))
+    column_pairs = zip(("tp", Group.N_POS, "fp", Group.N_NEG), PART_COUNTS, strict=True)
     count_exprs = [
-        pl.col(count).cast(pl.Float64).fill_null(0.0).alias(name) for count, name in name_pairs
+        pl.col(count).cast(pl.Float64).fill_null(0.0).alias(name) for count, name in column_pairs
     ]
     part_number = pl.col(Group.NUMBER).alias(PART)
     point_frames = (part_points, points_without_alerts)
@@ -469,8 +516,8 @@ def check_at_end(table: ResolvedTable, rows: pl.LazyFrame, *other_checks: Check)
     may read Sweep.FIRST_IN_GROUP, which is added. The rows are in the order of Group.NUMBER.
     """
     # A join repeated the tallies of a group in all its rows: count those of the first row.
-    is_first = pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(1))
-    rows = rows.with_columns(is_first.alias(Sweep.FIRST_IN_GROUP))
+    is_first_in_group = pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(1))
+    rows = rows.with_columns(is_first_in_group.alias(Sweep.FIRST_IN_GROUP))
     tally_exprs = (
         pl.when(Sweep.FIRST_IN_GROUP).then(name).otherwise(0).alias(name)
         for name in table.tallies.test_exprs
@@ -488,13 +535,15 @@ def check_first(table: ResolvedTable, populations: pl.LazyFrame, *other_checks: 
 
 def late_checks(table: ResolvedTable, grid: EtaTable) -> list[Check]:
     """Return the checks for `check_at_end` besides tallies: prevalences, and recall that falls."""
-    is_first = pl.col(Sweep.FIRST_IN_GROUP)
+    is_first_in_group = pl.col(Sweep.FIRST_IN_GROUP)
     checks = [
-        *eta_table.eta_row_checks(grid, is_first),
-        *eta_table.own_eta_checks(table, grid, is_first),
+        *eta_table.eta_row_checks(grid, is_first_in_group),
+        *eta_table.own_eta_checks(table, grid, is_first_in_group),
     ]
     if grid.sharing_groups is not None:
         checks.append(eta_table.same_eta_check(grid.sharing_groups))
     if isinstance(table, RateTable):
-        checks += point_checks(table, lambda name: pl.when(is_first).then(name).otherwise(0).sum())
+        checks += point_checks(
+            table, lambda name: pl.when(is_first_in_group).then(name).otherwise(0).sum()
+        )
     return checks

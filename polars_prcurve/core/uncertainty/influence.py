@@ -100,7 +100,7 @@ def build_influences(
                 influence_rows = curves.select_populations(populations, *extra_columns).join(
                     segments, on=Group.NUMBER, maintain_order="left_right"
                 )
-            segment = curves.make_rows(pl.col)
+            segment = curves.make_segment_values(pl.col)
             influence_rows = add_influences(influence_rows, segment, key_column, influence_of_name)
             influence_rows = subtract_means(influence_rows, key_column, influence_of_name)
             yield InfluenceTable(
@@ -293,7 +293,7 @@ _SIZES_OF_CLASSES = {
 
 def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     """Return the share of each class, as POS and NEG, by group, cluster and place among positives."""
-    example_rows = build_numbered_rows(table, sweep.groups, whole=True)
+    example_rows = build_numbered_rows(table, sweep.groups, as_integers=True)
     cell_groups = add_places(example_rows).group_by(Group.NUMBER, Row.CLUSTER, PLACE, IS_TIED)
     cells = cell_groups.agg(pl.col(Row.POS, Row.NEG).sum())
     share_exprs = []

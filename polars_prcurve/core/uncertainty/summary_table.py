@@ -181,7 +181,7 @@ def _build_population_values(
         *needed_metrics_by_name.values(),
         *_name_limits(doubtful_metrics_by_name).values(),
     ]
-    sweep = build_sweep(table, effective=is_analytic)
+    sweep = build_sweep(table, with_sizes=is_analytic)
     if is_analytic and of_table.is_field(table):  # the parts read it, too
         sweep = sweep._replace(rows=sweep.rows.cache())
     curves = _build_summary_curves(
@@ -223,7 +223,7 @@ def _build_summary_curves(
     if is_smooth and isinstance(table, ScoreTable):
         return build_binormal_curves(table, sweep)
     # Influences also need the negatives below all positives, which only the last row has.
-    return build_curves(table, sweep, metrics, with_last=is_analytic)
+    return build_curves(table, sweep, metrics, with_last_rows=is_analytic)
 
 
 def _list_metric_rows(

@@ -80,11 +80,11 @@ class ExprPrc(PublicMethods, public_name="prc"):
 
     def recall(self, label: Column, **rows: Unpack[ExpressionWords]) -> pl.Expr:
         """Recall at the row's own score, `tp / (tp + fn)`: Float64, null without positives."""
-        return read_scored_rows(self._expr, label, **rows).rate(positive=True)
+        return read_scored_rows(self._expr, label, **rows).rate(of_positives=True)
 
     def fpr(self, label: Column, **rows: Unpack[ExpressionWords]) -> pl.Expr:
         """Fpr at the row's own score, `fp / (fp + tn)`: Float64, null without negatives."""
-        return read_scored_rows(self._expr, label, **rows).rate(positive=False)
+        return read_scored_rows(self._expr, label, **rows).rate(of_positives=False)
 
     def precision(
         self, label: Column, eta: float | pl.Expr | None = None, **rows: Unpack[ExpressionWords]
@@ -236,7 +236,9 @@ class ExprPrc(PublicMethods, public_name="prc"):
         arguments = {**value_of_target, "guarantee": guarantee, "start": start}
         check_rules("threshold", list_facts(row_arguments, arguments, None, None))
         is_weighted = row_arguments.get("weight") is not None
-        promised_targets = promise_targets_of_expression(targets, guarantee, start, weighted=is_weighted)
+        promised_targets = promise_targets_of_expression(
+            targets, guarantee, start, has_weights=is_weighted
+        )
         return read_scored_rows(self._expr, label, eta, **row_arguments).find_threshold(
             promised_targets[0]
         )

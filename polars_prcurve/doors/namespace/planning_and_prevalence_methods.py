@@ -349,8 +349,8 @@ class PlanningMethods(BoundTable[F], public_name="prc"):
             score_column,
             label_column,
             strata_frame,
-            name=weight_name,
-            drop=is_dropping,
+            weight_column=weight_name,
+            drops_missing=is_dropping,
         )
         return self._finish(query)
 
@@ -402,5 +402,7 @@ class PlanningMethods(BoundTable[F], public_name="prc"):
         input_columns = self._ask("sampling_plan", words).columns
         table, labelled_table = read_part_labelled(self._frame, input_columns)
         return run_query(
-            build_sampling_plan(table, labelled_table, threshold=threshold, budget=budget, strata=strata)
+            build_sampling_plan(
+                table, labelled_table, threshold=threshold, budget=budget, n_strata=strata
+            )
         )
