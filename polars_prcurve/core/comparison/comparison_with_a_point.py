@@ -142,9 +142,13 @@ def _subtract_points(
     paired_rows = paired_rows.sort(*pair_keys, pl.col("tp") + pl.col("fp"))
     paired_rows = _add_errors_left(_add_counts(paired_rows, match), pair_keys, z_value(confidence))
     paired_rows = paired_rows.filter(pl.col("rest") > 0)
-    for rate in ("own", "other"):
-        low, high = find_wilson_ends(pl.col(f"{rate}_hits"), pl.col(f"{rate}_size"), pl.col("rest"))
-        paired_rows = paired_rows.with_columns(low.alias(f"{rate}_low"), high.alias(f"{rate}_high"))
+    for rate_name in ("own", "other"):
+        low, high = find_wilson_ends(
+            pl.col(f"{rate_name}_hits"), pl.col(f"{rate_name}_size"), pl.col("rest")
+        )
+        paired_rows = paired_rows.with_columns(
+            low.alias(f"{rate_name}_low"), high.alias(f"{rate_name}_high")
+        )
     eta_rows = pl.LazyFrame(
         {"eta": etas, _NUMBER: range(len(etas))}, schema_overrides={"eta": pl.Float64}
     )
@@ -189,21 +193,25 @@ def _add_counts(paired_rows: pl.LazyFrame, match: Matched) -> pl.LazyFrame:
     # The rate that is the same is matched; the other one is the model's own, or that of the point.
     matched_cells, compared_cells = (("tp", "fn"), ("fp", "tn"))[:: 1 if match == "recall" else -1]
     count_exprs: dict[str, pl.Expr] = {}
-    for rate, prefix, (hit_cell, miss_cell) in (
+    for rate_name, prefix, (hit_cell, miss_cell) in (
         ("matched", "", matched_cells),
         ("point_matched", _POINT, matched_cells),
         ("own", "", compared_cells),
         ("other", _POINT, compared_cells),
     ):
         hits, misses = pl.col(prefix + hit_cell), pl.col(prefix + miss_cell)
-        count_exprs |= {f"{rate}_hits": hits, f"{rate}_size": hits + misses}
+        count_exprs |= {f"{rate_name}_hits": hits, f"{rate_name}_size": hits + misses}
     return paired_rows.with_columns(**count_exprs)
 
 
 def _add_errors_left(paired_rows: pl.LazyFrame, pair_keys: Sequence[str], z: float) -> pl.LazyFrame:
     """Add the pooled rate, the number of errors between both rates, and what is left of z."""
-    matched_hits, point_matched_hits, own_hits, other_hits = (pl.col(f"{rate}_hits") for rate in _RATES)
-    matched_size, point_matched_size, own_size, other_size = (pl.col(f"{rate}_size") for rate in _RATES)
+    matched_hits, point_matched_hits, own_hits, other_hits = (
+        pl.col(f"{rate_name}_hits") for rate_name in _RATES
+    )
+    matched_size, point_matched_size, own_size, other_size = (
+        pl.col(f"{rate_name}_size") for rate_name in _RATES
+    )
     reaches_rate = matched_hits * point_matched_size >= point_matched_hits * matched_size
     pooled_rate = (matched_hits + point_matched_hits) / (matched_size + point_matched_size)
     paired_rows = paired_rows.with_columns(rate=pooled_rate, reaches=reaches_rate).with_columns(

@@ -104,7 +104,7 @@ def _add_moves(
     move_exprs: dict[str, pl.Expr] = {}
     for side in SIDES:
         estimate_of_name = {
-            class_name: pl.col(side + rate) for class_name, rate in _RATE_COLUMNS.items()
+            class_name: pl.col(side + rate_column) for class_name, rate_column in _RATE_COLUMNS.items()
         } | {"eta": eta}
         for class_name in AMOUNTS:
             variance = estimate_of_name[class_name] * (1 - estimate_of_name[class_name])

@@ -90,7 +90,9 @@ def add_bands(
     points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: FixedBands, table: ResolvedTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
-    columns_of_rate = {rate: (rate, size_column) for rate, size_column in SIZE_COLUMNS.items()}
+    columns_of_rate = {
+        rate_name: (rate_name, size_column) for rate_name, size_column in SIZE_COLUMNS.items()
+    }
     correlation_columns: Collection[str] = ()
     if bands.counts_eta:
         points, columns_of_share, correlation_columns = _add_shares(points, metrics, bands, table)
@@ -107,9 +109,12 @@ def add_bands(
         eta_check = Check(pl.col(EtaError.IS_OWN).any(), (bands.tell_exact_eta(),))
         points = stop_if_broken(points, [eta_check])
     # The schema is read once: each metric makes the plan longer, and its schema dearer.
-    shares_eta = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in points.collect_schema()
+    has_eta_correlations = bands.has_eta_limits and ETA_CORRELATIONS["recall"] in points.collect_schema()
     add_ends_of_metric = partial(
-        add_ends, bands=bands, shares_eta=shares_eta, correlation_columns=correlation_columns
+        add_ends,
+        bands=bands,
+        has_eta_correlations=has_eta_correlations,
+        correlation_columns=correlation_columns,
     )
 
     limit_rates = partial(
@@ -382,7 +387,9 @@ def _move_by_choice(fpr_sign: int, column_names: Collection[str]) -> dict[str, p
         "recall": -n_right / pl.col(SIZE_COLUMNS["recall"]),
         "fpr": n_wrong / pl.col(SIZE_COLUMNS["fpr"]),
     }
-    moved_exprs = {rate: (pl.col(rate) + step).clip(0.0, 1.0) for rate, step in step_of_rate.items()}
+    moved_exprs = {
+        rate_name: (pl.col(rate_name) + step).clip(0.0, 1.0) for rate_name, step in step_of_rate.items()
+    }
     if "tp" not in column_names:
         return moved_exprs
     for step, *cells in zip(step_of_rate.values(), ("tp", "fp"), ("fn", "tn"), strict=True):
@@ -404,12 +411,12 @@ def add_ends(
     bands: FixedBands,
     *,
     has_eta_squares: bool = False,  # whether eta is of parts, and rows have `name_eta_squares`
-    shares_eta: bool = False,  # whether rows have ETA_CORRELATIONS
+    has_eta_correlations: bool = False,  # whether rows have ETA_CORRELATIONS
     correlation_columns: Collection[str] = (),  # those of two shares of cells; others have none
 ) -> pl.LazyFrame:
     """Add _ENDS of a metric, from the limits of rates and of eta."""
     correlation = pl.col(EffectiveSize.RATE_CORRELATION) if bands.sample.correlates_rates else None
-    common_errors = correlation, _correlate_with_eta(metric) if shares_eta else []
+    common_errors = correlation, _correlate_with_eta(metric) if has_eta_correlations else []
     if isinstance(bands, ModelBands):
         return _add_moved_ends(points, metric, bands, common_errors)
     share_names = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
@@ -539,17 +546,17 @@ def _add_moved_ends(
     """Add the ends of a metric where the threshold moves with the rates, and MOVE_NAMES."""
     rate_exprs = {name: pl.col(name) for name in (*LIMIT_COLUMNS, "eta")}
     rates_at_limit = {
-        limit: rate_exprs | {rate: pl.col(column) for rate, column in moved_rates.items()}
+        limit: rate_exprs | {rate_name: pl.col(column) for rate_name, column in moved_rates.items()}
         for limit, moved_rates in MOVED_RATES.items()
     }
     rates_of_sources = []  # of each source of error, the points to which it moves the estimate, by limit
-    for rate, limits in LIMIT_COLUMNS.items():
+    for rate_name, limits in LIMIT_COLUMNS.items():
         # Where either end of the rate moves the threshold, and a step less or more: that of one example
         # or of the curve, since a target is met between two rows.
-        step = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate]), STEP_COLUMNS[rate])
-        neighbour_of_side = {"less": pl.col(rate) - step, "more": pl.col(rate) + step}
+        step = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate_name]), STEP_COLUMNS[rate_name])
+        neighbour_of_side = {"less": pl.col(rate_name) - step, "more": pl.col(rate_name) + step}
         rates_of_neighbour = {
-            f"{RESERVED}{rate}_{side}": rate_exprs | {rate: neighbour.clip(0.0, 1.0)}
+            f"{RESERVED}{rate_name}_{side}": rate_exprs | {rate_name: neighbour.clip(0.0, 1.0)}
             for side, neighbour in neighbour_of_side.items()
         }
         rates_of_sources.append({limit: rates_at_limit[limit] for limit in limits} | rates_of_neighbour)

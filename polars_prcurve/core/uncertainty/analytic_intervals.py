@@ -56,7 +56,7 @@ def plan_interval(
 ) -> IntervalPlan:
     """Return how the interval of a metric is computed, over its variances."""
     recipe = metric.recipe
-    helpers = {f"{value_name}_{kind}": helper for kind, helper in recipe.helpers.items()}
+    helpers = {f"{value_name}_{kind}": helper_metric for kind, helper_metric in recipe.helpers.items()}
     value, error = pl.col(value_name), pl.col(f"{value_name}_error")
     if recipe.influence is None:
         null_float = pl.lit(None, dtype=pl.Float64)

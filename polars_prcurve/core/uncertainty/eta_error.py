@@ -181,7 +181,11 @@ def _correlate_with_eta(
         return pl.lit(1.0)
     names_and_sizes = zip(error_columns, CLASS_SIZE_COLUMNS.values(), strict=True)
     shared_error = sum(
-        (pl.col(column) / pl.col(size).sqrt() for column, size in names_and_sizes), pl.lit(0.0)
+        (
+            pl.col(error_column) / pl.col(size_column).sqrt()
+            for error_column, size_column in names_and_sizes
+        ),
+        pl.lit(0.0),
     )
     direction = (values_at_ends[1] - values_at_ends[0]).sign()
     correlation = (shared_error / pl.col(f"{value_name}_error")).clip(-1.0, 1.0) * direction

@@ -242,7 +242,7 @@ def standard_error(
 
     The part of the negatives is at least `least_variance`.
     """
-    size_of_class = {class_name: pl.col(size) for class_name, size in CLASS_SIZE_COLUMNS.items()}
+    size_of_class = {name: pl.col(column) for name, column in CLASS_SIZE_COLUMNS.items()}
     variance_of_class = {
         class_name: pl.col(f"{value_name}_{class_name}") for class_name in size_of_class
     }
@@ -494,8 +494,8 @@ def count_part_cells(table: ScoreTable, sweep: SweepTables) -> PartCells:
         pl.col(Row.POS, Row.NEG).sum(), pl.col(Group.N_POS, Group.N_NEG).first()
     )
     share_exprs = (
-        (pl.col(share_column) / pl.col(class_size)).alias(share_column)
-        for share_column, class_size, *_ in _PART_CLASS_COLUMNS.values()
+        (pl.col(share_column) / pl.col(class_size_column)).alias(share_column)
+        for share_column, class_size_column, *_ in _PART_CLASS_COLUMNS.values()
     )
     return PartCells(
         cell_counts.with_columns(share_exprs).drop(Group.N_POS, Group.N_NEG).cache(), part_rows

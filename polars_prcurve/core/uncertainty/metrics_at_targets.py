@@ -149,7 +149,7 @@ def _find_values(
         for ending, expr in zip(endings, exprs, strict=True)
     )
     points = points.select(Population.NUMBER, TARGET_NUMBER, *point_exprs)
-    index_of_key = {key: index for index, key in enumerate(target_of_key)}
+    index_of_key = {target_key: index for index, target_key in enumerate(target_of_key)}
     # Each population has all targets, as lists in their order: the streaming engine sorts first.
     points = points.sort(Population.NUMBER, TARGET_NUMBER).drop(TARGET_NUMBER)
     population_groups = points.group_by(Population.NUMBER, maintain_order=True)
@@ -193,9 +193,9 @@ def _spend_budgets(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.L
     end_exprs = []
     for metric in metrics:
         value, value_changes = metric.from_columns(**rate_exprs), []
-        for rate, size_column in SIZE_COLUMNS.items():
-            greater_rate = (pl.col(rate) + n_added / pl.col(size_column)).clip(upper_bound=1.0)
-            value_changes.append(metric.from_columns(**rate_exprs | {rate: greater_rate}) - value)
+        for rate_name, size_column in SIZE_COLUMNS.items():
+            greater_rate = (pl.col(rate_name) + n_added / pl.col(size_column)).clip(upper_bound=1.0)
+            value_changes.append(metric.from_columns(**rate_exprs | {rate_name: greater_rate}) - value)
         low_end, high_end = (pl.col(f"{metric.name}_{end}") for end in ("low", "high"))
         least_value, greatest_value = metric.range
         end_exprs += [
@@ -215,7 +215,8 @@ def _doubt_steps(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.Laz
     is_budget = pl.col("criterion").is_in(ALERT_WORDS)
     rate_exprs = {name: pl.col(name) for name in (*GREATEST_STEPS, "eta")}
     rates_below = rate_exprs | {
-        rate: rate_exprs[rate] + pl.col(value_step) for rate, value_step in GREATEST_STEPS.items()
+        rate_name: rate_exprs[rate_name] + pl.col(step_column)
+        for rate_name, step_column in GREATEST_STEPS.items()
     }
     doubt_exprs = []
     for metric in metrics:

@@ -423,10 +423,10 @@ def _build_analytic_values(
         analytic_intervals.plan_interval(name, metric, confidence, sample_kind)
         for name, metric in metrics_by_name.items()
     ]
-    helper_metrics_by_name = {name: helper for plan in plans for name, helper in plan.helpers.items()}
+    helper_metrics_by_name = {name: metric for plan in plans for name, metric in plan.helpers.items()}
     population_values = curves.compute_values(populations, {**metrics_by_name, **helper_metrics_by_name})
-    for key, key_variances in variances_by_key.items():
-        population_values = population_values.join(key_variances, on=key, how="left")
+    for key_column, key_variances in variances_by_key.items():
+        population_values = population_values.join(key_variances, on=key_column, how="left")
     return _add_interval_steps(population_values, plans)
 
 
