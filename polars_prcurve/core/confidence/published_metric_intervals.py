@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from polars_prcurve.core.confidence.rate_intervals import check_confidence, z_value
+from polars_prcurve.core.confidence.rate_intervals import check_confidence, refuse_rates, z_value
 from polars_prcurve.core.ground.argument_checks import read_numbers
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
@@ -57,8 +57,8 @@ def published_precision(
     """
     count_of_name = {"tp": tp, "n_pos": n_pos, "fp": fp, "n_neg": n_neg}
     counts_by_name = {name: read_numbers(name, count) for name, count in count_of_name.items()}
-    for name, counts in counts_by_name.items():
-        _refuse_rates(name, counts)
+    for name, size_name in (("tp", "n_pos"), ("fp", "n_neg")):
+        refuse_rates(name, counts_by_name[name], size_name, counts_by_name[size_name])
     true_positives, positives, false_positives, negatives = counts_by_name.values()
     is_possible = (true_positives >= 0) & (true_positives <= positives) & (positives > 0)
     is_possible &= (false_positives >= 0) & (false_positives <= negatives) & (negatives > 0)
@@ -125,16 +125,6 @@ def published_roc_auc(
         ) / (n_positives * n_negatives)
         # The delta method: an error e of the area A is an error e / (A (1 - A)) of its logit.
         return _build_logit_estimate(value, np.sqrt(variance) / (value * (1 - value)), confidence)
-
-
-def _refuse_rates(name: str, counts: Any) -> None:
-    """Raise for a count between 0 and 1, which is a rate."""
-    rates = np.asarray(counts)[(np.asarray(counts) > 0) & (np.asarray(counts) < 1)]
-    if rates.size:
-        raise PrcError(
-            f"multiply {name} by the size of its class, such as tp=0.87 * 142: {name} counts "
-            f"examples, and {rates.flat[0]:.10g} looks like a rate"
-        )
 
 
 def _check_all(are_possible: Any, expected_phrase: str) -> None:

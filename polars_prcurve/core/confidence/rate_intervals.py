@@ -18,7 +18,7 @@ import math
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import polars as pl
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 RateMethod: TypeAlias = Literal["wilson", "clopper_pearson", "jeffreys", "hoeffding"]
 """The interval of a rate; the module describes each."""
+T = TypeVar("T")  # a number as text, or an expression of it
 Numeric: TypeAlias = Any  # a float, a float array or a pl.Expr
 
 
@@ -59,7 +60,8 @@ def rate_interval(
     ----------
     k, n
         Numbers, arrays or expressions; 0 <= k <= n. With weights they are sums, scaled so that n is
-        the effective sample size `sum(w)**2 / sum(w**2)`.
+        the effective sample size `sum(w)**2 / sum(w**2)`. A k between 0 and 1 beside a whole n above 1
+        is refused as a rate.
     confidence
         The level, between 0 and 1.
     method
@@ -94,6 +96,7 @@ def rate_interval(
         interval_ends = compute_limits(hits_expr, trials_expr, level, method)
         return RateInterval(*(pl.when(is_possible).then(end.fill_nan(None)) for end in interval_ends))
     hits, trials = np.broadcast_arrays(arguments.read_numbers("k", k), arguments.read_numbers("n", n))
+    refuse_rates("k", hits, "n", trials)
     if n_wrong := int(np.sum((hits < 0) | (hits > trials) | np.isinf(trials))):
         raise PrcError(
             f"rate_interval takes finite numbers 0 <= k <= n; {n_wrong} of the pairs passed break this"
@@ -102,6 +105,36 @@ def rate_interval(
     with np.errstate(all="ignore"):
         low, high = compute_limits(hits, trials, level, method)
     return RateInterval(*(float(end) if np.ndim(end) == 0 else end for end in (low, high)))
+
+
+def are_rates(counts: Numeric, sizes: Numeric) -> Numeric:
+    """Return where a count is a rate, beside a whole number of examples."""
+    # Weighted counts may be below 1, but their effective sizes are hardly ever whole.
+    return (counts > 0) & (counts < 1) & (sizes > 1) & (sizes % 1 == 0)
+
+
+def refuse_rates(name: str, counts: ArrayLike, size_name: str, sizes: ArrayLike) -> None:
+    """Raise for a number that should count some of a class, and is a rate."""
+    count_array, size_array = np.broadcast_arrays(counts, sizes)
+    with np.errstate(invalid="ignore"):
+        is_rate = are_rates(count_array, size_array)
+    if is_rate.any():
+        parts = (f"{number:.10g}" for number in (count_array[is_rate][0], size_array[is_rate][0]))
+        raise PrcError("".join(describe_rate(name, size_name, *parts)))
+
+
+def describe_rate(name: str, size_name: str, rate: T, size: T) -> tuple[str | T, ...]:
+    """Return the parts of the sentence about a rate that should be a count."""
+    text = f": {name} counts examples, and "
+    return (
+        f"multiply {name} by {size_name}, {name}=",
+        rate,
+        " * ",
+        size,
+        text,
+        rate,
+        " looks like a rate",
+    )
 
 
 def check_confidence(confidence: object, argument_name: str = "confidence=") -> float:

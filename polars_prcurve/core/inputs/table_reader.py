@@ -473,7 +473,10 @@ def _read_points(
     _check_order("rates", ("recall", "fpr"), rate_columns)
     fpr_column = rate_columns[1]
     if isinstance(fpr_column, str) and fpr_column.lower() in _SPECIFICITY_NAMES:
-        raise PrcError(f"pass 1 - pl.col({fpr_column!r}) as the fpr of rates=: specificity is 1 - fpr")
+        raise PrcError(
+            f"name a column that holds fpr, or pass 1 - pl.col({fpr_column!r}), as the second of "
+            "rates=: specificity is 1 - fpr"
+        )
     for name, name_or_expr in zip(("recall", "fpr"), rate_columns, strict=True):
         typed_rate_column = reader.read_values("rates", name_or_expr, value_checks.RATE_DTYPES)
         reader.check(value_checks.rate_checks, typed_rate_column.subject_phrase, typed_rate_column.expr)

@@ -16,12 +16,17 @@ from polars_prcurve.core.confidence.interval_input_columns import (
     ETA_LOW,
     UNCERTAIN_ETA_COLUMNS,
 )
-from polars_prcurve.core.confidence.rate_intervals import check_confidence, compute_limits
+from polars_prcurve.core.confidence.rate_intervals import (
+    are_rates,
+    check_confidence,
+    compute_limits,
+    describe_rate,
+)
 from polars_prcurve.core.ground.argument_checks import check_texts, read_numbers, take_frame
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError, list_names, warn_caller
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.value_checks import count_check, run_query, stop_if_broken
+from polars_prcurve.core.ground.value_checks import Check, count_check, run_query, stop_if_broken
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -58,7 +63,8 @@ def eta_from_sample(
         numbers. Or `eta_from_sample(frame, k="k", n="n")`, a frame with these two columns and others,
         such as those of groups.
     k, n
-        0 <= k <= n, and n > 0. For a frame, the names of its columns.
+        0 <= k <= n, and n > 0; a k between 0 and 1 is refused as a rate. For a frame, the names of
+        its columns.
     confidence
         The level of the interval: pass the same to the method that takes the frame.
 
@@ -128,7 +134,12 @@ def _add_eta(sample_rows: pl.LazyFrame, k_column: str, n_column: str, confidence
     )
     start_phrase += "got others in "
     n_wrong = (~is_possible).fill_null(True).sum()
-    checked_rows = stop_if_broken(sample_rows, [count_check(n_wrong, start_phrase, " row(s)")])
+    is_rate = are_rates(k_expr, n_expr)
+    first_rate, first_size = (expr.filter(is_rate).first() for expr in (k_expr, n_expr))
+    first_size = first_size.cast(pl.Int128)  # written without a decimal point
+    rate_check = Check(is_rate.any(), describe_rate(k_column, n_column, first_rate, first_size))
+    count_checks = [rate_check, count_check(n_wrong, start_phrase, " row(s)")]
+    checked_rows = stop_if_broken(sample_rows, count_checks)
     low_expr, high_expr = compute_limits(k_expr, n_expr, confidence, "wilson")
     return checked_rows.select(
         *other_columns,
