@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -323,9 +324,13 @@ def test_a_rule_of_integers_stands_beside_models() -> None:
     label = draw.random(300) < 0.3
     rule = (draw.random(300) < 0.2 + 0.5 * label).astype(int)
     table = pl.DataFrame({"label": label, "model": draw.normal(size=300) + label, "rule": rule})
-    for dtype in (pl.Int64, pl.Int8, pl.UInt64, pl.Boolean):
+    dtypes = itertools.product(
+        (pl.Float64, pl.Float32), (pl.Int64, pl.Int32, pl.Int8, pl.UInt64, pl.UInt16, pl.Boolean)
+    )
+    for float_dtype, dtype in dtypes:
+        table = table.with_columns(pl.col("model").cast(float_dtype))
         test = prc(table.with_columns(pl.col("rule").cast(dtype)), score=["model", "rule"])
-        cast = prc(table.with_columns(pl.col("rule").cast(pl.Float64)), score=["model", "rule"])
+        cast = prc(table.with_columns(pl.col("rule").cast(float_dtype)), score=["model", "rule"])
         assert_same(test.summary(0.1), cast.summary(0.1))
         assert_same(test.compare(0.1), cast.compare(0.1))
         lazy = prc(test._frame.lazy(), score=["model", "rule"]).compare(0.1)
@@ -336,15 +341,28 @@ def test_a_rule_of_integers_stands_beside_models() -> None:
 
 
 def test_a_rule_that_would_lose_a_digit_is_refused() -> None:
-    table = pl.DataFrame({"label": [1, 0, 1], "model": [0.5, 0.25, 0.75], "big": [1, 2**53 + 1, None]})
-    sentence = "score column 'big' is Int64 beside Float64, which has no 9007199254740993; cast the"
+    table = pl.DataFrame({"label": [1, 0, 1], "model": [0.5, 0.25, 0.75]})
     words: dict[str, Any] = {"score": ["model", "big"], "missing": "drop"}
-    with pytest.raises(PrcError, match=sentence):
-        prc(table, **words).summary(0.1)
-    for engine in ("in-memory", "streaming"):
-        with pytest.raises(pl.exceptions.InvalidOperationError, match=sentence):
-            prc(table.lazy(), **words).summary(0.1).collect(engine=engine)
-    assert prc(table.filter(pl.col("big") != 2**53 + 1), **words).summary(0.1).height == 6
+    cases = (
+        (pl.Float64, pl.Int64, 2**53),
+        (pl.Float32, pl.Int64, 2**24),
+        (pl.Float32, pl.UInt32, 2**24),
+    )
+    for float_dtype, dtype, most_exact in cases:
+        big = pl.Series("big", [most_exact, most_exact + 1, None], dtype=dtype)
+        rows = table.with_columns(pl.col("model").cast(float_dtype), big)
+        sentence = (
+            f"'big' is {dtype} beside {float_dtype}, which has no {most_exact + 1}; cast the columns"
+        )
+        with pytest.raises(PrcError, match=f"score column {sentence}"):
+            prc(rows, **words).summary(0.1)
+        for engine in ("in-memory", "streaming"):
+            with pytest.raises(pl.exceptions.InvalidOperationError, match=sentence):
+                prc(rows.lazy(), **words).summary(0.1).collect(engine=engine)
+        assert prc(rows.filter(pl.col("big") == most_exact), **words).summary(0.1).height == 6
+    mixed = table.with_columns(rule=pl.col("label"), half=pl.col("model").cast(pl.Float32))
+    with pytest.raises(PrcError, match="cast the score columns to one dtype, so that none is rounded"):
+        prc(mixed, score=["rule", "model", "half"]).summary(0.1)
 
 
 ROW = pl.int_range(pl.len())

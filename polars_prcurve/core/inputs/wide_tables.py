@@ -28,8 +28,16 @@ FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 _SCORE_COLUMNS_TEXT = "column names, as a list"  # what errors write for other values
 _WEIGHT = f"{RESERVED}weight"  # the share of a class by the mix over that in the table
 _N_ROWS = f"{RESERVED}rows"  # the number of rows of a class
-_WIDE_INTEGERS = (pl.Int64, pl.UInt64, pl.Int128)  # dtypes of which Float64 does not hold all values
-_MOST_EXACT = 2**53  # up to which a Float64 holds every integer
+_MOST_EXACT: Mapping[Any, int] = {pl.Float32: 2**24, pl.Float64: 2**53}
+"""Up to which number a dtype holds every integer."""
+_BITS_OF_NARROW_INTEGERS = {
+    pl.Int8: 8,
+    pl.UInt8: 8,
+    pl.Int16: 16,
+    pl.UInt16: 16,
+    pl.Int32: 32,
+    pl.UInt32: 32,
+}
 
 
 def unpivot_scores(
@@ -103,7 +111,7 @@ def stack_models(wide_rows: pl.LazyFrame, score_columns: Any) -> StackedTable:
 
 
 def _cast_rule_scores(wide_rows: pl.LazyFrame, score_columns: Sequence[str]) -> pl.LazyFrame:
-    """Return the table with integers and Booleans beside scores of Float64, such as a rule, as Float64.
+    """Return the table with integers and Booleans, such as a rule, in the dtype of all other scores.
 
     The query stops at an integer that would lose a digit.
     """
@@ -114,16 +122,18 @@ def _cast_rule_scores(wide_rows: pl.LazyFrame, score_columns: Sequence[str]) -> 
     rule_columns = [
         name for name, dtype in dtype_of_score.items() if dtype.is_integer() or dtype == pl.Boolean
     ]
-    if not rule_columns or any(
-        dtype_of_score[name] != pl.Float64 for name in dtype_of_score if name not in rule_columns
-    ):
+    other_dtypes = {dtype_of_score[name] for name in dtype_of_score if name not in rule_columns}
+    float_dtype = next(iter(other_dtypes), None)
+    if not rule_columns or len(other_dtypes) != 1 or float_dtype not in _MOST_EXACT:
         return wide_rows
-    if len(rule_columns) == len(dtype_of_score):
-        return wide_rows
+    most_exact = _MOST_EXACT[float_dtype]
     checks = []
-    for name in (name for name in rule_columns if dtype_of_score[name] in _WIDE_INTEGERS):
-        is_lost = ~select_column(name).is_between(-_MOST_EXACT, _MOST_EXACT)
-        start_phrase = f"score column {name!r} is {dtype_of_score[name]} beside Float64, which has no "
+    for name in rule_columns:
+        rule_dtype = dtype_of_score[name]
+        if rule_dtype == pl.Boolean or 2 ** _BITS_OF_NARROW_INTEGERS.get(rule_dtype, 128) <= most_exact:
+            continue
+        is_lost = ~select_column(name).is_between(-most_exact, most_exact)
+        start_phrase = f"score column {name!r} is {rule_dtype} beside {float_dtype}, which has no "
         lost_value_expr = show_value(select_column(name).filter(is_lost).first())
         checks.append(
             Check(is_lost.any(), (start_phrase, lost_value_expr, "; cast the columns to one dtype"))
@@ -133,7 +143,7 @@ def _cast_rule_scores(wide_rows: pl.LazyFrame, score_columns: Sequence[str]) -> 
         checked_rows = stop_if_broken(wide_rows.select(map(select_column, rule_columns)), checks)
         checked_row = checked_rows.select(pl.len().alias(_N_ROWS))
         wide_rows = wide_rows.join(checked_row, how="cross", maintain_order="left").drop(_N_ROWS)
-    return wide_rows.with_columns(select_column(name).cast(pl.Float64) for name in rule_columns)
+    return wide_rows.with_columns(select_column(name).cast(float_dtype) for name in rule_columns)
 
 
 def stack_classes(wide_rows: pl.LazyFrame, label: Any, scores: Mapping[Any, str]) -> StackedTable:
