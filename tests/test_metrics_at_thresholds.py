@@ -164,7 +164,7 @@ def test_a_name_is_read_as_the_metric(metric: metrics.PointMetric) -> None:
 REFUSED = {
     "nope_at_threshold(1)": "no metric is named 'nope'",
     "sensitivity_at_threshold(1)": "did you mean 'recall'",
-    "precision_at_threshold": "takes parameters, such as metrics.at_threshold",
+    "precision_at_threshold": "takes parameters, such as .at_threshold",
     "precision_at_threshold(1, 2)": r"expected at_threshold\(metric, threshold\)",
     "precision_at_threshold('a')": "takes a finite number",
     "precision_at_threshold(True)": "takes a finite number",

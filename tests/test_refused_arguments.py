@@ -363,13 +363,21 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda p: p.summary(metrics="precision_at_treshold(2)"),
         r"did you mean 'precision_at_threshold\(0.8\)'\?$",
     ),
+    "a slip in a metric that needs a threshold": (
+        lambda p: p.summary(metrics="precison"),
+        r"did you mean 'precision'\? It needs a threshold, as in 'precision_at_threshold\(0.8\)'$",
+    ),
+    "a slip in an area": (
+        lambda p: p.summary(metrics="average_precison"),
+        r"did you mean 'average_precision'\?$",
+    ),
     "a slip in a metric at a target": (
         lambda p: p.summary(metrics="precision_at_recal(0.5)"),
-        r"did you mean 'metrics.precision_at_recall\(0.8\)'\?$",
+        r"did you mean 'precision_at_recall\(0.8\)'\?$",
     ),
     "parameter in the name": (
         lambda p: p.summary(metrics="best_f1", columns="all"),
-        r"did you mean 'metrics.best\(\"f1\"\)'\?",
+        r"did you mean 'best\(\"f1\"\)'\?",
     ),
     "other name of a metric": (lambda p: p.curve(0.1, metrics=["ppv"]), "did you mean 'precision'"),
     "its capitals": (
@@ -384,7 +392,7 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda p: p.curve(0.1, metrics="AUROC"),
         "did you mean 'roc_auc'",
     ),
-    "metric without its parameter": (lambda p: p.curve(0.1, metrics="f_beta"), r"metrics.f_beta\(2\)"),
+    "metric without its parameter": (lambda p: p.curve(0.1, metrics="f_beta"), r"such as 'f_beta\(2\)'"),
     "metric with a wrong parameter": (
         lambda p: p.curve(0.1, metrics="f_beta(0)"),
         "beta takes a positive number",

@@ -169,7 +169,7 @@ def describe_unknown(name: str, metric_class: type[Metric] = CurveMetric) -> str
         return f"no metric is named {name!r}; did you mean {name_here!r}?"
     factory_name = "at_threshold" if name.endswith(_AT_THRESHOLD) else name
     if factory_name in EXAMPLE_OF_FACTORY:
-        return f"{name!r} takes parameters, such as metrics.{_write_example_call(factory_name)}"
+        return f"{name!r} takes parameters, such as {_write_example_call(factory_name)!r}"
     return f"no metric is named {name!r}; {_suggest_metrics(name, metric_class)}"
 
 
@@ -189,7 +189,11 @@ def _suggest_metrics(wrong_name: str, metric_class: type[Metric]) -> str:
         # A metric at a target, such as precision_at_recall, is less alike than 0.8.
         if get_close_matches(function_name, call_of_name, cutoff=0.85):
             return suggest_names(function_name, call_of_name, call_of_name)
-    call_of_name = {name: f"metrics.{_write_example_call(name)}" for name in factory_names}
+        point_names = get_close_matches(function_name, POINT_METRICS, n=1, cutoff=0.85)
+        if point_names and not get_close_matches(function_name, CURVE_METRICS, cutoff=0.85):
+            [name] = point_names
+            return f"did you mean {name!r}? It needs a threshold, as in '{name}{_AT_THRESHOLD}(0.8)'"
+    call_of_name = {name: _write_example_call(name) for name in factory_names}
     return suggest_names(function_name, [*metric_names, *factory_names], call_of_name)
 
 

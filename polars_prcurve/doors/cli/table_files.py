@@ -49,6 +49,10 @@ _FORMATS = {  # by the ending of a file's name, in the order in which an error l
     **dict.fromkeys((".ndjson", ".jsonl"), _NDJSON),
     **dict.fromkeys((".arrow", ".feather", ".ipc"), _IPC),
 }
+_HINT_OF_ENDING = {
+    ".json": "; .ndjson has one JSON object per row",
+    **dict.fromkeys((".txt", ".run", ""), "; a run of TREC, as INPUT, needs --qrels"),
+}
 
 
 def find_format(path: str) -> FileFormat | None:
@@ -59,7 +63,7 @@ def find_format(path: str) -> FileFormat | None:
 def _require_format(path: str) -> FileFormat:
     """Return the format that the name of a file ends in; raise if it is unknown."""
     if (file_format := find_format(path)) is None:
-        hint = "; .ndjson has one JSON object per row" if path.lower().endswith(".json") else ""
+        hint = _HINT_OF_ENDING.get(Path(path).suffix.lower(), "")
         raise PrcError(f"file names end in {', '.join(_FORMATS)}; got {path!r}{hint}")
     return file_format
 
