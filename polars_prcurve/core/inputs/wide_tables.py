@@ -30,7 +30,7 @@ _WEIGHT = f"{RESERVED}weight"  # the share of a class by the mix over that in th
 _N_ROWS = f"{RESERVED}rows"  # the number of rows of a class
 _MOST_EXACT: Mapping[Any, int] = {pl.Float32: 2**24, pl.Float64: 2**53}
 """Up to which number a dtype holds every integer."""
-_BITS_OF_NARROW_INTEGERS = {
+_BITS_OF_NARROW_INTEGERS: Mapping[Any, int] = {
     pl.Int8: 8,
     pl.UInt8: 8,
     pl.Int16: 16,
@@ -123,7 +123,7 @@ def _cast_rule_scores(wide_rows: pl.LazyFrame, score_columns: Sequence[str]) -> 
         name for name, dtype in dtype_of_score.items() if dtype.is_integer() or dtype == pl.Boolean
     ]
     other_dtypes = {dtype_of_score[name] for name in dtype_of_score if name not in rule_columns}
-    float_dtype = next(iter(other_dtypes), None)
+    float_dtype: Any = next(iter(other_dtypes), None)
     if not rule_columns or len(other_dtypes) != 1 or float_dtype not in _MOST_EXACT:
         return wide_rows
     most_exact = _MOST_EXACT[float_dtype]
