@@ -262,8 +262,8 @@ def _compute_p_value(statistic: pl.Expr) -> pl.Expr:
     p_value = pl.lit(None, dtype=pl.Float64)
     for least_statistic, (constant, slope, curvature), is_complement in reversed(_TAILS):
         tail_chance = (constant + (slope + curvature * clipped_statistic) * clipped_statistic).exp()
-        p_value_here = 1 - tail_chance if is_complement else tail_chance
-        p_value = pl.when(clipped_statistic >= least_statistic).then(p_value_here).otherwise(p_value)
+        tail_p_value = 1 - tail_chance if is_complement else tail_chance
+        p_value = pl.when(clipped_statistic >= least_statistic).then(tail_p_value).otherwise(p_value)
     return p_value
 
 

@@ -103,11 +103,11 @@ class CurveSegments(NamedTuple):
         )
         # Metrics that read the same rows by the same key are reduced together, in one pass.
         for is_on_hull, depends_on_eta in product((False, True), repeat=2):
-            pass_key = is_on_hull, depends_on_eta
+            hull_and_eta_flags = is_on_hull, depends_on_eta
             alike_metric_by_name = {
                 metric_name: metric
                 for metric_name, metric in summed_metric_by_name.items()
-                if (metric.recipe.on_hull, metric.depends_on_eta) == pass_key
+                if (metric.recipe.on_hull, metric.depends_on_eta) == hull_and_eta_flags
             }
             if alike_metric_by_name:
                 key_column, eta_populations = (

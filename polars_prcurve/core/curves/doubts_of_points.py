@@ -103,12 +103,12 @@ def _doubt_strata(
     plain_condition_of_reason = _find_few(cell_exprs, table)
     if has_choices and isinstance(bands, ChosenBands):
         plain_condition_of_reason = _doubt_choices(bands, table, cell_exprs, targets)
-    never = pl.lit(False)
+    false_expr = pl.lit(False)
     is_by_class = pl.col(StratumLabels.BY_CLASS)
     return {
         reason: pl.when(is_by_class)
-        .then(plain_condition_of_reason.get(reason, never).fill_null(True))
-        .otherwise(condition_of_reason.get(reason, never).fill_null(True))
+        .then(plain_condition_of_reason.get(reason, false_expr).fill_null(True))
+        .otherwise(condition_of_reason.get(reason, false_expr).fill_null(True))
         for reason in {**condition_of_reason, **plain_condition_of_reason}
     } | {"stratum of one row": pl.col(StratumLabels.N_ALONE) > 0}
 
@@ -139,11 +139,11 @@ def add_doubts_of_points(
         condition_of_reason["several targets"] = pl.lit(True)
     if ONLY_POINT in targets:
         condition_of_reason["recall below fpr"] = _is_below_diagonal(_list_cells(table, design))
-    doubt = find_first_doubt(condition_of_reason, pl.lit(True))
+    doubt_expr = find_first_doubt(condition_of_reason, pl.lit(True))
     eta_deviation = pl.lit(0.0)
     if bands.counts_eta:
         eta_deviation = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)
-    return points.with_columns(eta_deviation.alias(EtaError.STANDARD_ERROR), doubt.alias(DOUBT))
+    return points.with_columns(eta_deviation.alias(EtaError.STANDARD_ERROR), doubt_expr.alias(DOUBT))
 
 
 def _is_below_diagonal(cell_exprs: Sequence[pl.Expr]) -> pl.Expr:
@@ -157,8 +157,10 @@ def _is_below_diagonal(cell_exprs: Sequence[pl.Expr]) -> pl.Expr:
 
 def may_lack_weights(bands: FixedBands) -> bool:
     """Return whether rows with large weights may be missing from what a threshold flags."""
-    sample = bands.sample
-    return isinstance(bands, ChosenBands) and sample.is_weighted and sample.moments == OWN_MOMENTS
+    sample_kind = bands.sample
+    return (
+        isinstance(bands, ChosenBands) and sample_kind.is_weighted and sample_kind.moments == OWN_MOMENTS
+    )
 
 
 def doubt_points_without_ends(

@@ -285,9 +285,9 @@ class ScoredRows:
             metric, row_values, count_reader, reads_fpr_before=reads_fpr_before
         )
         fpr_of_rise = pl.when(row_values.recall > row_values.recall_before).then(row_values.fpr)
-        last_step = {"term": term, "rises": fpr_of_rise}
+        last_exprs = {"term": term, "rises": fpr_of_rise}
         point_list = _add_steps(
-            point_list, [*segment_steps, *count_reader.list_steps(), *metric_steps, last_step]
+            point_list, [*segment_steps, *count_reader.list_steps(), *metric_steps, last_exprs]
         )
         read_element = pl.element().struct.field
         # Without positives recall never rises, so the list may be empty; its first struct is then null.

@@ -330,7 +330,7 @@ def add_upper_limits(
     ).to_series()
     tested_rows = collected_rows.filter(may_pass)
     tail_alpha = tested_rows[ALPHA].to_numpy() if alpha is None else alpha
-    limit_series = {}
+    limits_of_column = {}
     for limit_column, flagged_column, unflagged_column in (
         (_RECALL_HIGH, "tp", "fn"),
         (_FPR_HIGH, "fp", "tn"),
@@ -340,8 +340,8 @@ def add_upper_limits(
         limit_values[may_pass.to_numpy()] = compute_upper_limits(
             tested_rows[flagged_column].to_numpy(), n_examples.to_numpy(), tail_alpha
         )
-        limit_series[limit_column] = pl.Series(limit_values).fill_nan(None)
-    return collected_rows.with_columns(**limit_series).lazy()
+        limits_of_column[limit_column] = pl.Series(limit_values).fill_nan(None)
+    return collected_rows.with_columns(**limits_of_column).lazy()
 
 
 # Precision, and what is precision in other words ----------------------------------------------
@@ -358,14 +358,14 @@ class _Run(NamedTuple):
 def _promise_run(target: Target, guarantee: Guarantee, target_number: int) -> PromisedSearch:
     """Return the search along a run of precision, fdr, lift or npv."""
     start_score, takes_first, target_value = guarantee.start, target.takes_first, _read_value(target)
-    test = _read_run_test(target)
+    run_test = _read_run_test(target)
     # Of a prevalence that is an estimate the ratio takes the end at which the target is hardest to meet.
-    hardest_eta_column = _ETA_ENDS[0 if test.is_hardest_at_low_eta(target_value) else 1]
+    hardest_eta_column = _ETA_ENDS[0 if run_test.is_hardest_at_low_eta(target_value) else 1]
 
     def find_ratio(eta: pl.Expr) -> pl.Expr:
         prevalence = pl.col(hardest_eta_column) if guarantee.uncertain_eta else eta
         # 0/0 is a target that every threshold meets, such as a precision of 1 at a prevalence of 1.
-        return test.find_ratio(target_value, prevalence).fill_nan(math.inf)
+        return run_test.find_ratio(target_value, prevalence).fill_nan(math.inf)
 
     alpha: tails.Alpha = guarantee.alpha
     if guarantee.uncertain_eta:
@@ -486,15 +486,15 @@ def _read_test(target: Target) -> PromiseTest:
 
 
 def _read_run_test(target: Target) -> RunTest:
-    test = _read_test(target)
-    assert isinstance(test, RunTest)
-    return test
+    promise_test = _read_test(target)
+    assert isinstance(promise_test, RunTest)
+    return promise_test
 
 
 def _read_value(target: Target) -> float:
-    value = target.value if target.rate is None else target.rate
-    assert isinstance(value, float)
-    return value
+    target_value = target.value if target.rate is None else target.rate
+    assert isinstance(target_value, float)
+    return target_value
 
 
 def _build_counters(
@@ -611,7 +611,7 @@ def count_alerts_at_start(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr, alpha: 
 def _promise_rate(target: Target, guarantee: Guarantee, _target_number: int) -> PromisedSearch:
     """Return the search for the lowest threshold, or the highest for recall, that passes."""
     target_value, takes_first, count_needed = _read_value(target), target.takes_first, None
-    test: RowTest
+    row_test: RowTest
     if guarantee.in_field:
         limit_column = in_field.FIELD_ALERTS_HIGH
         if _read_test(target) == "rate":
@@ -622,15 +622,15 @@ def _promise_rate(target: Target, guarantee: Guarantee, _target_number: int) -> 
             is_reached: pl.Expr = limit >= target_value
             return is_reached if takes_first else is_at_most(limit, target_value)
 
-        test = pass_in_field
+        row_test = pass_in_field
     elif _read_test(target) == "alerts":
-        test = _build_alert_test(target_value, guarantee)
+        row_test = _build_alert_test(target_value, guarantee)
     else:
-        test, count_needed = _build_rate_test(target, target_value, guarantee)
-    search = choose_row(test, takes_first=takes_first)
+        row_test, count_needed = _build_rate_test(target, target_value, guarantee)
+    search = choose_row(row_test, takes_first=takes_first)
     if guarantee.has_sizes:
         # Sizes differ between thresholds, so a row that passes may stand behind one that does not.
-        run = _Run((), lambda row_values: row_values.column(ROW_NUMBER) >= 0, test)
+        run = _Run((), lambda row_values: row_values.column(ROW_NUMBER) >= 0, row_test)
         search = _search_run(run, takes_first=takes_first)
     return PromisedSearch(
         search,
@@ -646,15 +646,15 @@ def _build_alert_test(target_value: float, guarantee: Guarantee) -> RowTest:
         recall, fpr = row_values.column("recall"), row_values.column("fpr")
         recall_distance = row_values.column(_RECALL_HIGH) - recall
         fpr_distance = row_values.column(_FPR_HIGH) - fpr
-        tests_at_etas = []
+        passes_at_etas = []
         # The rate is linear in eta, and which end is the safe one depends on recall and fpr.
         for eta in map(pl.col, _ETA_ENDS) if guarantee.uncertain_eta else [row_values.eta]:
             # The upper limit of the rate adds the distances of both upper limits, of recall and of
             # fpr, in quadrature (Zou and Donner 2008). It is monotone as the rate is.
             squared_distance = (eta * recall_distance) ** 2 + ((1 - eta) * fpr_distance) ** 2
             greatest_rate = eta * recall + (1 - eta) * fpr + squared_distance.sqrt()
-            tests_at_etas.append(is_at_most(greatest_rate, target_value))
-        return pl.all_horizontal(tests_at_etas)
+            passes_at_etas.append(is_at_most(greatest_rate, target_value))
+        return pl.all_horizontal(passes_at_etas)
 
     return are_alerts_within
 

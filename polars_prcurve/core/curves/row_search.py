@@ -110,16 +110,16 @@ class RowSearch(NamedTuple):
         group_thresholds = family.target.thresholds
         assert group_thresholds is not None
         target_number = pl.lit(family.numbers[0], dtype=pl.Int64)
-        requests = group_thresholds.join_thresholds(
+        request_rows = group_thresholds.join_thresholds(
             self.populations.with_columns(target_number.alias(TARGET_NUMBER))
         )
         # A larger query may run this twice, and a join may return rows in another order each time.
-        requests = requests.sort(Population.NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
-        request_scores = requests.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
-        request_rows = self.sweep_rows.join(request_scores, on=Group.NUMBER)
-        extreme_rows = self._reduce_rows(request_rows, _REQUEST, [family])
+        request_rows = request_rows.sort(Population.NUMBER, THRESHOLD_ROW).with_row_index(_REQUEST)
+        request_scores = request_rows.select(_REQUEST, Group.NUMBER, LEAST_SCORE).drop_nulls(LEAST_SCORE)
+        request_sweep_rows = self.sweep_rows.join(request_scores, on=Group.NUMBER)
+        extreme_rows = self._reduce_rows(request_sweep_rows, _REQUEST, [family])
         row_number = family.chosen_row.alias(ROW_NUMBER)
-        return requests.join(extreme_rows, on=_REQUEST, how="left").with_columns(row_number)
+        return request_rows.join(extreme_rows, on=_REQUEST, how="left").with_columns(row_number)
 
     def _add_extremes(self, families: Sequence[Family]) -> pl.LazyFrame:
         """Return the populations with the extremes that identify the rows of targets."""
@@ -147,16 +147,16 @@ class RowSearch(NamedTuple):
 
     def find_blocks(self, targets: Sequence[Target]) -> pl.Expr:
         """Return the test of rows that can matter to targets, and of those beside; these are corners."""
-        search = self._replace(has_many_etas=False)
+        eta_free_search = self._replace(has_many_etas=False)
         families, frame_families = _join_families(targets)
         row_number_frames = [
-            search._choose_for_frame(family).select(ROW_NUMBER) for family in frame_families
+            eta_free_search._choose_for_frame(family).select(ROW_NUMBER) for family in frame_families
         ]
         if families:
             row_number_exprs = _list_rows_of(self._list_extremes(families))
             row_number_exprs += [family.chosen_row for family in families]
             row_number_lists = pl.concat_list(row_number_exprs).alias(ROW_NUMBER)
-            populations = search._add_extremes(families).select(row_number_lists)
+            populations = eta_free_search._add_extremes(families).select(row_number_lists)
             row_number_frames.append(populations.explode(ROW_NUMBER, empty_as_null=False))
         # What a search reads of a whole curve is its first and last row.
         is_first = begin_block(Group.NUMBER)
@@ -164,10 +164,12 @@ class RowSearch(NamedTuple):
             self.sweep_rows.filter(is_first | end_block(is_first)).select(ROW_NUMBER)
         )
         matching_rows = self.sweep_rows.join(pl.concat(row_number_frames), on=ROW_NUMBER, how="semi")
-        block = pl.col(Sweep.BLOCK)
-        near_blocks = pl.concat_list(Sweep.BLOCK, block - 1, block + 1).explode(empty_as_null=False)
+        block_number = pl.col(Sweep.BLOCK)
+        near_blocks = pl.concat_list(Sweep.BLOCK, block_number - 1, block_number + 1).explode(
+            empty_as_null=False
+        )
         block_frame = self.table.collect(matching_rows.select(near_blocks.unique()), "")
-        return block.is_in(block_frame[Sweep.BLOCK].implode())
+        return block_number.is_in(block_frame[Sweep.BLOCK].implode())
 
     def _search_blocks(self, families: Sequence[Family]) -> pl.LazyFrame:
         """Return the extremes over all rows, from corners and from the blocks that these point at."""

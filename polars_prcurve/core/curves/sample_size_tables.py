@@ -48,8 +48,8 @@ def build_resolution_table(
     check_group_names(table.by, RESOLUTION_COLUMNS)
     # The band of recall / fpr has the ends that the band of precision has at every prevalence.
     points = build_counted_points(table, targets, [point.lr_pos], bands=bands)
-    eta = smallest_eta(pl.col("lr_pos_low"), 1 / pl.col("lr_pos_high"), delta=delta)
-    return points.with_columns(eta=eta).select(*table.by, *RESOLUTION_COLUMNS)
+    least_eta = smallest_eta(pl.col("lr_pos_low"), 1 / pl.col("lr_pos_high"), delta=delta)
+    return points.with_columns(eta=least_eta).select(*table.by, *RESOLUTION_COLUMNS)
 
 
 # Points are built at some prevalence, also where they do not depend on it.

@@ -129,9 +129,11 @@ def _check_sides(score_rows: pl.DataFrame) -> None:
 def _cut_strata(score_rows: pl.DataFrame, n_strata: int) -> pl.DataFrame:
     """Return the strata: half of them flagged rows, half the others; equal scores stay together."""
     is_above, row_counts = score_rows[_IS_ABOVE].to_numpy(), score_rows["n"].to_numpy()
-    flagged_numbers = _number_outwards(row_counts[is_above][::-1], n_strata // 2)
-    lower_numbers = _number_outwards(row_counts[~is_above], n_strata - n_strata // 2)
-    stratum_numbers = pl.Series("stratum", np.concatenate([-1 - flagged_numbers[::-1], lower_numbers]))
+    flagged_stratum_numbers = _number_outwards(row_counts[is_above][::-1], n_strata // 2)
+    lower_stratum_numbers = _number_outwards(row_counts[~is_above], n_strata - n_strata // 2)
+    stratum_numbers = pl.Series(
+        "stratum", np.concatenate([-1 - flagged_stratum_numbers[::-1], lower_stratum_numbers])
+    )
     strata_rows = score_rows.group_by(stratum_numbers, maintain_order=True).agg(
         pl.col("score").min().alias("score_low"),
         pl.col("score").max().alias("score_high"),
@@ -170,25 +172,25 @@ def allocate_labels(
     """
     least_counts = np.maximum(label_counts, np.minimum(LEAST_PER_STRATUM, row_counts))
     if least_counts.sum() >= n_labels or label_counts.sum() == 0:
-        return _share_out(np.ones(len(row_counts)), label_counts, row_counts, n_labels)
-    return _share_out(row_counts * deviations, least_counts, row_counts, n_labels)
+        return _distribute_labels(np.ones(len(row_counts)), label_counts, row_counts, n_labels)
+    return _distribute_labels(row_counts * deviations, least_counts, row_counts, n_labels)
 
 
-def _share_out(
+def _distribute_labels(
     weights: Floats, least_counts: Integers, greatest_counts: Integers, n_labels: int
 ) -> Integers:
     """Return whole numbers in proportion to those wanted, but within bounds, with this sum."""
     low_factor, high_factor = 0.0, 1.0
-    bounds = least_counts, greatest_counts
-    while np.clip(high_factor * weights, *bounds).sum() < n_labels and high_factor < 1e300:
+    count_bounds = least_counts, greatest_counts
+    while np.clip(high_factor * weights, *count_bounds).sum() < n_labels and high_factor < 1e300:
         high_factor *= 2
     for _ in range(200):
         middle_factor = (low_factor + high_factor) / 2
-        if np.clip(middle_factor * weights, *bounds).sum() < n_labels:
+        if np.clip(middle_factor * weights, *count_bounds).sum() < n_labels:
             low_factor = middle_factor
         else:
             high_factor = middle_factor
-    exact_counts = np.clip(high_factor * weights, *bounds)
+    exact_counts = np.clip(high_factor * weights, *count_bounds)
     label_counts: Integers = np.floor(exact_counts).astype(np.int64)
     # Rounded down, some labels are left over: they go where rounding cost most, and a row is left.
     # Where no more is wanted of any, as without a deviation, they go round.
@@ -209,10 +211,10 @@ def _share_out(
 class Plan(NamedTuple):
     """The strata of a plan, by rising score."""
 
-    strata: pl.Series
-    lows: pl.Series
-    highs: pl.Series
-    sizes: list[int]
+    stratum_names: pl.Series
+    low_scores: pl.Series
+    high_scores: pl.Series
+    stratum_sizes: list[int]
 
 
 def read_strata(plan: pl.DataFrame, score_dtype: pl.DataType) -> Plan:
@@ -266,13 +268,13 @@ def build_weighed_sample(
         )
     if drops_missing:
         sample_rows = sample_rows.filter(~value_checks.is_missing(score.expr, score.dtype))
-    is_above_lows = (score.expr >= pl.lit(low, dtype=score.dtype) for low in plan.lows)
+    is_above_lows = (score.expr >= pl.lit(low, dtype=score.dtype) for low in plan.low_scores)
     stratum_number = pl.sum_horizontal(is_above_low.cast(pl.Int64) for is_above_low in is_above_lows) - 1
-    high_exprs = (pl.lit(high, dtype=score.dtype) for high in plan.highs)
+    high_exprs = (pl.lit(high, dtype=score.dtype) for high in plan.high_scores)
     sample_rows = sample_rows.with_columns(stratum_number.alias(_PLACE)).with_columns(
         (score.expr <= pick_by_number(_PLACE, high_exprs)).alias(_IN_STRATUM),
-        pick_by_number(_PLACE, plan.strata).cast(plan.strata.dtype).alias(STRATUM),
-        pick_by_number(_PLACE, plan.sizes).cast(pl.Float64).alias(_STRATUM_SIZE),
+        pick_by_number(_PLACE, plan.stratum_names).cast(plan.stratum_names.dtype).alias(STRATUM),
+        pick_by_number(_PLACE, plan.stratum_sizes).cast(pl.Float64).alias(_STRATUM_SIZE),
     )
     is_labelled = label.expr.is_not_null()
     has_nan, is_beyond = score.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
@@ -281,10 +283,10 @@ def build_weighed_sample(
             lambda test: test.sum(), score.subject_phrase, score.expr, refuses_nan=has_nan
         )
     ]
-    sentence_start = f"{score.subject_phrase} is in no stratum of the plan in ", is_beyond.sum()
+    first_parts = f"{score.subject_phrase} is in no stratum of the plan in ", is_beyond.sum()
     example_score, advice = score.expr.filter(is_beyond).first(), "; make the plan of these rows"
-    sentence = (*sentence_start, " row(s), such as ", show_value(example_score), advice)
-    checks.append(Check(is_beyond.any(), sentence))
+    sentence_parts = (*first_parts, " row(s), such as ", show_value(example_score), advice)
+    checks.append(Check(is_beyond.any(), sentence_parts))
     for plan_number, (stratum_name, low, high, n_rows) in enumerate(zip(*plan, strict=True)):
         stratum_text = (
             f"stratum {stratum_name} of the plan, scores {low} to {high}, has {n_rows} row(s) and "

@@ -85,17 +85,17 @@ class GroupThresholds(NamedTuple):
     label_of_key: Mapping[str, str]  # what users call the keys
     argument: str = "threshold"
 
-    def join_thresholds(self, requests: pl.LazyFrame) -> pl.LazyFrame:
+    def join_thresholds(self, request_rows: pl.LazyFrame) -> pl.LazyFrame:
         """Return the requests, each repeated for every threshold of its group."""
         if self.dtype_of_key:
-            return join_groups(requests, self.threshold_rows, self.dtype_of_key, how="left")
+            return join_groups(request_rows, self.threshold_rows, self.dtype_of_key, how="left")
         # A left join on a number that all have, since a cross join would lose the requests of no row.
         key_column = f"{RESERVED}same"
         common_key = pl.lit(0, dtype=pl.UInt8).alias(key_column)
-        repeated_requests = requests.with_columns(common_key).join(
+        repeated_rows = request_rows.with_columns(common_key).join(
             self.threshold_rows.with_columns(common_key), on=key_column, how="left"
         )
-        return repeated_requests.drop(key_column)
+        return repeated_rows.drop(key_column)
 
     def missing_row_check(self, is_request: pl.Expr) -> Check:
         """Return the check that each group has a row, over the table of requests."""
@@ -131,14 +131,14 @@ class Extreme(NamedTuple):
     """Return the number of the row that has the extreme; None if that is the first or the last row of a
     block (see `row_search`), or the row of another extreme."""
 
-    def reduce(self, column: pl.Expr) -> pl.Expr:
+    def reduce(self, column_expr: pl.Expr) -> pl.Expr:
         """Return the greatest or the least value of a column."""
-        return column.max() if self.is_greatest else column.min()
+        return column_expr.max() if self.is_greatest else column_expr.min()
 
-    def merge(self, corner_column: pl.Expr, near_column: pl.Expr) -> pl.Expr:
+    def merge(self, corner_expr: pl.Expr, near_expr: pl.Expr) -> pl.Expr:
         """Return the extreme over all rows, from corners and from the blocks that they identify."""
-        columns = (corner_column, near_column)
-        return pl.max_horizontal(columns) if self.is_greatest else pl.min_horizontal(columns)
+        both_exprs = (corner_expr, near_expr)
+        return pl.max_horizontal(both_exprs) if self.is_greatest else pl.min_horizontal(both_exprs)
 
 
 class LimitRows(NamedTuple):
@@ -148,19 +148,19 @@ class LimitRows(NamedTuple):
     least_values: pl.Series
     takes_first: bool
 
-    def reduce(self, column: pl.Expr) -> pl.Expr:
+    def reduce(self, column_expr: pl.Expr) -> pl.Expr:
         """Return the number of the first row, or the last, that reaches each limit, or null."""
         # From one row to the next the greatest value so far never falls.
-        row_numbers, is_last = pl.col(ROW_NUMBER).filter(column.is_not_null()), not self.takes_first
-        greatest_values = column.drop_nulls().sort_by(row_numbers, descending=is_last).cum_max()
+        row_numbers, is_last = pl.col(ROW_NUMBER).filter(column_expr.is_not_null()), not self.takes_first
+        greatest_values = column_expr.drop_nulls().sort_by(row_numbers, descending=is_last).cum_max()
         positions = greatest_values.search_sorted(pl.lit(self.least_values))
         # A null follows, for limits that no row reaches: Polars 2.0 gathers none beyond the end of a
         # group. Of an empty table nulls are gathered without a dtype, which a sum has.
         return row_numbers.sort(descending=is_last).extend_constant(None, 1).gather(positions) + 0
 
-    def merge(self, corner_rows: pl.Expr, near_rows: pl.Expr) -> pl.Expr:
+    def merge(self, corner_expr: pl.Expr, near_expr: pl.Expr) -> pl.Expr:
         """Return the rows, from those among corners and those in the blocks that these identify."""
-        return pl.coalesce(near_rows, corner_rows)
+        return pl.coalesce(near_expr, corner_expr)
 
     def read_row(self, row_number_lists: pl.Expr) -> pl.Expr:
         """Return the numbers of the rows."""

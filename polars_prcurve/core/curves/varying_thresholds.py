@@ -181,10 +181,10 @@ class _MeasureAtEnd:
 
     def __call__(self, row_values: SegmentValues) -> Any:
         def column(column_name: str) -> pl.Expr:
-            expression: pl.Expr = row_values.column(
+            column_expr: pl.Expr = row_values.column(
                 self.limit_column if column_name == self.source_column else column_name
             )
-            return expression
+            return column_expr
 
         eta = column("eta") if self.source_column == "eta" else row_values.eta
         return self.measure(

@@ -65,14 +65,19 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     0.0149
     """
     is_positive = _read_classes(label)
-    counts = count_arrays(is_positive, score, weight)
-    tp, fp = counts.tp, counts.fp
-    if counts.exponents is not None:
+    array_counts = count_arrays(is_positive, score, weight)
+    tp, fp = array_counts.tp, array_counts.fp
+    if array_counts.exponents is not None:
         tp, fp = (
-            np.ldexp(sums, -exponent) for sums, exponent in zip((tp, fp), counts.exponents, strict=True)
+            np.ldexp(sums, -exponent)
+            for sums, exponent in zip((tp, fp), array_counts.exponents, strict=True)
         )
     return RocPoints(
-        counts.threshold, recall=_divide_by_last(counts.tp), fpr=_divide_by_last(counts.fp), tp=tp, fp=fp
+        array_counts.threshold,
+        recall=_divide_by_last(array_counts.tp),
+        fpr=_divide_by_last(array_counts.fp),
+        tp=tp,
+        fp=fp,
     )
 
 

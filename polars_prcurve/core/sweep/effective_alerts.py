@@ -91,8 +91,8 @@ def add_alert_sizes(
         weight_column, squares_column = (
             f"{RESERVED}{sum_name}_{'_'.join(cell_names)}" for sum_name in ("weight", "squares")
         )
-        sums = sum_cells(*cell_names)
-        column_exprs |= {weight_column: sums.weight, squares_column: sums.squares}
+        weight_sums = sum_cells(*cell_names)
+        column_exprs |= {weight_column: weight_sums.weight, squares_column: weight_sums.squares}
         cell_sums.append(WeightSums(pl.col(weight_column), pl.col(squares_column)))
     tp_sums, fp_sums, fn_sums, tn_sums, flagged_sums, silent_sums, pos_sums, neg_sums, all_sums = (
         cell_sums

@@ -40,8 +40,8 @@ def add_effective_numbers(points: pl.DataFrame, score_counts: pl.DataFrame) -> p
     merged_rows = pl.concat(
         [group_counts.select(_GROUP, "threshold", *_AMOUNT_COLUMNS), point_thresholds], how="diagonal"
     )
-    sort_columns, falls = [_GROUP, "threshold", _POINT_NUMBER], [False, True, False]
-    merged_rows = merged_rows.sort(sort_columns, descending=falls, nulls_last=falls)
+    sort_columns, is_descending = [_GROUP, "threshold", _POINT_NUMBER], [False, True, False]
+    merged_rows = merged_rows.sort(sort_columns, descending=is_descending, nulls_last=is_descending)
     running_sum_exprs = (pl.col(name).fill_null(0).cum_sum().over(_GROUP) for name in _AMOUNT_COLUMNS)
     merged_rows = merged_rows.with_columns(
         _measure_effective_number(*running_sum_exprs).alias(FIELD_COLUMNS[2])

@@ -141,9 +141,9 @@ def add_strata_sums(sorted_rows: SortedRows) -> SortedRows:
     n_so_far, n_pos_so_far = pl.col(_name("so_far")), pl.col(_name("pos_so_far"))
     is_first_row, zero = n_so_far == 1, pl.lit(0.0)
     start_exprs, base_exprs = _list_state_terms({"pos": zero, "neg": zero}), {}
-    for name, value in zip(start_exprs, _to_whole(start_exprs), strict=True):
-        base_exprs[name] = pl.when(is_first_row).then(value).sum().over(Group.NUMBER)
-        start_exprs[name] = value
+    for name, state_expr in zip(start_exprs, _to_whole(start_exprs), strict=True):
+        base_exprs[name] = pl.when(is_first_row).then(state_expr).sum().over(Group.NUMBER)
+        start_exprs[name] = state_expr
     rows = rows.with_columns(
         *_to_whole(_list_state_terms({"pos": n_pos_so_far, "neg": n_so_far - n_pos_so_far}))
     )
@@ -162,9 +162,9 @@ def measure_strata(running_sums: pl.LazyFrame) -> pl.LazyFrame:
         name: from_whole(pl.col(name)) * pl.col(_SCALE) for name in _COVARIANCE_OF_PAIR.values()
     }
     for cell in CELLS:
-        total, variance = pl.col(_TOTAL_OF_CELL[cell]), pl.col(_VARIANCE_OF_CELL[cell])
-        unit = from_whole(variance) / from_whole(total)
-        column_exprs[name_unit(cell)] = pl.when(total > 0).then(unit)
+        cell_total, cell_variance = pl.col(_TOTAL_OF_CELL[cell]), pl.col(_VARIANCE_OF_CELL[cell])
+        cell_unit = from_whole(cell_variance) / from_whole(cell_total)
+        column_exprs[name_unit(cell)] = pl.when(cell_total > 0).then(cell_unit)
     return running_sums.with_columns(**column_exprs).drop(
         *_TOTAL_OF_CELL.values(), *_VARIANCE_OF_CELL.values(), _SCALE
     )
@@ -184,13 +184,13 @@ def set_strata_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
         _CELLS_OF_CLASS.values(),
         strict=True,
     ):
-        r, n_class = pl.col(rate_column), total_of_cell[cell_above] + total_of_cell[cell_below]
-        covariance = pl.col(_COVARIANCE_OF_PAIR[cell_above, cell_below]) / n_class
-        size_exprs[size_column] = n_class / (
+        r, class_total = pl.col(rate_column), total_of_cell[cell_above] + total_of_cell[cell_below]
+        covariance = pl.col(_COVARIANCE_OF_PAIR[cell_above, cell_below]) / class_total
+        size_exprs[size_column] = class_total / (
             (1 - r) * pl.col(name_unit(cell_above)) + r * pl.col(name_unit(cell_below)) - 2 * covariance
         )
         variance_exprs.append(r * (1 - r) / size_exprs[size_column])
-        slopes_of_rate[rate_column] = {cell_above: (1 - r) / n_class, cell_below: -r / n_class}
+        slopes_of_rate[rate_column] = {cell_above: (1 - r) / class_total, cell_below: -r / class_total}
     rate_covariance: pl.Expr = pl.lit(0.0)
     for pos_cell, pos_slope in slopes_of_rate["recall"].items():
         for neg_cell, neg_slope in slopes_of_rate["fpr"].items():
@@ -247,7 +247,7 @@ def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
     """Return one row per group: sums of the states of strata with all rows above; _UNSEEN_OF_CELL."""
     by, is_pos, score = [*table.by], pl.col(Row.POS) > 0, pl.col(Row.SCORE)
     rows = table.rows.filter(is_pos | (pl.col(Row.NEG) > 0))
-    strata = rows.group_by(*by, Row.STRATUM).agg(
+    strata_rows = rows.group_by(*by, Row.STRATUM).agg(
         pl.len().cast(pl.Int64).alias(_N_DRAWN),
         is_pos.sum().cast(pl.Int64).alias(_N_POS),
         (~is_pos).sum().cast(pl.Int64).alias(_N_NEG),
@@ -262,7 +262,7 @@ def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
         _SCALE: scale,
         _IS_AT_TOP: score == score.max(),
     }
-    strata = strata.with_columns(
+    strata_rows = strata_rows.with_columns(
         (value.over(by) if by else value).alias(name) for name, value in group_exprs.items()
     )
     state_exprs = _list_state_terms(n_rows_of_class) | {
@@ -283,7 +283,7 @@ def _sum_strata(table: ScoreTable) -> pl.LazyFrame:
         for cell, weight in zip(cells, (weight_at_top, greatest_weight), strict=True):
             unseen_weight = pl.when(is_by_class).then(greatest_class_weight).otherwise(weight)
             aggregate_exprs.append(unseen_weight.alias(_UNSEEN_OF_CELL[cell]))
-    group_sums = aggregate_by(strata.with_columns(_to_whole(state_exprs)), by, aggregate_exprs)
+    group_sums = aggregate_by(strata_rows.with_columns(_to_whole(state_exprs)), by, aggregate_exprs)
     return group_sums.with_columns(from_whole(pl.col(name)) * pl.col(_SCALE) for name in state_exprs)
 
 

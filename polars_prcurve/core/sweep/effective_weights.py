@@ -286,8 +286,12 @@ def _find_unit_ratios(table: ScoreTable) -> tuple[pl.Expr, pl.Expr]:
 
 def _near_one(table: ScoreTable, integer_sum: pl.Expr, *, is_square_sum: bool = False) -> pl.Expr:
     """Return a sum of integers as a float, in the unit of its class."""
-    unit = exact_arithmetic.SQUARES_NEAR_ONE if is_square_sum else exact_arithmetic.NEAR_ONE
-    return integer_sum.cast(pl.Float64) * unit if table.has_float_sums else integer_sum.cast(pl.Float64)
+    unit_factor = exact_arithmetic.SQUARES_NEAR_ONE if is_square_sum else exact_arithmetic.NEAR_ONE
+    return (
+        integer_sum.cast(pl.Float64) * unit_factor
+        if table.has_float_sums
+        else integer_sum.cast(pl.Float64)
+    )
 
 
 def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:

@@ -114,13 +114,20 @@ class SortedClasses:
         return max(scores.max() for scores in self._list_values())
 
     def _list_values(self) -> list[NDArray[Any]]:
-        return [half.scores for half in (self.positives, self.negatives) if len(half.scores)]
+        return [
+            class_scores.scores
+            for class_scores in (self.positives, self.negatives)
+            if len(class_scores.scores)
+        ]
 
     def list_next(self, score_limits: NDArray[Any], *, only_above: bool = False) -> NDArray[Any]:
         """Return the lowest score of each class that is at least each limit, or above it."""
         both_classes = (self.positives, self.negatives)
         return np.concatenate(
-            [half.list_next(score_limits, only_above=only_above) for half in both_classes]
+            [
+                class_scores.list_next(score_limits, only_above=only_above)
+                for class_scores in both_classes
+            ]
         )
 
     def count_from(self, scores: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -151,8 +158,8 @@ class SortedClasses:
         if len(self.pos_scores) == 0:
             return None
         rising_rows = _RisingRows(self.pos_scores, self.neg_scores)
-        fpr = rising_rows[Segment.FPR_OR_ZERO]
-        return CurveArrays(rising_rows, len(self.neg_scores) > 0, least_fpr=float(fpr[-1]))
+        fprs = rising_rows[Segment.FPR_OR_ZERO]
+        return CurveArrays(rising_rows, len(self.neg_scores) > 0, least_fpr=float(fprs[-1]))
 
 
 class _RisingRows(dict[str, Any]):
@@ -243,8 +250,8 @@ def sort_classes(table: ResolvedTable) -> SortedClasses | None:
 def _has_few_examples_per_row(table: ResolvedTable) -> bool:
     """Return whether counts are of few examples a row, and of one at least."""
     n_examples = table.columns[Row.POS].sum() + table.columns[Row.NEG].sum()
-    is_few = (n_examples > 0) & (n_examples <= _MOST_EXAMPLES * pl.len())
-    return bool(table.collect(table.frame.select(is_few), "", n_etas=0).item())
+    has_few_examples = (n_examples > 0) & (n_examples <= _MOST_EXAMPLES * pl.len())
+    return bool(table.collect(table.frame.select(has_few_examples), "", n_etas=0).item())
 
 
 def _read_classes(table: ResolvedTable) -> SortedClasses | None:
@@ -323,5 +330,5 @@ def _is_broken(table: ResolvedTable) -> bool:
     tallies = table.tallies
     test_sum_exprs = (test.sum().cast(pl.Int64).alias(name) for name, test in tallies.test_exprs.items())
     is_broken = pl.any_horizontal(check.is_broken for check in tallies.checks)
-    is_broken_frame = table.frame.select(test_sum_exprs).select(is_broken)
-    return bool(table.collect(is_broken_frame, "", n_etas=0).item())
+    broken_query = table.frame.select(test_sum_exprs).select(is_broken)
+    return bool(table.collect(broken_query, "", n_etas=0).item())

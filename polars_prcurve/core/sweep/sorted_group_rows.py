@@ -322,10 +322,10 @@ class _KeyFormat(NamedTuple):
     """How wide codes of scores and keys are."""
 
     n_bits: int  # of a code
-    code: pl.DataType
-    key: pl.DataType
-    float: pl.DataType
-    unsigned: pl.DataType  # of which the upper half of all values is no code
+    code_dtype: pl.DataType
+    key_dtype: pl.DataType
+    float_dtype: pl.DataType
+    unsigned_dtype: pl.DataType  # of which the upper half of all values is no code
 
     @property
     def group_unit(self) -> int:
@@ -335,12 +335,12 @@ class _KeyFormat(NamedTuple):
     @property
     def all_but_sign(self) -> pl.Expr:
         """All bits of a code but the sign."""
-        return pl.lit(2 ** (self.n_bits - 1) - 1, dtype=self.code)
+        return pl.lit(2 ** (self.n_bits - 1) - 1, dtype=self.code_dtype)
 
     @property
     def sign(self) -> pl.Expr:
         """The sign alone."""
-        return pl.lit(-(2 ** (self.n_bits - 1)), dtype=self.code)
+        return pl.lit(-(2 ** (self.n_bits - 1)), dtype=self.code_dtype)
 
 
 _WIDE = _KeyFormat(64, pl.Int64(), pl.Int128(), pl.Float64(), pl.UInt64())  # for any group
@@ -417,7 +417,7 @@ def sort_rows(
         group_number=(key // key_format.group_unit).cast(pl.UInt32, wrap_numerical=True),
         # In its bits, `falling` is the code with all flipped except the sign; flip them back.
         threshold=_decode_score(
-            (key // 4).cast(key_format.code, wrap_numerical=True) ^ key_format.all_but_sign,
+            (key // 4).cast(key_format.code_dtype, wrap_numerical=True) ^ key_format.all_but_sign,
             score_dtype,
             key_format,
         ),
@@ -473,30 +473,32 @@ def _build_key(score_dtype: pl.DataType, key_format: _KeyFormat) -> pl.Expr:
     """Return the key of a row without its low bits."""
     # ~code is -1 - code, without overflow. `falling` is 2**63 more and would not fit into 64 bits, so
     # the key adds the rest as 2**65: 4 * falling = 2**65 + 4 * ~code.
-    inverted_code = (~_code_score(pl.col(Row.SCORE), score_dtype, key_format)).cast(key_format.key)
-    group_key = pl.col(Group.NUMBER).cast(key_format.key) * key_format.group_unit
+    inverted_code = (~_code_score(pl.col(Row.SCORE), score_dtype, key_format)).cast(key_format.key_dtype)
+    group_key = pl.col(Group.NUMBER).cast(key_format.key_dtype) * key_format.group_unit
     return group_key + key_format.group_unit // 2 + inverted_code * 4
 
 
 def _code_score(score: pl.Expr, score_dtype: pl.DataType, key_format: _KeyFormat) -> pl.Expr:
     """Return an integer that rises with the score and is equal for equal scores."""
     if score_dtype.is_float():  # narrower ones are widened without loss
-        bits = merge_zeros(score.cast(key_format.float)).reinterpret(dtype=key_format.code)
+        bits = merge_zeros(score.cast(key_format.float_dtype)).reinterpret(dtype=key_format.code_dtype)
         return _mirror_negative_bits(bits, key_format)
-    if score_dtype == key_format.unsigned:
+    if score_dtype == key_format.unsigned_dtype:
         # The upper half reads as negative; flipping the sign bit puts it above the lower half.
-        return score.reinterpret(dtype=key_format.code) ^ key_format.sign
-    return score.cast(key_format.code)
+        return score.reinterpret(dtype=key_format.code_dtype) ^ key_format.sign
+    return score.cast(key_format.code_dtype)
 
 
 def _decode_score(code: pl.Expr, score_dtype: pl.DataType, key_format: _KeyFormat) -> pl.Expr:
     """Return the score of a code."""
     if score_dtype.is_float():
         return (
-            _mirror_negative_bits(code, key_format).reinterpret(dtype=key_format.float).cast(score_dtype)
+            _mirror_negative_bits(code, key_format)
+            .reinterpret(dtype=key_format.float_dtype)
+            .cast(score_dtype)
         )
-    if score_dtype == key_format.unsigned:
-        return (code ^ key_format.sign).reinterpret(dtype=key_format.unsigned)
+    if score_dtype == key_format.unsigned_dtype:
+        return (code ^ key_format.sign).reinterpret(dtype=key_format.unsigned_dtype)
     return code.cast(score_dtype)
 
 

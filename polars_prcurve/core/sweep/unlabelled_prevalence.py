@@ -178,9 +178,9 @@ def _cut_levels(table: ScoreTable) -> pl.DataFrame:
         pl.col(Row.SCORE).min(), **count_exprs
     )
     level_rows = level_rows.sort(Group.NUMBER, _LEVEL)
-    edge_list = pl.col(Row.SCORE).slice(0, pl.len() - 1).alias(_EDGES)
+    edge_list_expr = pl.col(Row.SCORE).slice(0, pl.len() - 1).alias(_EDGES)
     level_lists = level_rows.group_by(Group.NUMBER, *table.by, maintain_order=True).agg(
-        *count_exprs, edge_list
+        *count_exprs, edge_list_expr
     )
     check = _make_group_check(table, pl.col(_EDGES).list.len() == 0, "all scores are equal")
     return table.collect(stop_if_broken(level_lists, [check]).drop(Group.NUMBER), _COLLECTS)
@@ -287,8 +287,8 @@ def estimate_by_mixture(level_counts: LevelCounts, confidence: float | None) -> 
     greatest_log_likelihoods = _maximize_likelihood(level_counts, etas)[0]
     eta_lows = eta_highs = None
     if confidence is not None:
-        limits = greatest_log_likelihoods - z_value(confidence) ** 2 / 2
-        eta_lows = _find_low_ends(level_counts, grid_etas, grid_log_likelihoods, etas, limits)
+        likelihood_limits = greatest_log_likelihoods - z_value(confidence) ** 2 / 2
+        eta_lows = _find_low_ends(level_counts, grid_etas, grid_log_likelihoods, etas, likelihood_limits)
         # The high end is the low end of the share of negatives.
         mirrored_counts = LevelCounts(
             positives=level_counts.negatives,
@@ -296,7 +296,11 @@ def estimate_by_mixture(level_counts: LevelCounts, confidence: float | None) -> 
             unlabelled=level_counts.unlabelled,
         )
         low_negative_shares = _find_low_ends(
-            mirrored_counts, 1 - grid_etas[::-1], grid_log_likelihoods[:, ::-1], 1 - etas, limits
+            mirrored_counts,
+            1 - grid_etas[::-1],
+            grid_log_likelihoods[:, ::-1],
+            1 - etas,
+            likelihood_limits,
         )
         eta_highs = np.maximum(1 - low_negative_shares, etas)  # 1 - (1 - eta) may round to less than eta
     p_values = _test_mixture(level_counts, greatest_log_likelihoods)
