@@ -99,7 +99,9 @@ def _doubt_strata(
         "few labels": pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW,
     }
     # Whole numbers, where rows of a class weigh alike.
-    cell_exprs = [n_rows.round(6) for n_rows in _measure_cells((StratumLabels.POS, StratumLabels.NEG))]
+    cell_exprs = [
+        n_in_cell.round(6) for n_in_cell in _measure_cells((StratumLabels.POS, StratumLabels.NEG))
+    ]
     plain_condition_of_reason = _find_few(cell_exprs, table)
     if has_choices and isinstance(bands, ChosenBands):
         plain_condition_of_reason = _doubt_choices(bands, table, cell_exprs, targets)

@@ -125,8 +125,10 @@ def _add_eta_squares(
     part_rows = part_rows.with_columns(**value_exprs).with_columns(**scaled_value_exprs)
     estimate, *end_value_exprs = map(pl.col, value_exprs)
     distance_exprs = point_intervals.measure_distances(estimate, end_value_exprs)
-    distance_of_column = zip(square_columns, distance_exprs, strict=True)
-    return part_rows.with_columns(**{name: distance * distance for name, distance in distance_of_column})
+    column_distance_pairs = zip(square_columns, distance_exprs, strict=True)
+    return part_rows.with_columns(
+        **{name: distance * distance for name, distance in column_distance_pairs}
+    )
 
 
 def _list_spread_exprs() -> list[pl.Expr]:

@@ -248,43 +248,43 @@ def read_strata(plan: pl.DataFrame, score_dtype: pl.DataType) -> Plan:
 
 def build_weighed_sample(
     sample_rows: pl.LazyFrame,
-    score: TypedColumn,
-    label: TypedColumn,
+    score_column: TypedColumn,
+    label_column: TypedColumn,
     plan: Plan,
     *,
-    weight_column: str,
+    weight_name: str,
     drops_missing: bool,
 ) -> pl.LazyFrame:
-    """Return the rows with a label, in order, with STRATUM and their weights as `weight_column`.
+    """Return the rows with a label, in order, with STRATUM and their weights as `weight_name`.
 
     `drops_missing` leaves out null scores.
     """
-    check_weight_name(weight_column, [STRATUM])
+    check_weight_name(weight_name, [STRATUM])
     column_names = sample_rows.collect_schema().names()
-    if shared_names := [column for column in (STRATUM, weight_column) if column in column_names]:
+    if shared_names := [column for column in (STRATUM, weight_name) if column in column_names]:
         raise PrcError(
             f"drop or rename the column {shared_names[0]!r} of the table: the result has a "
             "column of that name"
         )
     if drops_missing:
-        sample_rows = sample_rows.filter(~value_checks.is_missing(score.expr, score.dtype))
-    is_above_lows = (score.expr >= pl.lit(low, dtype=score.dtype) for low in plan.low_scores)
-    stratum_number = pl.sum_horizontal(is_above_low.cast(pl.Int64) for is_above_low in is_above_lows) - 1
-    high_exprs = (pl.lit(high, dtype=score.dtype) for high in plan.high_scores)
-    sample_rows = sample_rows.with_columns(stratum_number.alias(_PLACE)).with_columns(
-        (score.expr <= pick_by_number(_PLACE, high_exprs)).alias(_IN_STRATUM),
+        sample_rows = sample_rows.filter(~value_checks.is_missing(score_column.expr, score_column.dtype))
+    low_exprs = (pl.lit(low, dtype=score_column.dtype) for low in plan.low_scores)
+    n_reached = pl.sum_horizontal((score_column.expr >= low).cast(pl.Int64) for low in low_exprs)
+    high_exprs = (pl.lit(high, dtype=score_column.dtype) for high in plan.high_scores)
+    sample_rows = sample_rows.with_columns((n_reached - 1).alias(_PLACE)).with_columns(
+        (score_column.expr <= pick_by_number(_PLACE, high_exprs)).alias(_IN_STRATUM),
         pick_by_number(_PLACE, plan.stratum_names).cast(plan.stratum_names.dtype).alias(STRATUM),
         pick_by_number(_PLACE, plan.stratum_sizes).cast(pl.Float64).alias(_STRATUM_SIZE),
     )
-    is_labelled = label.expr.is_not_null()
-    has_nan, is_beyond = score.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
+    is_labelled = label_column.expr.is_not_null()
+    has_nan, is_beyond = score_column.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
     checks = [
         *value_checks.missing_checks(
-            lambda test: test.sum(), score.subject_phrase, score.expr, refuses_nan=has_nan
+            lambda test: test.sum(), score_column.subject_phrase, score_column.expr, refuses_nan=has_nan
         )
     ]
-    first_parts = f"{score.subject_phrase} is in no stratum of the plan in ", is_beyond.sum()
-    example_score, advice = score.expr.filter(is_beyond).first(), "; make the plan of these rows"
+    first_parts = f"{score_column.subject_phrase} is in no stratum of the plan in ", is_beyond.sum()
+    example_score, advice = score_column.expr.filter(is_beyond).first(), "; make the plan of these rows"
     sentence_parts = (*first_parts, " row(s), such as ", show_value(example_score), advice)
     checks.append(Check(is_beyond.any(), sentence_parts))
     for plan_number, (stratum_name, low, high, n_rows) in enumerate(zip(*plan, strict=True)):
@@ -297,4 +297,4 @@ def build_weighed_sample(
         checks.append(Check(n_labels > n_rows, (stratum_text, n_labels, f" label(s){advice}")))
     weights = pl.col(_STRATUM_SIZE) / pl.len().over(_PLACE).cast(pl.Float64)
     labelled_rows = stop_if_broken(sample_rows, checks).filter(is_labelled)
-    return labelled_rows.select(*map(select_column, column_names), STRATUM, weights.alias(weight_column))
+    return labelled_rows.select(*map(select_column, column_names), STRATUM, weights.alias(weight_name))

@@ -68,16 +68,18 @@ def add_row_limits(
     # half as wide as the interval of the rate.
     size_of_rate = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
     size_of_rate |= {
-        rate: pl.col(own_size_columns[size_column])
-        for rate, size_column in SIZE_COLUMNS.items()
+        rate_column: pl.col(own_size_columns[size_column])
+        for rate_column, size_column in SIZE_COLUMNS.items()
         if own_size_columns
     }
     is_first, is_last = (
         pl.col(Group.NUMBER).ne_missing(pl.col(Group.NUMBER).shift(offset)) for offset in (1, -1)
     )
     sweep_rows = sweep_rows.with_columns(
-        (pl.col(rate) - pl.when(~is_first).then(pl.col(rate).shift(1)).otherwise(0.0)).alias(step_column)
-        for rate, step_column in STEP_COLUMNS.items()
+        (
+            pl.col(rate_column) - pl.when(~is_first).then(pl.col(rate_column).shift(1)).otherwise(0.0)
+        ).alias(step_column)
+        for rate_column, step_column in STEP_COLUMNS.items()
     )
     recall_rises = pl.col(STEP_COLUMNS["recall"]) > 0 if keeps_rises else pl.lit(True)
     step_exprs = (
@@ -85,11 +87,13 @@ def add_row_limits(
         for step_column in STEP_COLUMNS.values()
     )
     sweep_rows = sweep_rows.with_columns(*step_exprs, recall_rises.alias(_RISES)).filter(_RISES)
-    rate_and_size = {rate: (rate, size_column) for rate, size_column in size_of_rate.items()}
+    rate_and_size = {
+        rate_column: (rate_column, size_column) for rate_column, size_column in size_of_rate.items()
+    }
     sweep_rows = add_limits(sweep_rows, rate_and_size, bands)
     width_of_step = {
-        STEP_COLUMNS[rate]: pl.col(high_column) - pl.col(low_column)
-        for rate, (low_column, high_column) in LIMIT_COLUMNS.items()
+        STEP_COLUMNS[rate_column]: pl.col(high_column) - pl.col(low_column)
+        for rate_column, (low_column, high_column) in LIMIT_COLUMNS.items()
     }
     coarseness = pl.max_horizontal(
         pl.col(step_column) / width for step_column, width in width_of_step.items()
@@ -98,7 +102,9 @@ def add_row_limits(
         pl.min_horizontal(step_column, width * 0.5).alias(step_column)
         for step_column, width in width_of_step.items()
     )
-    whole_step_exprs = (pl.col(STEP_COLUMNS[rate]).alias(name) for rate, name in GREATEST_STEPS.items())
+    whole_step_exprs = (
+        pl.col(STEP_COLUMNS[rate_column]).alias(name) for rate_column, name in GREATEST_STEPS.items()
+    )
     return sweep_rows.with_columns(coarseness.alias(COARSENESS), *short_step_exprs, *whole_step_exprs)
 
 
@@ -133,13 +139,13 @@ def add_moved_rates(
     ).with_columns(pick_by_target(values_beyond).alias(_BEYOND))
     moved_rate_exprs, rate_beyond = [], pl.col(_BEYOND).first()
     limits_beyond: dict[str, pl.Expr] = {}
-    for rate, size_column in SIZE_COLUMNS.items():
+    for rate_column, size_column in SIZE_COLUMNS.items():
         size = pl.col(size_column).first()
-        limits_beyond |= dict(bands.limits_by_name(rate, repeat_in_rows(rate_beyond, size), size))
-    for end_number, (rate, limit_column) in enumerate(rate_ends):
+        limits_beyond |= dict(bands.limits_by_name(rate_column, repeat_in_rows(rate_beyond, size), size))
+    for end_number, (rate_column, limit_column) in enumerate(rate_ends):
         for source_column, moved_rate_column in MOVED_RATES[limit_column].items():
             moved_column, beyond_value = (source_column, rate_beyond)
-            if source_column == rate:
+            if source_column == rate_column:
                 moved_column, beyond_value = limit_column, limits_beyond[limit_column]
             value_at_end = pl.col(moved_column).filter(pl.col(_END) == end_number).first()
             moved_rate_exprs.append(value_at_end.fill_null(beyond_value).alias(moved_rate_column))

@@ -161,13 +161,15 @@ def measure_cluster_sizes(running_sums: pl.LazyFrame) -> pl.LazyFrame:
         )
         design_effect_at_half = pl.max_horizontal(design_effect.fill_null(n_rows / n_clusters), 1.0)
         n_flagged, n_silent = _read_sum(class_column, _COUNT), n_rows - _read_sum(class_column, _COUNT)
-        n_fewer = pl.min_horizontal(n_flagged, n_silent)
+        n_on_smaller_side = pl.min_horizontal(n_flagged, n_silent)
         # The design effect at the threshold itself, times the fewer rows.
-        effect_of_fewer = _divide(
-            _sum_squared_deviations(class_column) * n_fewer, n_rows * n_flagged * n_silent
+        smaller_side_effect = _divide(
+            _sum_squared_deviations(class_column) * n_on_smaller_side, n_rows * n_flagged * n_silent
         ).fill_null(0.0)
         size_at_threshold = (
-            greatest_size * (n_fewer + _FORCE) / (effect_of_fewer + design_effect_at_half * _FORCE)
+            greatest_size
+            * (n_on_smaller_side + _FORCE)
+            / (smaller_side_effect + design_effect_at_half * _FORCE)
         )
         column_exprs |= {
             size_column: when_several.then(size_at_threshold),

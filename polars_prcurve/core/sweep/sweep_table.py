@@ -134,9 +134,9 @@ def count_scores(table: ResolvedTable, column_names: Sequence[str] = COUNT_COLUM
     design = choose_design(table, with_sizes=table.has_squares)
     rows, groups, has_squares = build_running_sums(table, None, design=design)
     rows = add_unscored_rows(rows, groups) if has_unscored(table) else rows
-    all_sum_columns = (*CLASS_SUMS, *(SQUARE_SUMS if has_squares else ()))
+    sum_column_sets = (*CLASS_SUMS, *(SQUARE_SUMS if has_squares else ()))
     score_counts = rows.with_columns(
-        pl.col(columns.cum) - pl.col(columns.above) for columns in all_sum_columns
+        pl.col(columns.cum) - pl.col(columns.above) for columns in sum_column_sets
     )
     score_rows = score_counts.join(groups, on=Group.NUMBER, maintain_order="left")
     n_pos, n_neg = (pl.col(columns.cum) for columns in CLASS_SUMS)
@@ -322,7 +322,7 @@ def _sum_rows(
     is with those that `list_marks` returns from the group table: Group.NUMBER and Row.SCORE.
     """
     with_squares = bool(design.summed_columns)
-    all_sum_columns = (*CLASS_SUMS, *(SQUARE_SUMS if with_squares else ()))
+    sum_column_sets = (*CLASS_SUMS, *(SQUARE_SUMS if with_squares else ()))
     total_exprs = sorted_group_rows.class_totals(table, with_squares=with_squares)
     total_exprs = [*total_exprs, *design.list_totals()]
     groups = sorted_group_rows.build_groups(table, total_exprs).cache()  # joined twice
@@ -334,7 +334,7 @@ def _sum_rows(
         weight_rows = sorted_group_rows.prepare_rows(
             table, groups, without_column=Row.SCORE, with_squares=with_squares
         )
-        sum_exprs = {columns.total: pl.col(columns.amount).sum() for columns in all_sum_columns}
+        sum_exprs = {columns.total: pl.col(columns.amount).sum() for columns in sum_column_sets}
         group_totals = weight_rows.group_by(Group.NUMBER).agg(**sum_exprs)
         groups = groups.join(group_totals, on=Group.NUMBER, how="left", maintain_order="left")
         # A group whose weights are all 0 has no rows to add up.
@@ -353,23 +353,23 @@ def _sum_rows(
     sorted_rows = sort_rows(rows, table, mark_rows, design.summed_columns, design.carried_columns)
     sorted_rows = design.add_sums(sorted_rows) if design.temporary_columns else sorted_rows
     running_sums = _add_up_rows(
-        sorted_rows, all_sum_columns, design.temporary_columns, has_marks=mark_rows is not None
+        sorted_rows, sum_column_sets, design.temporary_columns, has_marks=mark_rows is not None
     )
     running_sums = design.measure_rows(running_sums) if design.temporary_columns else running_sums
     groups = design.add_group_sizes(groups) if design.with_sizes else groups
-    groups = groups.with_columns(_list_group_exprs(table, all_sum_columns))
+    groups = groups.with_columns(_list_group_exprs(table, sum_column_sets))
     if listed_thresholds is not None and listed_thresholds.null_count() > 0:
-        running_sums = _add_unreached_rows(running_sums, groups, all_sum_columns)
+        running_sums = _add_unreached_rows(running_sums, groups, sum_column_sets)
     return SweepTables(running_sums, groups, design.has_square_shares)
 
 
 def _add_unreached_rows(
-    running_sums: pl.LazyFrame, groups: pl.LazyFrame, all_sum_columns: Sequence[SumColumns]
+    running_sums: pl.LazyFrame, groups: pl.LazyFrame, sum_column_sets: Sequence[SumColumns]
 ) -> pl.LazyFrame:
     """Add a first row to each group, with a null score that no score reaches: none is flagged there."""
     start_exprs = {
         column: pl.col(columns.before)
-        for columns in all_sum_columns
+        for columns in sum_column_sets
         for column in (columns.cum, columns.above)
     }
     first_rows = groups.select(Group.NUMBER, **start_exprs)
@@ -377,10 +377,10 @@ def _add_unreached_rows(
     return all_rows.sort(Group.NUMBER, Row.SCORE, descending=[False, True])
 
 
-def _list_group_exprs(table: ScoreTable, all_sum_columns: Sequence[SumColumns]) -> list[pl.Expr]:
+def _list_group_exprs(table: ScoreTable, sum_column_sets: Sequence[SumColumns]) -> list[pl.Expr]:
     """Return what is added to the group table: totals of the groups before, and WEIGHT_UNIT."""
     column_exprs = []
-    for sum_columns in all_sum_columns:
+    for sum_columns in sum_column_sets:
         total = pl.col(sum_columns.total)
         if table.unscored is not None and sum_columns.total in _BELOW_OF_SIZE:
             # Running sums add up what has a score.
@@ -398,14 +398,14 @@ def _list_group_exprs(table: ScoreTable, all_sum_columns: Sequence[SumColumns]) 
 
 def _add_up_rows(
     sorted_rows: SortedRows,
-    all_sum_columns: Sequence[SumColumns],
+    sum_column_sets: Sequence[SumColumns],
     other_sum_columns: Sequence[str],
     *,
     has_marks: bool,
 ) -> pl.LazyFrame:
     """Return the last row of each score, or each mark: its running sums, and those of the row before."""
     sum_exprs = {
-        columns.cum: sorted_rows.amount_exprs[columns.amount].cum_sum() for columns in all_sum_columns
+        columns.cum: sorted_rows.amount_exprs[columns.amount].cum_sum() for columns in sum_column_sets
     }
     sum_exprs |= {name: pl.col(name) for name in other_sum_columns}
     sum_exprs[Sweep.ENDS_GROUP] = sorted_rows.ends_group
@@ -414,14 +414,14 @@ def _add_up_rows(
     # For the first row of a group the row before belongs to the group before, and its sums are the
     # totals of all earlier groups: just where this curve starts. With marks this is not read.
     above_exprs = {
-        columns.above: pl.col(columns.cum).shift(1, fill_value=0) for columns in all_sum_columns
+        columns.above: pl.col(columns.cum).shift(1, fill_value=0) for columns in sum_column_sets
     }
     # The shift comes before group and score are decoded, so that Polars moves a later filter on
     # Sweep.CUM_POS and Sweep.CUM_POS_ABOVE (such as "recall rises") ahead of the decoding.
     running_sums = running_sums.filter(_IS_KEPT).with_columns(**above_exprs)
     group_number = sorted_rows.group_number.alias(Group.NUMBER)
     threshold = sorted_rows.threshold.alias(Row.SCORE)
-    cum_columns = [columns.cum for columns in all_sum_columns]
+    cum_columns = [columns.cum for columns in sum_column_sets]
     return running_sums.select(
         group_number, threshold, *cum_columns, *above_exprs, *other_sum_columns, Sweep.ENDS_GROUP
     )

@@ -349,7 +349,7 @@ class PlanningMethods(BoundTable[F], public_name="prc"):
             score_column,
             label_column,
             strata_frame,
-            weight_column=weight_name,
+            weight_name=weight_name,
             drops_missing=is_dropping,
         )
         return self._finish(query)
