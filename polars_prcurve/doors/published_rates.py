@@ -163,8 +163,8 @@ def _list_test_records(passed_numbers: Mapping[str, Any], names: object) -> list
                 raise refuse_kind("names=", "texts", test_name)
         if not values_by_argument["names"]:
             raise PrcError("names= takes at least one name; got none")
-        if repeats := find_repeats(values_by_argument["names"]):
-            raise PrcError(f"give each test its own name: names= holds {repeats[0]!r} twice")
+        if repeated_names := find_repeats(values_by_argument["names"]):
+            raise PrcError(f"give each test its own name: names= holds {repeated_names[0]!r} twice")
     n_values_by_argument = {argument: len(values) for argument, values in values_by_argument.items()}
     n_tests = max(n_values_by_argument.values()) if names is None else n_values_by_argument["names"]
     if n_tests > 1 and names is None:

@@ -357,8 +357,8 @@ class CurveMethods(BoundTable[F], public_name="prc"):
         question = self._ask(
             "operating_points", words, eta=eta, confidence=confidence, **promise_arguments
         )
-        per, correction = question.targets.get("per"), _choose_correction(question)
-        build_bands = partial(ChosenBands, corrected=correction is not None)
+        per, bootstrap_intervals = question.targets.get("per"), _choose_correction(question)
+        build_bands = partial(ChosenBands, corrected=bootstrap_intervals is not None)
         bands = question.read_bands(chosen_metrics, build_bands)
         table = question.read()
         targets = read_targets(table, **question.targets)
@@ -368,9 +368,16 @@ class CurveMethods(BoundTable[F], public_name="prc"):
         table, grid = question.place_at_etas(table, needed_metrics)
         targets = promise_and_join(targets, table, grid, **promise_arguments)
         shown_metrics = list_shown_metrics(chosen_metrics, bands, targets, per=per, long=long)
-        optimism = _build_optimism(table, grid, targets, shown_metrics, correction)
+        optimism_table = _build_optimism(table, grid, targets, shown_metrics, bootstrap_intervals)
         query = build_points_table(
-            table, grid, targets, chosen_metrics, per=per, bands=bands, long=long, optimism=optimism
+            table,
+            grid,
+            targets,
+            chosen_metrics,
+            per=per,
+            bands=bands,
+            long=long,
+            optimism=optimism_table,
         )
         alert_columns = [] if per is None else ["alerts"]
         value_columns = count_names if long else list_in_order(metrics, chosen_metrics)
@@ -649,14 +656,14 @@ def _choose_correction(question: Question) -> Intervals | None:
 
 
 def _build_optimism(
-    table: Any, grid: Any, targets: Any, metrics: Any, correction: Intervals | None
+    table: Any, grid: Any, targets: Any, metrics: Any, bootstrap_intervals: Intervals | None
 ) -> Any:
     """Return the optimism of what points maximize, as a LazyFrame; None if nothing is corrected."""
-    if correction is None:
+    if bootstrap_intervals is None:
         return None
     from polars_prcurve.core.uncertainty.bootstrap import build_optimism_table
 
-    return build_optimism_table(table, grid, targets, metrics, correction)
+    return build_optimism_table(table, grid, targets, metrics, bootstrap_intervals)
 
 
 def has_one_point_each(bound_table: Any, call_arguments: Any) -> bool:

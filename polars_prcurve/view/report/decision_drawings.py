@@ -206,8 +206,11 @@ def draw_intervals(
         shown_name = shorten_name(shown_name, int(width / _LETTER_OF_VALUE) - len(value_text))
         svg_shapes.append(draw_text((0, y + 16), shown_name, 13, css_class="strong rim", color=color))
         svg_shapes.append(draw_text((width, y + 16), value_text, 13, css_class="rim", anchor="end"))
-        look = {"line_attributes": 'stroke-width="2.4"', "circle_attributes": f'style="fill:{color}"'}
-        svg_shapes += axis.draw_estimate(estimate, y + 31, color, radius=5.0, **look)
+        estimate_look = {
+            "line_attributes": 'stroke-width="2.4"',
+            "circle_attributes": f'style="fill:{color}"',
+        }
+        svg_shapes += axis.draw_estimate(estimate, y + 31, color, radius=5.0, **estimate_look)
     return draw_document(svg_shapes, width, height, f"{name_merit(case)} of each model", css_class)
 
 
@@ -255,11 +258,11 @@ def draw_curves(
     curves: Sequence[Curve],
     eta: float,
     targets: Mapping[str, float],
-    size: tuple[float, float],
+    width_and_height: tuple[float, float],
     css_class: str,
 ) -> tuple[str, bool]:
     """Return the picture of some models, chance and targets, and whether it names all lines."""
-    width, height = size
+    width, height = width_and_height
     axis_foot = eta if 0 < eta < LOG_BELOW_ETA else 0.0  # of the axis of precision, a log axis above 0
     plot_left = 84 if axis_foot else 42
 

@@ -398,9 +398,9 @@ def _draw_chart(judgement: WordedJudgement, case: Case) -> Iterator[str]:
         f"dotted: fewer than {FEW_FALSE_POSITIVES} false positives or {FEW_POSITIVES} positives"
     )
     yield f'<p class="place">{escape(axis_text + dotted_text)}</p>'
-    for css_class, size in (("wide", (740, 260)), ("small", (358, 240))):
+    for css_class, width_and_height in (("wide", (740, 260)), ("small", (358, 240))):
         drawing_svg, has_names = drawings.draw_curves(
-            curves, case.eta or 0.0, unmet_limits, size, css_class
+            curves, case.eta or 0.0, unmet_limits, width_and_height, css_class
         )
         yield drawing_svg
         if not has_names:

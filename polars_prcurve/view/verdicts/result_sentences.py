@@ -51,14 +51,14 @@ def _describe_alarms(monitor_frame: pl.DataFrame) -> Iterator[str]:
         else [monitor_frame]
     ):
         group_text = ", ".join(
-            name_group(name, series_frame[name][0]) for name in group_columns
+            name_group(column, series_frame[column][0]) for column in group_columns
         ) + ": " * bool(group_columns)
         for row in series_frame.filter(pl.col("alarm").fill_null(True)).head(1).to_dicts():
             if row["alarm"] is None:
                 yield f"{group_text}there can be no alarm, since the reference has too few rows"
                 continue
             alarm_time_text, start_time_text = (
-                name_group(time_column, row[name]) for name in (time_column, "since")
+                name_group(time_column, row[column]) for column in (time_column, "since")
             )
             change_text = f"{row['metric']} probably {'rose' if row['metric'] == 'fpr' else 'fell'}"
             yield f"{group_text}alarm in {alarm_time_text}; {change_text} in {start_time_text}"

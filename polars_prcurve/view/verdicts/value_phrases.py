@@ -46,14 +46,16 @@ def format_value(metric_name: str, estimate: Estimate, *other_numbers: float) ->
     """
     if estimate.value is None:
         return NO_VALUE, ""
-    number_texts, unit = _write_numbers(metric_name, estimate, *other_numbers)
-    return number_texts[0] + unit, f"{number_texts[1]} to {number_texts[2]}" if estimate.span else ""
+    number_texts, percent_sign = _write_numbers(metric_name, estimate, *other_numbers)
+    return number_texts[
+        0
+    ] + percent_sign, f"{number_texts[1]} to {number_texts[2]}" if estimate.span else ""
 
 
 def format_ends(metric_name: str, estimate: Estimate) -> tuple[str, str]:
     """Return both ends of an interval, as they stand beside the value; each has its sign."""
-    (_, low_text, high_text), unit = _write_numbers(metric_name, estimate)
-    return low_text + unit, high_text + unit
+    (_, low_text, high_text), percent_sign = _write_numbers(metric_name, estimate)
+    return low_text + percent_sign, high_text + percent_sign
 
 
 def _write_numbers(metric_name: str, estimate: Estimate, *other_numbers: float) -> tuple[list[str], str]:
@@ -98,7 +100,9 @@ def format_metric(candidate: Candidate, metric_column: str) -> tuple[str, str]:
 def _find_hidden_targets(goal: Goal, metric_column: str, estimate: Estimate) -> list[float]:
     """Return the target of a share that is within its interval, if an end of that would read as it."""
     metric_limits = [
-        limit for word, limit in goal.limits.items() if TARGET_KINDS[word].column == metric_column
+        limit
+        for target_name, limit in goal.limits.items()
+        if TARGET_KINDS[target_name].column == metric_column
     ]
     if metric_column not in SHARES or estimate.span is None:
         return []
@@ -172,8 +176,10 @@ def is_rarely_right(case: Case) -> bool:
     """Return whether icons are the alerts that one true one takes: precision of all models is small."""
     precision_estimates = [candidate.precision for candidate in case.candidates]
     precision_estimates = [precision for precision in precision_estimates if precision.value is not None]
-    highs = [precision.high or 0.0 for precision in precision_estimates]
-    return are_rarely_right([float(precision.value) for precision in precision_estimates], highs)
+    interval_highs = [precision.high or 0.0 for precision in precision_estimates]
+    return are_rarely_right(
+        [float(precision.value) for precision in precision_estimates], interval_highs
+    )
 
 
 def describe_icons(precision: Estimate) -> str:

@@ -186,12 +186,12 @@ def say_precisions(shares: Sequence[float]) -> list[str]:
     return say_shares(shares)
 
 
-def are_rarely_right(precisions: Iterable[float], highs: Iterable[float]) -> bool:
+def are_rarely_right(precisions: Iterable[float], interval_highs: Iterable[float]) -> bool:
     """Return whether icons of one comparison are the alerts that one true one takes, and not 100.
 
     That is so if all precisions are below `RARELY_RIGHT`, and none may be above a half.
     """
-    return 0 < max(precisions, default=0) < RARELY_RIGHT and all(high <= 0.5 for high in highs)
+    return 0 < max(precisions, default=0) < RARELY_RIGHT and all(high <= 0.5 for high in interval_highs)
 
 
 def say_estimate(
@@ -332,15 +332,18 @@ def count_one_in(share: float, n_digits: int = 2) -> int:
     return round(math.floor(exact_count / rounding_unit + 0.5) * rounding_unit)
 
 
-def say_dropped_rows(dropped: DroppedRows) -> str:
+def say_dropped_rows(dropped_rows: DroppedRows) -> str:
     """Return how many rows of a table are left out because a value is missing."""
     dropped_text = (
-        f"{format_count(dropped.n_dropped)} of {format_count(dropped.n_rows)} rows are left out"
+        f"{format_count(dropped_rows.n_dropped)} of {format_count(dropped_rows.n_rows)} "
+        "rows are left out"
     )
-    if dropped.n_pos:  # what a model finds hard, it may leave without a score
-        n_pos_text = "all" if dropped.n_pos == dropped.n_dropped else format_count(dropped.n_pos)
+    if dropped_rows.n_pos:  # what a model finds hard, it may leave without a score
+        n_pos_text = (
+            "all" if dropped_rows.n_pos == dropped_rows.n_dropped else format_count(dropped_rows.n_pos)
+        )
         dropped_text += f" ({n_pos_text} positive)"
-    hint_text = '; missing="below" ranks null scores last' if dropped.may_rank_last else ""
+    hint_text = '; missing="below" ranks null scores last' if dropped_rows.may_rank_last else ""
     return f"{dropped_text}, because a value is missing in them{hint_text}"
 
 
@@ -369,24 +372,30 @@ def glue_numbers(text: str) -> str:
 
 
 def say_lead(
-    lead_and_ends: Sequence[float], first: str, n_models: int, doubt: str | None, *, is_rate: bool = True
+    lead_and_ends: Sequence[float],
+    first_name: str,
+    n_models: int,
+    doubt_name: str | None,
+    *,
+    is_rate: bool = True,
 ) -> str:
     """Return how far the first model may be ahead of the best other one, or behind it."""
-    values = [100 * value if is_rate else value for value in lead_and_ends]
-    lead_text, low_text, high_text = write_apart(values)
+    lead_numbers = [100 * end if is_rate else end for end in lead_and_ends]
+    lead_text, low_text, high_text = write_apart(lead_numbers)
     lead_text, gain_text = (
-        add_noun(text, "point") if is_rate else text for text in (lead_text, high_text)
+        add_noun(lead_sentence, "point") if is_rate else lead_sentence
+        for lead_sentence in (lead_text, high_text)
     )
-    pair = f"between {first} and the best of the others " if n_models > 2 else ""
-    text = f"{lead_text} {pair}({low_text} to {high_text})"
-    if doubt:
-        return f"{text}, which is in doubt: {explain_doubt(doubt)}"
-    if values[1] >= 0 or values[2] <= 0:
-        return text
-    gain, loss = f"up to {gain_text} better", f"{low_text.removeprefix(MINUS)} worse"
-    return f"{text}, so {first} may be {gain}, or {loss}"
+    pair_phrase = f"between {first_name} and the best of the others " if n_models > 2 else ""
+    lead_sentence = f"{lead_text} {pair_phrase}({low_text} to {high_text})"
+    if doubt_name:
+        return f"{lead_sentence}, which is in doubt: {explain_doubt(doubt_name)}"
+    if lead_numbers[1] >= 0 or lead_numbers[2] <= 0:
+        return lead_sentence
+    gain_phrase, loss_phrase = f"up to {gain_text} better", f"{low_text.removeprefix(MINUS)} worse"
+    return f"{lead_sentence}, so {first_name} may be {gain_phrase}, or {loss_phrase}"
 
 
-def explain_doubt(doubt: str) -> str:
+def explain_doubt(doubt_name: str) -> str:
     """Return the doubt of a difference in plain words."""
-    return "many cases share a score" if doubt == EQUAL_SCORES else doubt
+    return "many cases share a score" if doubt_name == EQUAL_SCORES else doubt_name
