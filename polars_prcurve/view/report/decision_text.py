@@ -72,11 +72,11 @@ def write_plain(judgement: WordedJudgement, width: int, hint: str = "") -> str:
     dropped_rows = judgement.dropped_rows
     dropped_text = "" if dropped_rows is None else say_dropped_rows(dropped_rows)
     levels_text = describe_levels(judgement)
-    conditions, alerts_text = verdict.conditions, f"alerts {say_cases(judgement.evidence.per)}"
+    conditions_text, alerts_text = verdict.conditions, f"alerts {say_cases(judgement.evidence.per)}"
     if "alerts" in hidden_heads:  # among how many cases these are counted is written once
-        conditions = conditions.replace(f"; {alerts_text}", "")
+        conditions_text = conditions_text.replace(f"; {alerts_text}", "")
         hidden_heads[hidden_heads.index("alerts")] = alerts_text
-    foot_sentences = [conditions, levels_text, dropped_text, *verdict.reasons, verdict.would_settle]
+    foot_sentences = [conditions_text, levels_text, dropped_text, *verdict.reasons, verdict.would_settle]
     foot_lines = _wrap(
         " ".join(
             f"{start_sentence(foot_sentence)}." for foot_sentence in foot_sentences if foot_sentence

@@ -75,7 +75,7 @@ def format_table(result_frame: pl.DataFrame, layout: Layout, width: int) -> tupl
         "-" * rule_width,
         *(line for row_lines in lines_of_rows for line in row_lines),
     ]
-    if any(span.endswith(_DOUBT) for column in text_columns for span in column.spans):
+    if any(span_text.endswith(_DOUBT) for column in text_columns for span_text in column.spans):
         reasons_text = ", ".join(result_frame[DOUBT].drop_nulls().unique(maintain_order=True))
         lines += ["", *fill_lines(f"{_DOUBT} This interval may be wrong: {reasons_text}.", width)]
     return lines, {name for column in (*alike_columns, *text_columns) for name in column.shown_names}
@@ -165,8 +165,8 @@ def _build_column(result_frame: pl.DataFrame, name: str, layout: Layout) -> Text
         values,
         [end for low_and_high in end_pairs for end in low_and_high],
     )
-    cells = [NOTHING if value is None else write_cell(value) for value in values]
-    spans = [
+    cell_texts = [NOTHING if value is None else write_cell(value) for value in values]
+    span_texts = [
         ""
         if None in low_and_high
         else f"({write_cell(low_and_high[0])} to {write_cell(low_and_high[1])})"
@@ -175,18 +175,24 @@ def _build_column(result_frame: pl.DataFrame, name: str, layout: Layout) -> Text
     shown_names = [name, *end_names]
     if name == "eta" and "shift_p_value" in result_frame.columns:
         for row_number in result_frame.select(pl.arg_where(IS_REFUTED)).to_series():
-            cells[row_number], spans[row_number : row_number + 1] = "worthless", [""] * has_span
+            cell_texts[row_number], span_texts[row_number : row_number + 1] = (
+                "worthless",
+                [""] * has_span,
+            )
     if "low" in end_names and DOUBT in result_frame.columns:
         doubt_texts = result_frame[DOUBT].to_list()
-        mark_of_certain = " " if any(map(all, zip(spans, doubt_texts, strict=True))) else ""
+        mark_of_certain = " " if any(map(all, zip(span_texts, doubt_texts, strict=True))) else ""
         doubt_marks = [_DOUBT if doubt else mark_of_certain for doubt in doubt_texts]
-        spans = [span and span + mark for span, mark in zip(spans, doubt_marks, strict=True)]
+        span_texts = [
+            span_text and span_text + mark
+            for span_text, mark in zip(span_texts, doubt_marks, strict=True)
+        ]
         shown_names.append(DOUBT)
     # Without a level they are what coarse scores leave open.
     level_text = "limits" if layout.level is None else format_level(layout.level)
     is_text = not result_frame.schema[name].is_numeric()
     level = f"({level_text})" if has_span else ""
-    return TextColumn(make_harmless(name), cells, is_text, shown_names, spans, level)
+    return TextColumn(make_harmless(name), cell_texts, is_text, shown_names, span_texts, level)
 
 
 def _choose_format(

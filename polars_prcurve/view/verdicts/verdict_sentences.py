@@ -288,32 +288,32 @@ def _write_gate(case: Case, connectives: Connectives, usual_verb: str, doubt_phr
         for target_name in case.goal.demand
         if candidate.read(TARGET_KINDS[target_name].column).value is not None
     }
-    deciding_targets = [
+    deciding_target_names = [
         target_name for target_name, is_met in is_met_of_target.items() if is_met is case.met
     ]
-    deciding_targets = deciding_targets or [*is_met_of_target]
+    deciding_target_names = deciding_target_names or [*is_met_of_target]
     predicate = (
-        f"{doubt_phrase}{choose_verbs(deciding_targets)[usual_verb]} "
-        f"{_write_limits(case, deciding_targets)}"
+        f"{doubt_phrase}{choose_verbs(deciding_target_names)[usual_verb]} "
+        f"{_write_limits(case, deciding_target_names)}"
     )
     tail_phrases = []
     for is_met in (None, True):
-        other_targets = [
-            target_name for target_name in is_met_of_target if target_name not in deciding_targets
+        other_target_names = [
+            target_name for target_name in is_met_of_target if target_name not in deciding_target_names
         ]
-        if other_targets := [
-            target_name for target_name in other_targets if is_met_of_target[target_name] is is_met
+        if other_target_names := [
+            target_name for target_name in other_target_names if is_met_of_target[target_name] is is_met
         ]:
-            verb_of_usual = choose_verbs(other_targets)
+            verb_of_usual = choose_verbs(other_target_names)
             other_predicate = (
                 verb_of_usual["meets"] if is_met else f"may or may not {verb_of_usual['meet']}"
             )
             tail_phrases.append(
-                f"; it {other_predicate} {_write_limits(case, other_targets)}: "
-                f"{_write_limited(case, other_targets)}"
+                f"; it {other_predicate} {_write_limits(case, other_target_names)}: "
+                f"{_write_limited(case, other_target_names)}"
             )
     subject = "This point" if case.goal.is_of_point else f"Threshold {write_threshold(candidate)}"
-    values_text = _write_limited(case, deciding_targets) + "".join(tail_phrases)
+    values_text = _write_limited(case, deciding_target_names) + "".join(tail_phrases)
     return f"{subject} {predicate}{connectives.opening}{values_text}"
 
 
