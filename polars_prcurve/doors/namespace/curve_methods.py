@@ -368,16 +368,9 @@ class CurveMethods(BoundTable[F], public_name="prc"):
         table, grid = question.place_at_etas(table, needed_metrics)
         targets = promise_and_join(targets, table, grid, **promise_arguments)
         shown_metrics = list_shown_metrics(chosen_metrics, bands, targets, per=per, long=long)
-        optimism_table = _build_optimism(table, grid, targets, shown_metrics, bootstrap_intervals)
+        optimism = _build_optimism(table, grid, targets, shown_metrics, bootstrap_intervals)
         query = build_points_table(
-            table,
-            grid,
-            targets,
-            chosen_metrics,
-            per=per,
-            bands=bands,
-            long=long,
-            optimism=optimism_table,
+            table, grid, targets, chosen_metrics, per=per, bands=bands, long=long, optimism=optimism
         )
         alert_columns = [] if per is None else ["alerts"]
         value_columns = count_names if long else list_in_order(metrics, chosen_metrics)
