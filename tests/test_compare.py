@@ -1168,15 +1168,24 @@ MARGINS: dict[str, dict[str, Any]] = {
 LESS_IS_BETTER = ("fpr", "fnr", "fdr")
 
 
+def find_lead(metric: str, difference: float, low: float, high: float) -> tuple[float, float]:
+    """Return by how much the first model is better, and the least that the interval allows."""
+    return (-difference, -high) if metric in LESS_IS_BETTER else (difference, low)
+
+
 @pytest.mark.parametrize("name", MARGINS)
-def test_not_worse_is_read_off_the_interval(name: str) -> None:
+def test_not_worse_is_read_off_an_interval_beyond_doubt(name: str) -> None:
     test, asked = prc(VERSIONS, score=["new", "old"]), MARGINS[name]
     plain = test.compare(0.05, **asked)
-    rows = plain.select("metric", "low", "high").iter_rows()
-    ends = [-high if metric in LESS_IS_BETTER else low for metric, low, high in rows]
-    for margin in (0, 0.01, max(0.0, -min(ends))):
+    leads = [find_lead(*row) for row in plain.select("metric", "difference", "low", "high").iter_rows()]
+    for margin in (0, 0.01, max(0.0, *(-end for _, end in leads))):
         found = test.compare(0.05, margin=margin, **asked)
-        assert found["not_worse"].to_list() == [end >= -margin for end in ends]
+        doubts = plain["doubt"].is_not_null()
+        expected = [
+            None if doubt and 0 <= end + margin < lead - end else end >= -margin
+            for (lead, end), doubt in zip(leads, doubts, strict=True)
+        ]
+        assert found["not_worse"].to_list() == expected
         assert_frame_equal(found.drop("not_worse"), plain)
         place = found.columns.index("not_worse")
         assert found.columns[place - 1] == "significant"
@@ -1196,6 +1205,31 @@ def test_a_model_is_held_against_the_point_of_a_reader() -> None:
     found = VERSIONS.prc.compare(0.1, score="new", margin=0.02, **asked)
     ends = [found["high"][0], -found["low"][1]]
     assert found["not_worse"].to_list() == [end <= 0.02 for end in ends] == [True, True]
+
+
+def test_not_worse_is_null_where_significant_would_be() -> None:
+    rng = np.random.default_rng(3)
+    label = np.arange(600) < 40
+    shared = rng.normal(size=600) + 2 * label
+    rows = pl.DataFrame({"label": label, "old": shared, "topic": np.arange(600) % 5})
+    rows = rows.with_columns(new=pl.col("old") + 0.3 * rng.normal(size=600), same=2 * pl.col("old"))
+    for words, doubt in (({"mean_over": "topic"}, "few groups"), ({}, "few positives")):
+        asked: dict[str, Any] = {"score": ["new", "old"], "metrics": "roc_auc", **words}
+        lead, low = rows.prc.compare(0.1, **asked).select("difference", "low").row(0)
+        for margin, expected in ((-low * 0.99, False), (-low, None), (0.99 * (lead - 2 * low), None)):
+            found = rows.prc.compare(0.1, margin=margin, **asked)
+            assert found.select("not_worse", "doubt").row(0) == (expected, doubt), margin
+        assert rows.prc.compare(0.1, margin=1.01 * (lead - 2 * low), **asked)["not_worse"].item()
+    few = rows.filter(pl.col("label").cum_sum().is_between(1, 9) | ~pl.col("label"))
+    for score, frame, expected in (
+        (["same", "old"], rows, [True] * 2),
+        (["new", "old"], few, [None] * 2),
+    ):
+        found = frame.prc.compare(0.1, score=score, margin=0.9)
+        assert found["not_worse"].to_list() == expected
+    perfect = rows.with_columns(old=pl.col("label") * 9.0 + pl.col("topic"), new=pl.col("label") * 9.0)
+    found = perfect.prc.compare(0.1, score=["new", "old"], metrics="roc_auc", margin=0.02)
+    assert found["not_worse"].to_list() == [None]
 
 
 def test_not_worse_is_null_without_an_interval() -> None:

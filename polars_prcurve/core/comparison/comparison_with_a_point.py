@@ -22,7 +22,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.comparison.difference_limits import judge_sign
+from polars_prcurve.core.comparison.difference_flags import SPARE, judge_sign
 from polars_prcurve.core.comparison.model_pairs import Matched, list_compare_columns
 from polars_prcurve.core.confidence.doubts import find_first_doubt
 from polars_prcurve.core.confidence.point_intervals import combine_distances, find_corners
@@ -163,7 +163,7 @@ def _subtract_points(
         *group_columns, "eta", _NUMBER, "order", "model_a", "model_b", nulls_last=False
     )
     group_exprs = (pl.col(column).alias(name) for name, column in internal_name_of_column.items())
-    return sorted_differences.select(*group_exprs, *list_compare_columns(None))
+    return sorted_differences.select(*group_exprs, *list_compare_columns(None), SPARE)
 
 
 def _join_points(
@@ -273,9 +273,9 @@ def _subtract_values(
     return pair_rows.with_columns(
         standard_error=pl.lit(None, dtype=pl.Float64),
         p_value=pl.when(is_known).then(normal_cdf(-pl.col("least").sqrt()) * 2),
-        significant=pl.when(is_known).then(judge_sign(pl.col("low"), pl.col("high"), are_classes_large)),
         doubt=find_first_doubt(few_doubts, is_known),
-    )
+        **{SPARE: pl.when(are_classes_large).then(0.0)},
+    ).with_columns(significant=judge_sign())
 
 
 def _find_limits(

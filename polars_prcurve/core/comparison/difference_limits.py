@@ -1,4 +1,4 @@
-"""The results of a difference: its limits, its p-value, and whether its sign can be relied on.
+"""The results of a difference: its limits, its p-value, and whether its interval can be relied upon.
 
 All is read from columns of one row per model pair: `<name>_difference`, `_standard_error`, `_doubt`.
 The errors of average precision are those of examples that were seen. What unseen ones could do is in
@@ -29,7 +29,8 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.comparison import average_precision_differences as ap_differences
-from polars_prcurve.core.comparison.model_pairs import SIDES, Adjust, Comparison
+from polars_prcurve.core.comparison.difference_flags import SPARE
+from polars_prcurve.core.comparison.model_pairs import SIDES, A, Adjust, Comparison
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.estimates import cut_to_ranges
 from polars_prcurve.core.confidence.rate_intervals import z_value
@@ -340,31 +341,23 @@ def _add_least_lead(search_rows: pl.LazyFrame, value_name: str, lead_column: str
     return search_rows.with_columns(least_lead.alias(lead_column))
 
 
-def add_flags(
-    differences: pl.LazyFrame,
-    metrics_by_name: Mapping[str, CurveMetric],
-    adjusted_level: AdjustedLevel,
-    *,
-    has_freedom: bool,
-) -> pl.LazyFrame:
-    """Add whether a sign is certain, as `<name>_significant`: null where no error is known."""
-    flag_exprs: dict[str, pl.Expr] = {}
-    has_few_examples = pl.col(LEAST_SIZE) < _LEAST_EXAMPLES
+def add_doubts(differences: pl.LazyFrame, metrics_by_name: Mapping[str, CurveMetric]) -> pl.LazyFrame:
+    """Add `<name>_` SPARE and DOUBT, the latter also where an end is missing."""
+    doubt_exprs: dict[str, pl.Expr] = {}
     for name, metric in metrics_by_name.items():
         error, difference = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
-        is_known = error.is_not_null() & difference.is_not_null()
-        doubt = pl.col(f"{name}_{DOUBT}")
-        low, high = pl.col(f"{name}_low"), pl.col(f"{name}_high")
-        if counts_unseen(metric):  # the interval allows for unseen examples: leaving out 0 is enough
-            is_relied_upon = error > 0
-        else:
-            freedom = pl.col(f"{name}_freedom") if has_freedom else None
-            half_width = _stretch(adjusted_level.n_deviations, freedom) * error
-            is_relied_upon = doubt.is_null() | ((difference.abs() >= 2 * half_width) & (error > 0))
-        flag_exprs[f"{name}_{DOUBT}"] = doubt_missing_ends(doubt, [f"{name}_low", f"{name}_high"])
-        is_significant = judge_sign(low, high, is_relied_upon & ~has_few_examples)
-        flag_exprs[f"{name}_significant"] = pl.when(is_known).then(is_significant)
-    return differences.with_columns(**flag_exprs)
+        doubt, has_unseen = pl.col(f"{name}_{DOUBT}"), counts_unseen(metric)
+        # Models that rank alike do not differ, but two perfect ones need not rank others alike.
+        is_perfect = ~pl.col(A + name).is_between(*metric.range, closed="none")
+        ranks_alike = (error == 0) & (difference == 0) & ~is_perfect
+        # Intervals that allow for unseen examples can be relied upon where they have a width.
+        is_relied_upon = ranks_alike | ((error > 0) if has_unseen else doubt.is_null())
+        spare_in_doubt = pl.lit(None if has_unseen else 1.0, dtype=pl.Float64)
+        spare = pl.when(is_relied_upon).then(0.0).otherwise(spare_in_doubt)
+        has_enough_examples = pl.col(LEAST_SIZE) >= _LEAST_EXAMPLES
+        doubt_exprs[f"{name}_{SPARE}"] = pl.when(has_enough_examples).then(spare)
+        doubt_exprs[f"{name}_{DOUBT}"] = doubt_missing_ends(doubt, [f"{name}_low", f"{name}_high"])
+    return differences.with_columns(**doubt_exprs)
 
 
 def cut_to_range(differences: pl.LazyFrame, metrics: Iterable[Metric]) -> pl.LazyFrame:
@@ -373,14 +366,6 @@ def cut_to_range(differences: pl.LazyFrame, metrics: Iterable[Metric]) -> pl.Laz
     # thought to go in opposite directions, and limits of several models are stretched.
     width_of_metric = {metric.name: metric.range[1] - metric.range[0] for metric in metrics}
     return cut_to_ranges(differences, {name: (-width, width) for name, width in width_of_metric.items()})
-
-
-def judge_sign(low: pl.Expr, high: pl.Expr, is_relied_upon: pl.Expr) -> pl.Expr:
-    """Return whether a sign is certain: null where an interval that leaves out 0 is in doubt."""
-    # In doubt, a difference counts if it is twice as far from 0 as its interval reaches. Equally
-    # good models, each class with 10 examples, were so far apart in at most 0.3% of test sets.
-    excludes_0 = (low > 0) | (high < 0)
-    return pl.when(~excludes_0 | is_relied_upon).then(excludes_0)
 
 
 def adjust_p_values(p_value: pl.Expr, family_columns: Sequence[str]) -> pl.Expr:

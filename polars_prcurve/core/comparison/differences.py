@@ -15,6 +15,7 @@ from typing import Any, cast
 import polars as pl
 
 from polars_prcurve.core.comparison import difference_limits, model_pairs
+from polars_prcurve.core.comparison.difference_flags import SPARE, judge_sign
 from polars_prcurve.core.comparison.differences_of_curve_metrics import subtract_curve_metrics
 from polars_prcurve.core.comparison.differences_of_point_metrics import subtract_point_metrics
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, METRIC_NUMBER, Comparison
@@ -107,11 +108,12 @@ def build_values_and_differences(comparison: Comparison) -> tuple[pl.LazyFrame |
             model_values, part_differences = subtract_curve_metrics(part_comparison)
         else:
             part_differences = subtract_point_metrics(part_comparison)
+        part_differences = part_differences.with_columns(significant=judge_sign())
         differences_of_parts.append(
             difference_limits.cut_to_range(part_differences, part_comparison.metrics)
         )
     key_columns = (*comparison.table.group_columns, eta_column, *comparison.grid.carried_columns)
-    result_columns = (*key_columns, *other_columns)
+    result_columns = (*key_columns, *other_columns, SPARE)
     if len(part_comparisons) == 1:
         return model_values, differences_of_parts[0].select(result_columns)
     metric_names = [metric.name for metric in comparison.metrics]

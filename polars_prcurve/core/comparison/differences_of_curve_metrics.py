@@ -14,6 +14,7 @@ import polars as pl
 from polars_prcurve.core.comparison import average_precision_differences as ap_differences
 from polars_prcurve.core.comparison import difference_limits, model_pairs, paired_errors
 from polars_prcurve.core.comparison.average_precision_differences import SAMPLE_ERROR
+from polars_prcurve.core.comparison.difference_flags import SPARE
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
 from polars_prcurve.core.confidence.interval_input_columns import ETA_LOW, EtaError
@@ -95,11 +96,9 @@ def subtract_curve_metrics(comparison: Comparison) -> tuple[pl.LazyFrame, pl.Laz
         difference_limits.LEAST_SIZE
     )
     differences = differences.with_columns(smaller_class_size)
-    differences = difference_limits.add_flags(
-        differences, metrics_by_name, adjusted_level, has_freedom=has_freedom
-    )
-    result_endings = set(model_pairs.list_compare_columns(comparison.adjust))
-    result_endings -= {"eta", "metric", "model_a", "model_b"}
+    differences = difference_limits.add_doubts(differences, metrics_by_name)
+    result_endings = {SPARE, *model_pairs.list_compare_columns(comparison.adjust)}
+    result_endings -= {"eta", "metric", "model_a", "model_b", "significant"}
     exprs_by_ending = {
         ending: [pl.col(name) for name in model_curves.name(ending)] for ending in result_endings
     }

@@ -11,11 +11,11 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve.core.comparison.difference_flags import SPARE, judge_sign
 from polars_prcurve.core.comparison.difference_limits import (
     AdjustedLevel,
     adjust_p_values,
     cut_to_range,
-    judge_sign,
 )
 from polars_prcurve.core.comparison.differences import find_compared_metrics
 from polars_prcurve.core.comparison.model_pairs import (
@@ -121,19 +121,18 @@ def build_mean_differences(
     differences = add_intervals(differences, "difference", adjusted_level.n_deviations, mean_groups)
     difference, error = pl.col("difference"), pl.col(STANDARD_ERROR)
     differences = add_student_share(differences, difference / error, FREEDOM, "p_value")
-    is_decisive = (difference.abs() >= pl.col("high") - pl.col("low")) & (error > 0)
-    is_certain = judge_sign(pl.col("low"), pl.col("high"), pl.col(DOUBT).is_null() | is_decisive)
     differences = differences.with_columns(
         pl.when(error > 0).then("p_value").alias("p_value"),
-        pl.when(error.is_not_null()).then(is_certain).alias("significant"),
+        pl.when(pl.col(DOUBT).is_null()).then(0.0).otherwise(1.0).alias(SPARE),
     )
+    differences = differences.with_columns(significant=judge_sign())
     if adjust is not None:
         p_adjusted = adjust_p_values(pl.col("p_value"), adjusted_level.family_columns)
         differences = differences.with_columns(p_adjusted.alias("p_adjusted"))
     sort_columns = [*outer_dtypes, "eta", Population.ETA_ROW, Population.COPY, "model_a", "model_b"]
     differences = cut_to_range(differences, metrics).sort(sort_columns)
     eta_column, *other_columns = list_compare_columns(adjust, is_mean=True)
-    return differences.select(*outer_dtypes, eta_column, *grid.carried_columns, *other_columns)
+    return differences.select(*outer_dtypes, eta_column, *grid.carried_columns, *other_columns, SPARE)
 
 
 def _subtract_values(

@@ -20,6 +20,7 @@ import polars as pl
 
 from polars_prcurve.core.comparison import difference_limits, model_pairs, paired_errors
 from polars_prcurve.core.comparison.correlation_of_points import CORRELATION, add_correlation
+from polars_prcurve.core.comparison.difference_flags import SPARE
 from polars_prcurve.core.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
@@ -178,7 +179,7 @@ def _add_limits(
     adjusted_level: difference_limits.AdjustedLevel,
     correlation: pl.Expr | None = None,
 ) -> pl.LazyFrame:
-    """Add limits and verdicts to rows of both models, whose values may have a `correlation`."""
+    """Add limits and doubts to rows of both models, whose values may have a `correlation`."""
     value_of_side, low_of_side, high_of_side = (
         {side: pl.col(side + name) for side in SIDES} for name in ("value", "low", "high")
     )
@@ -195,21 +196,14 @@ def _add_limits(
     stretch_factor = (
         pl.lit(1.0) if adjusted_level.adjust is None else adjusted_level.n_deviations * (1 / z)
     )
-    distance_to_0 = pl.when(difference > 0).then(_DISTANCE_BELOW).otherwise(_DISTANCE_ABOVE)
     null_float = pl.lit(None, dtype=pl.Float64)
+    doubt = model_pairs.join_doubts(DOUBT, "value")
     point_pairs = point_pairs.with_columns(
         standard_error=null_float,
         p_value=null_float,
         p_adjusted=null_float,
         low=difference - pl.col(_DISTANCE_BELOW) * stretch_factor,
         high=difference + pl.col(_DISTANCE_ABOVE) * stretch_factor,
-        doubt=model_pairs.join_doubts(DOUBT, "value"),
+        **{DOUBT: doubt, SPARE: pl.when(doubt.is_null()).then(0.0).otherwise(1.0)},
     )
-    is_known = pl.col("low").is_not_null() & pl.col("high").is_not_null()
-    is_decisive = (difference.abs() >= 2 * stretch_factor * distance_to_0) & (distance_to_0 > 0)
-    is_certain = difference_limits.judge_sign(
-        pl.col("low"), pl.col("high"), pl.col(DOUBT).is_null() | is_decisive
-    )
-    return point_pairs.with_columns(
-        significant=pl.when(is_known).then(is_certain), doubt=doubt_missing_ends(DOUBT, ["low", "high"])
-    )
+    return point_pairs.with_columns(doubt=doubt_missing_ends(DOUBT, ["low", "high"]))

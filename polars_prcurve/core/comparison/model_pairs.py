@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.interval_options import Intervals
-from polars_prcurve.core.curves.targets import Target, direction_sign
-from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.curves.targets import Target
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
-from polars_prcurve.core.metrics.metric_base import Metric
-from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.population_column_names import Population
@@ -64,42 +59,9 @@ Matched: TypeAlias = Literal["recall", "fpr"]
 
 def list_compare_columns(adjust: Adjust, *, is_mean: bool = False) -> tuple[str, ...]:
     """Return the columns of a comparison, after `by`, without those that an eta frame carries."""
-    absent_names = ["not_worse"]  # see `add_not_worse`
+    absent_names = ["not_worse"]  # see `difference_flags`
     absent_names += ([] if adjust else ["p_adjusted"]) + ([] if is_mean else ["n_groups"])
     return tuple(name for name in COMPARE_COLUMNS if name not in absent_names)
-
-
-def read_margin(margin: object) -> float | None:
-    """Return the argument margin= as a float; raise unless it is None or a number of at least 0."""
-    expected_phrase = "a number of at least 0 on the scale of the metric, such as 0.02 or '2%'"
-    if margin is None:
-        return None
-    return read_share("margin=", margin, expected_phrase, lambda number: 0 <= number < math.inf)
-
-
-def add_not_worse(differences: pl.LazyFrame, margin: float | None, metrics: Any) -> pl.LazyFrame:
-    """Add whether model a is not worse by more than a margin, with confidence, behind `significant`.
-
-    `metrics` are those of the call; those of a comparison that names none go from 0 to 1, and more is
-    better. Raises for a margin that is as wide as the range of a metric, such as 2 for 2 points.
-    """
-    if margin is None:
-        return differences
-    chosen_metrics = [] if metrics is None else find_metrics(metrics, Metric)
-    names_and_ranges = [(m.name, *m.range) for m in chosen_metrics] or [("average_precision", 0.0, 1.0)]
-    for metric_name, low, high in names_and_ranges:
-        if margin >= high - low:
-            raise PrcError(
-                f"margin= is on the scale of the metric, 0.02 for 2 points; {metric_name} goes from "
-                f"{low:g} to {high:g}; got {margin:g}"
-            )
-    falling_metric_names = [m.name for m in chosen_metrics if direction_sign(cast("Any", m)) < 0]
-    is_falling = pl.col("metric").is_in(falling_metric_names)
-    worst_end = pl.when(is_falling).then(-pl.col("high")).otherwise("low")
-    column_names = differences.collect_schema().names()
-    insert_index = column_names.index("significant") + 1
-    is_not_worse = (worst_end >= -margin).alias("not_worse")
-    return differences.select(*column_names[:insert_index], is_not_worse, *column_names[insert_index:])
 
 
 class Comparison(NamedTuple):

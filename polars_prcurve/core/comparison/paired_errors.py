@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from polars_prcurve.core.comparison.difference_limits import AdjustedLevel, adjust_p_values, judge_sign
+from polars_prcurve.core.comparison.difference_flags import SPARE
+from polars_prcurve.core.comparison.difference_limits import AdjustedLevel, adjust_p_values
 from polars_prcurve.core.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
@@ -460,7 +461,7 @@ def replace_weighted_sums(
     metrics: Sequence[PointMetric],
     adjusted_level: AdjustedLevel,
 ) -> pl.LazyFrame:
-    """Replace errors, limits and verdicts of differences of metrics that are such sums."""
+    """Replace errors, limits and doubts of differences of metrics that are such sums."""
     are_weighted_sums = [is_weighted_sum(metric) for metric in metrics]
     difference, is_sum = (
         pl.col("difference"),
@@ -473,14 +474,13 @@ def replace_weighted_sums(
     error, half_width = pl.col(_SUM_ERROR), adjusted_level.n_deviations * pl.col(_SUM_ERROR)
     is_known, is_reliable = error.is_not_null(), pl.all_horizontal(has_enough_exprs)
     low, high = difference - half_width, difference + half_width
-    is_decisive = (difference.abs() >= 2 * half_width) & (error > 0)
     p_value = pl.when(error > 0).then(normal_cdf(-(difference / error).abs()) * 2)
     sum_exprs = {
         "standard_error": error,
         "low": low,
         "high": high,
         "p_value": p_value,
-        "significant": pl.when(is_known).then(judge_sign(low, high, is_reliable | is_decisive)),
+        SPARE: pl.when(is_reliable).then(0.0).otherwise(1.0),
         DOUBT: find_first_doubt({"few discordant examples": ~is_reliable}, is_known),
     }
     point_pairs = point_pairs.with_columns(

@@ -16,13 +16,12 @@ from polars_prcurve.core.binding.shared_arguments import (
     OneTargetOfTable,
     RateTargetsOfCurve,
 )
+from polars_prcurve.core.comparison.difference_flags import add_not_worse, read_margin
 from polars_prcurve.core.comparison.model_pairs import (
     COMPARE_COLUMNS,
     Adjust,
     Comparison,
     Matched,
-    add_not_worse,
-    read_margin,
 )
 from polars_prcurve.core.confidence.interval_options import Confidence
 from polars_prcurve.core.curves.targets import RankingMetric, read_one_target, read_ranking_metric
