@@ -39,6 +39,7 @@ from polars_prcurve.doors.cli.method_call import FilePrc
 from polars_prcurve.doors.cli.options import build_parser, list_kinds, read_confidence, read_names
 from polars_prcurve.doors.cli.terminal import ANSWERS_OF_METHOD, print_rows
 from polars_prcurve.view.report.result_text import Layout, format_table
+from polars_prcurve.view.verdicts.result_sentences import describe_pairs
 from tests.support.model_tests import EQUAL, SETTLED
 from tests.support.tiers import pair_each, slow_unless
 
@@ -2213,11 +2214,46 @@ def test_a_release_is_stopped_by_a_worse_model(
     printed = capsys.readouterr()
     assert ("--fail-unless takes not_worse, with --margin" in printed.err) == (status == 2)
     if status < 2 and "--fail-unless" in arguments:
-        outcome = "met in 0 of 1 rows" if status else "met"
-        margin = arguments.split()[1]
-        assert f": old is not worse than new by more than {margin}: {outcome}\n" in printed.err
+        outcome, margin = "not shown" if status else "shown", arguments.split()[1]
+        assert f": {outcome}: old is not worse than new by more than {margin}\n" in printed.err
     if "gaps.csv" in arguments:
         assert pl.read_csv("gaps.csv")["not_worse"].to_list() == [True]
+
+
+@pytest.mark.parametrize(
+    ("names", "status", "outcomes"),
+    [
+        ("new,old,oldest", 0, ["shown", "shown"]),
+        ("old,new,oldest", 1, ["not shown", "shown"]),
+        ("oldest,old,new", 1, ["not shown", "not shown"]),
+    ],
+)
+def test_a_gate_is_for_the_first_model(
+    here: Path, capsys: pytest.CaptureFixture[str], names: str, status: int, outcomes: list[str]
+) -> None:
+    noise = pl.int_range(pl.len()).shuffle(seed=1) / pl.len()
+    models = SETTLED.with_columns(oldest=pl.col("old") * 0.1 + 9 * noise)
+    sites = [models.with_columns(site=pl.lit(site)) for site in ("Cork", "Lund")]
+    pl.concat(sites).write_csv("test.csv")
+    call = ["compare", "test.csv", "--score", names, "--eta", "2%", "--margin", "1%", "--by", "site"]
+    assert main([*call, "--metrics", "average_precision", "--fail-unless", "not_worse"]) == status
+    first, *others = names.split(",")
+    notes = [line for line in capsys.readouterr().err.splitlines() if "worse" in line]
+    assert [note.partition(": ")[2] for note in notes] == [
+        f"{outcome}: {first} is not worse than {other} by more than 1%"
+        for outcome, other in zip(outcomes, others, strict=True)
+    ]
+
+
+def test_a_gate_counts_the_rows_of_a_pair() -> None:
+    rows = pl.DataFrame({"model_a": ["a"] * 3, "model_b": ["b"] * 3, "not_worse": [True, None, False]})
+    sentence = "a is not worse than b by more than 2%"
+    for frame, outcome in (
+        (rows, "shown in 1 of 3 rows"),
+        (rows.head(1), "shown"),
+        (rows.tail(2), "not shown"),
+    ):
+        assert [*describe_pairs(frame, "not_worse", "2%")] == [f"{outcome}: {sentence}"]
 
 
 def test_the_columns_of_a_gate_are_never_hidden() -> None:

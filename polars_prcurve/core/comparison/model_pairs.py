@@ -127,6 +127,13 @@ def name_models(*, is_wide: bool) -> list[pl.Expr]:
     return [model_expr.cast(pl.String) for model_expr in model_exprs] if is_wide else model_exprs
 
 
+def keep_first_model(compare_frame: pl.DataFrame, group_columns: Sequence[str]) -> pl.DataFrame:
+    """Return the rows of `compare` in which the first model of a group is compared with another one."""
+    first_model = pl.col("model_a").first()
+    first_of_group = first_model.over(group_columns) if group_columns else first_model
+    return compare_frame.filter(pl.col("model_a") == first_of_group)
+
+
 def join_doubts(doubt_column: str, value_column: str) -> pl.Expr:
     """Return the doubt of one of both models: of the one that has no value, if there is one."""
     doubt_of_a, doubt_of_b = (pl.col(side + doubt_column) for side in SIDES)

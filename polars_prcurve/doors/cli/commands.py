@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve.core.comparison.model_pairs import keep_first_model
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.progress import is_watched, print_beside, show_seconds
 from polars_prcurve.core.ground.value_checks import run_query
@@ -57,7 +58,7 @@ def write_table(args: argparse.Namespace, options: Options, work: ExitStack) -> 
     if isinstance(result, pl.DataFrame):
         for sentence in describe_result(result, layout.by):
             print_note(sentence)
-    has_passed = "fail_unless" not in options or _pass_gate(result, options)
+    has_passed = "fail_unless" not in options or _pass_gate(result, options, layout.by)
     joined_lists = pl.selectors.by_dtype(pl.List).cast(pl.List(pl.String)).list.join(",")
     query = result.lazy().with_columns(joined_lists)  # a list of models is one word
     if write is not None:
@@ -99,7 +100,7 @@ def write_decision(args: argparse.Namespace, options: Options, work: ExitStack) 
     return has_passed
 
 
-def _pass_gate(result: Any, options: Options) -> bool:
+def _pass_gate(result: Any, options: Options, by: Sequence[str] = ()) -> bool:
     """Return whether a table or a decision is as required; of models print which are compared."""
     words = as_list(options["fail_unless"])
     if not isinstance(result, pl.DataFrame):
@@ -114,6 +115,7 @@ def _pass_gate(result: Any, options: Options) -> bool:
         return any(_look_up(words, truth_of_word, "statuses, such as met or winner"))
     if "alarm" in result.columns:
         return all(_look_up(words, {"no_alarm": not result["alarm"].fill_null(True).any()}, "no_alarm"))
+    result = keep_first_model(result, [name for name in by if name in result.columns])
     names = [name for name in ("significant", "not_worse") if name in result.columns]
     truth_of_word = {name: result[name].fill_null(False).all() for name in names}
     truths = _look_up(words, truth_of_word, "not_worse, with --margin, or significant")

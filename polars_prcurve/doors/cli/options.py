@@ -194,7 +194,7 @@ HELP_OF_OPTION = {  # of options that are no arguments, or that a command line t
     "notes": "a text to add to the report",
     "page": "write a page to move the score, the prevalence and the costs",
     "fail_unless": "exit with 1 unless the verdict is met, or has one of these statuses; of compare, "
-    "unless not_worse or significant is true in every row; of monitor, unless there is no_alarm",
+    "unless not_worse or significant holds in all rows of the first model; of monitor, unless no_alarm",
     "output": "write all rows to this file, or as CSV to standard output if it is -. Without it a "
     "terminal shows the first 50 rows, and a pipe gets all as CSV",
 }

@@ -152,7 +152,7 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
         - with `margin`, `not_worse`: Boolean, whether the interval rules out that model a is worse by
           more than `margin`: `low` is at least -`margin`, or, if lower is better, `high` is at most
           `margin`. Only one end counts: nominally, a model that is worse by `margin` passes in
-          `(1 - confidence) / 2` of test sets. Null without an interval
+          `(1 - confidence) / 2` of test sets. Null by the rule of `significant`, with -`margin` for 0
         - with `mean_over`, `n_groups`: Int64, the groups in which both models have a value
         - `doubt`: String, null where the interval can be trusted, otherwise the first reason why not, as
           in `summary` or `operating_points` for either model, or "equal scores" (many near the threshold

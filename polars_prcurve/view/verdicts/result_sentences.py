@@ -27,19 +27,18 @@ def describe_result(result_frame: pl.DataFrame, group_columns: Sequence[str]) ->
 
 
 def describe_pairs(compare_frame: pl.DataFrame, flag_column: str, margin: object) -> Iterator[str]:
-    """Yield for each pair of `compare` in how many rows it differs, or is not worse by a margin."""
+    """Yield for each pair of `compare` whether it is shown to differ, or not to be worse by a margin."""
     for pair_frame in compare_frame.partition_by("model_a", "model_b", maintain_order=True):
         model_a, model_b = pair_frame.select("model_a", "model_b").row(0)
         n_true_rows = pair_frame[flag_column].sum()
         relation_phrase = f"differs significantly from {model_b}"
         if flag_column == "not_worse":
             relation_phrase = f"is not worse than {model_b} by more than {margin}"
-        outcome_phrase = (
-            "met"
-            if n_true_rows == pair_frame.height
-            else f"met in {n_true_rows} of {pair_frame.height} rows"
-        )
-        yield f"{model_a} {relation_phrase}: {outcome_phrase}"
+        n_rows = pair_frame.height
+        outcome_phrase = "shown" if n_true_rows else "not shown"
+        if 0 < n_true_rows < n_rows:
+            outcome_phrase = f"shown in {n_true_rows} of {n_rows} rows"
+        yield f"{outcome_phrase}: {model_a} {relation_phrase}"
 
 
 def _describe_alarms(monitor_frame: pl.DataFrame) -> Iterator[str]:
