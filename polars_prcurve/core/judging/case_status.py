@@ -79,6 +79,12 @@ class Case:
         return {name_groups(self.goal.mean_over)[1]: n_groups}
 
     @property
+    def n_groups_left_out(self) -> int:
+        """How many groups a mean is not over, because a model has no value there."""
+        [n_groups] = self.sizes.values()
+        return int(self.candidates[0].row[EvidenceColumn.N_ALL_GROUPS] - n_groups)
+
+    @property
     def overweight_class(self) -> str | None:
         """The class of which a few rows have nearly all the weight, so that few count; or None."""
         class_size, class_name = min(

@@ -60,6 +60,7 @@ class EvidenceColumn:
     LEVEL = "level"  # the level of the intervals of a row, where a demand is tested
     AREA = f"{RESERVED}average_precision"
     BY_CHANCE = f"{RESERVED}by_chance"  # the mean of the average precision of random scores
+    N_ALL_GROUPS = f"{RESERVED}n_all_groups"  # the groups of a mean, with those that have no value
     IS_REVERSED = f"{RESERVED}is_reversed"  # whether negatives significantly rank above positives
     BINDING = f"{RESERVED}binding"  # the targets that may bind where several have to hold together
     HAS_SCORES = f"{RESERVED}has_scores"  # true if any row of a model has one, otherwise null
@@ -219,6 +220,7 @@ def _collect_means(request: DecisionRequest) -> Evidence:
         case_rows = _join(case_rows, auc_rows, row_key_columns)
         is_above_chance = pl.col(_AUC_LOW) > 0.5
     case_rows = case_rows.with_columns(above_chance=is_above_chance).drop(_AUC_LOW, strict=False)
+    case_rows = _count_groups(request, case_rows, group_columns)
     return Evidence(
         rows=_add_leads(request, case_rows, key_columns, 1.0),
         keys=key_columns,
@@ -229,6 +231,17 @@ def _collect_means(request: DecisionRequest) -> Evidence:
         per=1.0,
         test_level=request.test_level,
     )
+
+
+def _count_groups(
+    request: DecisionRequest, case_rows: pl.DataFrame, group_columns: Sequence[str]
+) -> pl.DataFrame:
+    """Return the rows with N_ALL_GROUPS."""
+    group_rows = request.table_of_groups.summary(request.eta, metrics=request.goal.curve_metric)
+    n_all_groups = pl.struct(request.goal.mean_over).n_unique().alias(EvidenceColumn.N_ALL_GROUPS)
+    if not group_columns:
+        return case_rows.join(group_rows.select(n_all_groups), how="cross", maintain_order="left")
+    return _join(case_rows, group_rows.group_by(group_columns).agg(n_all_groups), group_columns)
 
 
 def _collect_sizes(

@@ -99,6 +99,7 @@ def _collect_request(
         unweighted_table=_count_rows_once(ranked_table, input_columns.weight)
         if has_weighted_rows
         else None,
+        table_of_groups=ranked_table(by=input_columns.by) if goal.mean_over else None,
         has_classes=question.has_class_columns,
         weight=_name_weight(input_columns),
     )

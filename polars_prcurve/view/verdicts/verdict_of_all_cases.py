@@ -118,7 +118,12 @@ def _describe_mean(goal: Goal, cases: Sequence[Case], *, has_common_eta: bool) -
         yield f"each {group_noun} at its own prevalence"
     group_counts = sorted({size for case in cases for size in case.sizes.values()})
     counts_text = " to ".join(dict.fromkeys(map(format_count, (group_counts[0], group_counts[-1]))))
-    yield f"the mean of {counts_text} {group_noun if counts_text == '1' else plural_group_noun}"
+    mean_phrase = f"the mean of {counts_text} {group_noun if counts_text == '1' else plural_group_noun}"
+    if n_left_out := max(case.n_groups_left_out for case in cases):
+        is_everywhere = all(case.n_groups_left_out == n_left_out for case in cases)
+        n_text = f"{'' if is_everywhere else 'up to '}{format_count(n_left_out)}"
+        mean_phrase += f", leaving out {n_text} without a value"
+    yield mean_phrase
     yield f"{plural_group_noun} as in the test set"
 
 
