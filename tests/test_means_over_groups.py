@@ -331,7 +331,8 @@ def test_the_verdict_says_what_the_mean_is_over() -> None:
     decision = prc(TOPICS, score=MODELS).decide(mean_over="topic")
     assert decision.verdict.sentence.startswith("m0 is the best of 3 models: mean average precision 0.")
     assert decision.verdict.conditions == (
-        "Each topic at its own prevalence; the mean of 23 topics; topics as in the test set"
+        "Each topic at its own prevalence; the mean of 23 topics, leaving out 1 without a value; "
+        "topics as in the test set"
     )
     assert decision.verdict.met is None
     assert decision.table["n_groups"].to_list() == [23] * 3
@@ -340,7 +341,16 @@ def test_the_verdict_says_what_the_mean_is_over() -> None:
     assert "at 50%" not in card + decision.say() + decision.verdict.sentence
     by_site = prc(TOPICS, score=MODELS).decide([0.01, 0.1], mean_over="topic", by="site")
     assert by_site.verdicts.height == 4
-    assert "the mean of 11 to 12 topics" in by_site.verdict.conditions
+    expected = "the mean of 11 to 12 topics, leaving out up to 1 without a value; "
+    assert expected in by_site.verdict.conditions
+    # A topic without positives has no value, and neither has one that a model did not score.
+    first_topic = TOPICS.filter("label")["topic"].min()
+    long = LONG.filter((pl.col("model") != MODELS[0]) | (pl.col("topic") != first_topic))
+    conditions = prc(long, by="topic").decide(0.1, mean_over="topic").verdict.conditions
+    assert "the mean of 22 topics, leaving out 2 without a value; " in conditions
+    known = TOPICS.filter(pl.col("label").any().over("topic"))
+    conditions = prc(known, score=MODELS).decide(0.1, mean_over="topic").verdict.conditions
+    assert "the mean of 23 topics; topics as in the test set" in conditions
 
 
 @pytest.mark.parametrize("by", [None, "site"])
