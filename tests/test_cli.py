@@ -20,6 +20,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -1233,6 +1234,34 @@ def test_rows_come_in_an_order_for_people(here: Path) -> None:
     order = [(eta, metric) for eta in ("1 in 100", "1 in 10") for metric in ("pr_auc", "roc_auc")]
     rows = [re.split("  +", line)[:3] for line in shown.splitlines() if "auc" in line]
     assert rows == [[model, eta, metric] for eta, metric in order for model in ("-", "a", "b")]
+
+
+def test_no_end_of_an_interval_is_rounded_to_its_value() -> None:
+    rng = np.random.default_rng(82)
+    for n_rows in (1, 2, 5) * 100:
+        value = rng.choice([0.0, 0.5, 1.0, rng.random(), rng.random() / 50], n_rows)
+        low = np.maximum(value - rng.choice([0, 0.3, 0.02, 3e-5], n_rows), 0)
+        high = np.minimum(value + rng.choice([0, 0.3, 0.02, 3e-5], n_rows), 1)
+        table = pl.DataFrame({"value": value, "low": low, "high": high})
+        lines, _ = format_table(table, Layout([], ["value"], 0.95), 80)
+        for line, row in zip(lines[2:], table.rows(), strict=True):
+            shown = re.fullmatch(r" *(\S+) \((\S+) to (\S+)\)", line)
+            assert shown is not None, line
+            assert [text == shown[1] for text in shown.groups()] == [end == row[0] for end in row]
+
+
+@pytest.mark.parametrize("width", range(40, 81))
+def test_a_narrow_table_has_whole_prevalences_and_an_answer(width: int) -> None:
+    rows = {"model": ["forest", "logistic"] * 2, "eta": [0.001, 0.001, 0.01, 0.01]}
+    counts = {"threshold": [1.5, 2.5] * 2, "recall": [0.75, 0.5] * 2}
+    ends = {"value": [0.5] * 4, "low": [0.25, 0.375] * 2, "high": [0.75, 0.625] * 2}
+    table = pl.DataFrame({**rows, **counts, **ends})
+    lines, _ = format_table(table, Layout([], ["threshold", "value"], 0.95), width)
+    assert all(measure_width(line) <= width for line in lines)
+    assert sum("1 in 1,000" in line for line in lines) == 2
+    assert "threshold" in lines[0] or "value" in lines[0]
+    if width >= 43:
+        assert sum("(0.250 to 0.750)" in line for line in lines) == 2
 
 
 def test_numbers_are_rounded_but_not_to_0_or_1(here: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -35,6 +36,7 @@ from polars_prcurve.view.words.number_words import (
 
 _SUBJECT_COLUMNS = ("model", "model_a", "model_b", "eta", "metric", "criterion", "target")
 """What distinguishes rows beside their groups."""
+_NUMBER_COLUMNS = {"eta", "target"}  # those of them that hold numbers, which are never cut
 _SCORE_COLUMNS = ("threshold", "score", "holds_from", "holds_to", "target")
 """What has six digits, which distinguish most scores."""
 _DOUBT = "?"  # behind an interval in doubt; a sentence below the table has the reason
@@ -63,7 +65,9 @@ def format_table(result_frame: pl.DataFrame, layout: Layout, width: int) -> tupl
         f"{column.head} {column.cells[0]}" for column in alike_columns if column.cells[0] != NOTHING
     ]
     text_columns = _choose_columns(
-        [column for column in text_columns if column not in alike_columns], width
+        [column for column in text_columns if column not in alike_columns],
+        _list_subjects(layout),
+        width,
     )
     head_lines, *lines_of_rows = (
         [cut_text(line, width) for line in lines] for lines in lay_out(text_columns)
@@ -89,20 +93,23 @@ def _is_alike(column: TextColumn, answer_columns: Sequence[str], first_answer_co
     )
 
 
-def _choose_columns(text_columns: list[TextColumn], width: int) -> list[TextColumn]:
-    """Return the columns that fit; the last ones go first, and never the first interval."""
-    name_columns, answer_columns, span_columns = _split_columns(text_columns)
+def _choose_columns(
+    text_columns: list[TextColumn], subject_columns: Sequence[str], width: int
+) -> list[TextColumn]:
+    """Return the columns that fit; the last ones go first, and the first interval last."""
+    name_columns, answer_columns, span_columns = _split_columns(text_columns, subject_columns)
     stacked_columns = [column._replace(is_stacked=True) for column in span_columns]
     # The letters that names keep at least, the answers that stay, and the columns with intervals.
-    room_options = [
-        (16, answer_columns, span_columns),
-        (8, answer_columns, stacked_columns),
-        (_LEAST_LETTERS, [], stacked_columns),
+    room_options = [(16, answer_columns, span_columns), (8, answer_columns, stacked_columns)]
+    room_options += [
+        (_LEAST_LETTERS, answer_columns[:n_kept], stacked_columns)
+        for n_kept in range(len(answer_columns), -1, -1)
     ]
+    room_options += [(_LEAST_LETTERS, answer_columns[:1], [])]
     room_options += [(_LEAST_LETTERS, [], [])] if name_columns else []
     column_choices = [
         [
-            [column.cut(n_letters) if column.width > n_letters else column for column in name_columns]
+            [_cut_names(column, n_letters) for column in name_columns]
             + kept_answers
             + other_columns[:1],
             other_columns,
@@ -121,32 +128,43 @@ def _choose_columns(text_columns: list[TextColumn], width: int) -> list[TextColu
     return chosen_columns
 
 
+def _cut_names(column: TextColumn, n_letters: int) -> TextColumn:
+    """Return a column of names in at most so many letters; numbers, such as prevalences, stay whole."""
+    is_whole = column.width <= n_letters or not _NUMBER_COLUMNS.isdisjoint(column.shown_names)
+    return column if is_whole else column.cut(n_letters)
+
+
 def _split_columns(
-    text_columns: list[TextColumn],
+    text_columns: list[TextColumn], subject_columns: Sequence[str]
 ) -> tuple[list[TextColumn], list[TextColumn], list[TextColumn]]:
-    """Return the columns of names, then those before the first interval, and that with all others."""
-    numbered_columns = list(enumerate(text_columns))
-    n_names = next(
-        (number for number, column in numbered_columns if not column.is_text), len(text_columns)
+    """Return the columns of subjects, then those before the first interval, and that with all others."""
+    n_subjects = sum(not {*subject_columns}.isdisjoint(column.shown_names) for column in text_columns)
+    n_before_spans = next(
+        (number for number, column in enumerate(text_columns) if column.spans), n_subjects
     )
-    n_before_spans = next((number for number, column in numbered_columns if column.spans), n_names)
-    return text_columns[:n_names], text_columns[n_names:n_before_spans], text_columns[n_before_spans:]
+    return (
+        text_columns[:n_subjects],
+        text_columns[n_subjects:n_before_spans],
+        text_columns[n_before_spans:],
+    )
+
+
+def _list_subjects(layout: Layout) -> list[str]:
+    """Return the columns that distinguish rows, unless they are answers."""
+    return [name for name in (*layout.by, *_SUBJECT_COLUMNS) if name not in layout.answers]
 
 
 def _build_columns(result_frame: pl.DataFrame, layout: Layout) -> list[TextColumn]:
     """Return the columns that distinguish rows, then those of values by falling importance."""
     text_columns: list[TextColumn] = []
     shown_names: set[str] = set()
-    subject_columns = [name for name in (*layout.by, *_SUBJECT_COLUMNS) if name not in layout.answers]
+    subject_columns = _list_subjects(layout)
     for name in dict.fromkeys((*subject_columns, *layout.answers, *result_frame.columns)):
         if name in result_frame.columns and name not in shown_names:
             column = _build_column(result_frame, name, layout)
             if name in subject_columns:
-                cells = (
-                    column.cells
-                    if name in ("eta", "target")
-                    else show_names(result_frame[name].to_list())
-                )
+                is_number = name in _NUMBER_COLUMNS
+                cells = column.cells if is_number else show_names(result_frame[name].to_list())
                 column = TextColumn(column.head, cells, is_text=True, shown_names=[name])
             text_columns.append(column)
             shown_names.update(column.shown_names)
@@ -159,12 +177,7 @@ def _build_column(result_frame: pl.DataFrame, name: str, layout: Layout) -> Text
     has_span = estimate.span is not None and (name != "eta" or name in layout.answers)
     end_names = [estimate.low, estimate.high] if has_span else []
     end_pairs = result_frame.select(end_names).rows()
-    write_cell = _choose_format(
-        result_frame.schema[name],
-        name,
-        values,
-        [end for low_and_high in end_pairs for end in low_and_high],
-    )
+    write_cell = _choose_format(result_frame.schema[name], name, values, end_pairs)
     cell_texts = [NOTHING if value is None else write_cell(value) for value in values]
     span_texts = [
         ""
@@ -196,13 +209,13 @@ def _build_column(result_frame: pl.DataFrame, name: str, layout: Layout) -> Text
 
 
 def _choose_format(
-    dtype: pl.DataType, name: str, values: list[Any], end_values: list[Any]
+    dtype: pl.DataType, name: str, values: list[Any], end_pairs: list[tuple[Any, ...]]
 ) -> Callable[[Any], str]:
     """Return what writes the values of a column alike."""
     if dtype == pl.Boolean:
         return lambda value: "yes" if value else "no"
     if name in ("eta", "eta_low", "eta_high"):
-        text_of_eta = map_etas([*values, *end_values])
+        text_of_eta = map_etas([*values, *chain(*end_pairs)])
         return lambda eta: text_of_eta[eta].replace(NO_BREAK, " ")
     if name in _SCORE_COLUMNS or not dtype.is_numeric():
         return lambda value: make_harmless(
@@ -212,7 +225,7 @@ def _choose_format(
         return lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}"
     if dtype.is_integer():
         return format_count
-    n_decimals = choose_decimals(values, end_values)
+    n_decimals = choose_decimals(values, end_pairs)
     return lambda value: show_number(value, n_decimals)
 
 
@@ -225,20 +238,33 @@ def show_names(group_values: Sequence[Any]) -> list[str]:
     return shorten_names(group_names, _NAME_LETTERS)
 
 
-def choose_decimals(values: Sequence[float | None], end_values: Sequence[float | None] = ()) -> int:
+def choose_decimals(
+    values: Sequence[float | None], end_pairs: Sequence[tuple[float | None, ...]] = ()
+) -> int:
     """Return how many decimals the numbers of a column have, all alike, at most as many as any has."""
-    # The greatest has three digits, and the least two. No share near 1, and no end, is rounded to 1.
+    # The greatest value has three digits, and the least two. No share near 1 is rounded to 1, and no end
+    # to its value.
+    numbers = [number for number in (*values, *chain(*end_pairs)) if number and math.isfinite(number)]
     value_sizes = [abs(value) for value in values if value and math.isfinite(value)]
     if not value_sizes:
         return 0
-    gaps_to_1 = [1 - value for value in (*values, *end_values) if value and 0.9 < value < 1]
+    gaps_to_1 = [1 - number for number in numbers if 0.9 < number < 1]
+    half_widths = [
+        abs(end - value)
+        for value, ends in zip(values, end_pairs, strict=False)
+        for end in ends
+        if value is not None and end is not None and math.isfinite(end - value) and end != value
+    ]
     max_decimals = max(
-        2 - find_magnitude(max(value_sizes)), 1 - find_magnitude(min([*value_sizes, *gaps_to_1])), 0
+        2 - find_magnitude(max(value_sizes)),
+        1 - find_magnitude(min([*value_sizes, *gaps_to_1])),
+        -find_magnitude(min(half_widths, default=1.0)),
+        0,
     )
     max_decimals = min(max_decimals, _MAX_DECIMALS)
     return max(
-        len(f"{size:.{max_decimals}f}".rstrip("0").partition(".")[2])
-        for size in [*value_sizes, *gaps_to_1]
+        len(f"{number:.{max_decimals}f}".rstrip("0").partition(".")[2])
+        for number in [*numbers, *gaps_to_1]
     )
 
 
