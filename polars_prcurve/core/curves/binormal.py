@@ -123,7 +123,7 @@ def fit_binormal(table: ScoreTable, sweep_tables: SweepTables, *, ddof: int = 0)
     ):
         amount = (pl.col(sum_column) - pl.col(column_above)).alias(_AMOUNT)
         group_moments = _measure_relative_scores(score_rows.select(Group.NUMBER, _HALF_SCORE, amount))
-        low_half, high_half, variance = pl.col(_LOW), pl.col(_HIGH), pl.col(_SPREAD)
+        low_half_score, high_half_score, variance = pl.col(_LOW), pl.col(_HIGH), pl.col(_SPREAD)
         if ddof:
             n = size_expr.cast(pl.Float64)
             variance_factor = pl.when(n > ddof).then(n / (n - ddof)).alias(_FACTOR)
@@ -131,9 +131,13 @@ def fit_binormal(table: ScoreTable, sweep_tables: SweepTables, *, ddof: int = 0)
                 sweep_tables.groups.select(Group.NUMBER, variance_factor), on=Group.NUMBER
             )
             variance = variance * pl.col(_FACTOR)
-        mu = (low_half + (high_half - low_half) * pl.col(_MEAN)) * 2  # the ends are half scores
-        sigma = (high_half - low_half) * variance.sqrt() * 2
-        has_fit = (low_half < high_half) & (variance > 0) & mu.is_finite() & sigma.is_finite()
+        mu = (
+            low_half_score + (high_half_score - low_half_score) * pl.col(_MEAN)
+        ) * 2  # the ends are half scores
+        sigma = (high_half_score - low_half_score) * variance.sqrt() * 2
+        has_fit = (
+            (low_half_score < high_half_score) & (variance > 0) & mu.is_finite() & sigma.is_finite()
+        )
         fitted_exprs = {
             name: pl.when(has_fit).then(moment)
             for name, moment in ((mu_column, mu), (sigma_column, sigma))

@@ -75,9 +75,9 @@ def build_segments(
         segment_rows = _join_published_points(table, sweep_tables)
         is_rise = pl.col("recall") > pl.col(Segment.RECALL_BEFORE)
         is_before_negatives = pl.col(Segment.FPR_BEFORE) == 0
-    row_needs = {metric.recipe.needs for metric in metrics}
-    if "all" not in row_needs:
-        is_kept = is_rise | is_before_negatives if "corners" in row_needs else is_rise
+    needed_row_kinds = {metric.recipe.needs for metric in metrics}
+    if "all" not in needed_row_kinds:
+        is_kept = is_rise | is_before_negatives if "corners" in needed_row_kinds else is_rise
         if with_last_rows:
             is_kept |= pl.col(Sweep.ENDS_GROUP)
         segment_rows = segment_rows.filter(is_kept)

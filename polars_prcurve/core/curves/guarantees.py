@@ -291,8 +291,7 @@ def add_guarantee_columns(
             for count_needed in (promise.count_pos_needed, promise.count_neg_needed)
         )
         needed_count_exprs = [
-            count_needed.ceil() if has_whole_counts else count_needed.round_sig_figs(12)
-            for count_needed in exact_count_exprs
+            expr.ceil() if has_whole_counts else expr.round_sig_figs(12) for expr in exact_count_exprs
         ]
         stretch_ends = (
             (threshold, other_end_score) if promise.holds_above else (other_end_score, threshold)

@@ -176,28 +176,28 @@ class RowSearch(NamedTuple):
         marked_rows = mark_blocks(self.sweep_rows)
         corners = marked_rows.filter(Sweep.IS_CORNER)
         corners_at_eta = self._repeat_at_eta(corners, families)
-        corner_extremes = self._reduce_rows(corners_at_eta, Population.NUMBER, families)
+        corner_extreme_rows = self._reduce_rows(corners_at_eta, Population.NUMBER, families)
         extreme_of_column = self._list_extremes(families)
         row_number_exprs = _list_rows_of(extreme_of_column)
         if not row_number_exprs:
-            return corner_extremes
+            return corner_extreme_rows
         row_number_lists = pl.concat_list(row_number_exprs).alias(ROW_NUMBER)
-        row_number_rows = corner_extremes.select(Population.NUMBER, row_number_lists)
+        row_number_rows = corner_extreme_rows.select(Population.NUMBER, row_number_lists)
         row_number_rows = row_number_rows.explode(ROW_NUMBER, empty_as_null=False).drop_nulls()
         population_blocks = row_number_rows.join(corners.select(ROW_NUMBER, Sweep.BLOCK), on=ROW_NUMBER)
         # A row of a block joins its populations, and not all prevalences of its group.
         population_blocks = population_blocks.select(Population.NUMBER, Sweep.BLOCK).unique()
         near_rows = marked_rows.drop(Group.NUMBER).join(population_blocks, on=Sweep.BLOCK)
         near_rows = self._repeat_at_eta(near_rows, families, key_column=Population.NUMBER)
-        near_extremes = self._reduce_rows(near_rows, Population.NUMBER, families)
-        joined_extremes = corner_extremes.join(
-            near_extremes, on=Population.NUMBER, how="left", suffix=_NEAR
+        near_extreme_rows = self._reduce_rows(near_rows, Population.NUMBER, families)
+        joined_rows = corner_extreme_rows.join(
+            near_extreme_rows, on=Population.NUMBER, how="left", suffix=_NEAR
         )
         merged_exprs = {
             name: extreme.merge(pl.col(name), pl.col(name + _NEAR))
             for name, extreme in extreme_of_column.items()
         }
-        return joined_extremes.select(Population.NUMBER, **merged_exprs)
+        return joined_rows.select(Population.NUMBER, **merged_exprs)
 
     def _repeat_at_eta(
         self, sweep_rows: pl.LazyFrame, families: Iterable[Family], *, key_column: str = Group.NUMBER
