@@ -208,7 +208,7 @@ def _say_few_tenths(canvas: Canvas, tenth_of_curve: dict[int, _Tenth]) -> str:
     span_of_curve = {
         curve: f"{tenth.span.replace(' to ', '% to ')}%" for curve, tenth in tenth_of_curve.items()
     }
-    return say_each(sentence_start, "", recall_of_curve, names, text_of_curve=span_of_curve)
+    return say_each(sentence_start, "", recall_of_curve, names, given_text_of_curve=span_of_curve)
 
 
 def _mark_tenths(canvas: Canvas, tenth_of_curve: dict[int, _Tenth]) -> bool:

@@ -93,29 +93,33 @@ def difference(
     ['a minus b: average precision, in percentage points, by prevalence']
     """
     size = read_words(title, (width, height))
-    frame = chart_input.check_table("difference", table, "compare", ["eta", *_COLUMNS])
-    group_columns = frame.columns[: frame.columns.index("eta")]
+    compare_frame = chart_input.check_table("difference", table, "compare", ["eta", *_COLUMNS])
+    group_columns = compare_frame.columns[: compare_frame.columns.index("eta")]
     column_of_field = chart_input.name_group_fields(group_columns) | {"metric": "metric"}
-    pair_frame = chart_input.pick_columns(frame, column_of_field, ["eta", *_COLUMNS])
+    pair_frame = chart_input.pick_columns(compare_frame, column_of_field, ["eta", *_COLUMNS])
     pair_frame = pair_frame.with_columns(pair=pl.struct("model_a", "model_b"))
     column_of_field |= {"pair": "two models"}
     curves = chart_input.build_lines(pair_frame, column_of_field, "difference")
     if curves.count_distinct(["pair"]) >= _FEWEST_ROWS or curves.points["eta"].n_unique() == 1:
         return _draw_table(table, curves, confidence, title, size)
-    rows, is_one = curves.points, len(curves.curve_rows) == 1
-    y_axis = _build_axis(rows.select("difference", "low", "high").unpivot()["value"])
-    look: Any = {"is_neutral": True, "height": _HEIGHT, "side_colors": _choose_side_colors(pair_frame)}
-    spec = ChartSpec(build_eta_axis(rows), y_axis, "linear", bands=(("low", "high"),), **look)
+    points, is_one_pair = curves.points, len(curves.curve_rows) == 1
+    y_axis = _build_axis(points.select("difference", "low", "high").unpivot()["value"])
+    options: Any = {
+        "is_neutral": True,
+        "height": _HEIGHT,
+        "side_colors": _choose_side_colors(pair_frame),
+    }
+    spec = ChartSpec(build_eta_axis(points), y_axis, "linear", bands=(("low", "high"),), **options)
     canvas = Canvas(curves, _build_panels(curves), spec, size)
     canvas.draw_level([0.0] * len(curves.curve_rows), "")  # which needs no name
-    subtitle, finding = _say_pair(canvas) if is_one else ("The first model minus the second", "")
-    lines = _add_sides(rows.with_columns(doubt=pl.col("significant").not_().fill_null(True)))
+    subtitle, finding = _say_pair(canvas) if is_one_pair else ("The first model minus the second", "")
+    lines = _add_sides(points.with_columns(doubt=pl.col("significant").not_().fill_null(True)))
     grey_note = ", grey where they cover 0" if _HOLDS_0 in lines["side"] else ""
     level_note = f"{names_and_numbers.describe_level(True, confidence)}{grey_note}"
     chart = CurveChart(
         canvas,
         lines=lines,
-        rows=rows,
+        rows=points,
         height=pl.col("difference"),
         reads="nearest",
         say_row=_say_row,
@@ -133,16 +137,17 @@ def _say_pair(canvas: Canvas) -> tuple[str, str]:
     """Return what is drawn of a single pair, and where a test settles which model is better."""
     # Which model is better above 0 stands in the chart.
     curves = canvas.curves
-    pair = curves.curve_rows.row(0, named=True)
-    metric, names = names_and_numbers.format_metric(pair["metric"]), _name_models(pair["pair"])
-    subtitle = f"{' minus '.join(names)}: {go_on(metric)}"
-    if not is_higher_better(pair["metric"]):
+    pair_row = curves.curve_rows.row(0, named=True)
+    metric_name = names_and_numbers.format_metric(pair_row["metric"])
+    model_names = _name_models(pair_row["pair"])
+    subtitle = f"{' minus '.join(model_names)}: {go_on(metric_name)}"
+    if not is_higher_better(pair_row["metric"]):
         return subtitle, ""
-    canvas.words += _name_sides(names, canvas)
-    finding = say_by_metric(metric, say_better(curves.points, names))
-    rows = curves.points.drop_nulls("difference")
-    includes_0 = rows.select((pl.col("low") <= 0) & (pl.col("high") >= 0)).to_series()
-    if len(rows) and includes_0.all() and not rows["significant"].any():
+    canvas.words += _name_sides(model_names, canvas)
+    finding = say_by_metric(metric_name, say_better(curves.points, model_names))
+    known_points = curves.points.drop_nulls("difference")
+    interval_flags = known_points.select((pl.col("low") <= 0) & (pl.col("high") >= 0)).to_series()
+    if len(known_points) and interval_flags.all() and not known_points["significant"].any():
         finding += "; the interval of their difference includes 0 at all prevalences shown"
     return subtitle, finding
 
@@ -151,16 +156,16 @@ def _describe_open(lines: pl.DataFrame) -> list[str]:
     """Return a sentence on where a sign is not settled, and whether an interval is not to be trusted."""
     open_rows = lines.filter(pl.col("significant").fill_null(False).not_())
     is_doubtful = ((open_rows["low"] > 0) | (open_rows["high"] < 0)).any()
-    reason = ", or in doubt: intervals from few examples may be too narrow" if is_doubtful else ""
-    return [f"Dotted: not significant{reason}"] if len(open_rows) else []
+    doubt_clause = ", or in doubt: intervals from few examples may be too narrow" if is_doubtful else ""
+    return [f"Dotted: not significant{doubt_clause}"] if len(open_rows) else []
 
 
-def _build_axis(values: Iterable[float | None]) -> ChartAxis:
+def _build_axis(values_or_none: Iterable[float | None]) -> ChartAxis:
     """Return the axis of differences in points around all values and 0."""
-    numbers = [0.0, *(value for value in values if value is not None)]
-    low, high = min(numbers), max(numbers)
-    room = 0.08 * (high - low) or 0.05
-    return ChartAxis("difference", "Difference in points", low - room, high + room, "points")
+    numbers_with_0 = [0.0, *(value for value in values_or_none if value is not None)]
+    low, high = min(numbers_with_0), max(numbers_with_0)
+    margin = 0.08 * (high - low) or 0.05
+    return ChartAxis("difference", "Difference in points", low - margin, high + margin, "points")
 
 
 def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
@@ -171,49 +176,68 @@ def _name_models(pair: dict[str, Any]) -> tuple[str, str]:
     return name_a, name_b
 
 
-def _add_sides(rows: pl.DataFrame) -> pl.DataFrame:
+def _add_sides(difference_points: pl.DataFrame) -> pl.DataFrame:
     """Add `side`, the number in `side_colors` of the stretch that leads to a point."""
-    side_here = pl.when(pl.col("low") > 0).then(0).when(pl.col("high") < 0).then(1).otherwise(_HOLDS_0)
-    side_before, side_after = (pl.col("here").shift(step).over("curve") for step in (1, -1))
-    is_first = pl.int_range(pl.len()).over("curve") == 0
-    side_start = pl.when(is_first).then(side_after.fill_null(pl.col("here"))).otherwise(side_before)
-    side = pl.when(side_start == pl.col("here")).then("here").otherwise(_HOLDS_0)
-    return rows.with_columns(here=side_here).with_columns(side=side.fill_null(_HOLDS_0)).drop("here")
+    side_here_expr = (
+        pl.when(pl.col("low") > 0).then(0).when(pl.col("high") < 0).then(1).otherwise(_HOLDS_0)
+    )
+    side_before_expr, side_after_expr = (pl.col("here").shift(step).over("curve") for step in (1, -1))
+    is_first_expr = pl.int_range(pl.len()).over("curve") == 0
+    side_start_expr = (
+        pl.when(is_first_expr)
+        .then(side_after_expr.fill_null(pl.col("here")))
+        .otherwise(side_before_expr)
+    )
+    side_expr = pl.when(side_start_expr == pl.col("here")).then("here").otherwise(_HOLDS_0)
+    return (
+        difference_points.with_columns(here=side_here_expr)
+        .with_columns(side=side_expr.fill_null(_HOLDS_0))
+        .drop("here")
+    )
 
 
 def _build_panels(curves: ChartCurves) -> Channels:
     """Return the channels: all that differs among the lines is in the name of their panel."""
-    fields = [name for name in curves.column_of_field if curves.count_distinct([name]) > 1]
-    return Channels(None, build_channel(curves, fields, is_eta_added=False) if fields else None)
+    field_names = [
+        field_name for field_name in curves.column_of_field if curves.count_distinct([field_name]) > 1
+    ]
+    return Channels(
+        None, build_channel(curves, field_names, is_eta_added=False) if field_names else None
+    )
 
 
 def _choose_side_colors(pair_frame: pl.DataFrame) -> tuple[str, str, str]:
     """Return the colours above 0 and below it, those of both models of a single pair, and that of 0."""
-    models = pl.concat([pair_frame["model_a"], pair_frame["model_b"].rename("model_a")])
-    numbers = number_names(models)
+    model_series = pl.concat([pair_frame["model_a"], pair_frame["model_b"].rename("model_a")])
+    color_numbers = number_names(model_series)
     if pair_frame.n_unique("pair") != 1:
         return style.INK, style.INK, style.QUIET
-    return read_colors()[numbers[0]], read_colors()[numbers[-1]], style.QUIET
+    return read_colors()[color_numbers[0]], read_colors()[color_numbers[-1]], style.QUIET
 
 
-def _name_sides(names: tuple[str, str], canvas: Canvas) -> list[Word]:
+def _name_sides(model_names: tuple[str, str], canvas: Canvas) -> list[Word]:
     """Return the words above and below 0: which model is better there."""
     size, y = canvas.size, canvas.spec.y
     color_above, color_below, _ = canvas.spec.side_colors
-    above: dict[str, Any] = {"py": 6, "baseline": "top", "color": color_above}
-    below: dict[str, Any] = {"py": size.height - 6, "baseline": "bottom", "color": color_below}
+    look_above: dict[str, Any] = {"py": 6, "baseline": "top", "color": color_above}
+    look_below: dict[str, Any] = {"py": size.height - 6, "baseline": "bottom", "color": color_below}
     zero_looks = [{"y": 0.0, "dy": 6}, {"y": 0.0, "dy": -6}]
-    ends: list[dict[str, Any]] = [{"px": 8}, {"px": size.width - 8, "align": "right"}]
+    end_looks: list[dict[str, Any]] = [{"px": 8}, {"px": size.width - 8, "align": "right"}]
     return [
         choose_way(
-            Word(text=f"{where} 0: {name} better", weight="bold", **side | place | end)
-            for place in ({}, {"baseline": side["baseline"], **zero_looks[where == "Above"]})
-            for end in ends
+            Word(
+                text=f"{side_word} 0: {name} better", weight="bold", **side_look | place_look | end_look
+            )
+            for place_look in (
+                {},
+                {"baseline": side_look["baseline"], **zero_looks[side_word == "Above"]},
+            )
+            for end_look in end_looks
         )
-        for name, where, side, extent in zip(
-            names, ("Above", "Below"), (above, below), (y.high, -y.low), strict=True
+        for name, side_word, side_look, axis_extent in zip(
+            model_names, ("Above", "Below"), (look_above, look_below), (y.high, -y.low), strict=True
         )
-        if extent > 0.2 * (y.high - y.low)
+        if axis_extent > 0.2 * (y.high - y.low)
     ]
 
 
@@ -225,74 +249,94 @@ def _say_row(row: dict[str, Any]) -> tuple[str, str]:
 
 def _say_points(difference: float, low: float | None, high: float | None) -> str:
     """Return a difference and its interval in points: `81 (62 to 95)`."""
-    points: list[Any] = [
+    points_or_none: list[Any] = [
         None if share is None else 100 * round(share, 12) for share in (difference, low, high)
     ]
-    return join_value(*say_estimate(*points, is_share=False))
+    return join_value(*say_estimate(*points_or_none, is_share=False))
 
 
 def _draw_table(
     table: pl.DataFrame, curves: ChartCurves, confidence: float | None, title: Title, given: GivenSize
 ) -> Chart:
     """Return the table of intervals of many pairs, one per row of `compare`."""
-    rows = curves.points.drop_nulls("difference").join(
+    pair_rows = curves.points.drop_nulls("difference").join(
         curves.curve_rows, on="curve", maintain_order="left"
     )
-    metrics, etas = curves.curve_rows["metric"].unique().to_list(), rows["eta"].unique().to_list()
+    metrics, etas = curves.curve_rows["metric"].unique().to_list(), pair_rows["eta"].unique().to_list()
     is_better = all(map(is_higher_better, metrics))
-    fields = [name for name in curves.column_of_field if name != "pair"]
-    varied = {name: curves.column_of_field[name] for name in fields if curves.count_distinct([name]) > 1}
-    varied |= {"eta": "eta"} if len(etas) > 1 else {}
-    lines = [_read_interval(row, varied, is_better=is_better) for row in rows.iter_rows(named=True)]
-    canvas = _draw_intervals(curves, lines, given)
-    scope = "corrected for all pairs (Holm)" if "p_adjusted" in table.columns else "each pair alone"
+    fields = [field_name for field_name in curves.column_of_field if field_name != "pair"]
+    column_of_varied_field = {
+        field_name: curves.column_of_field[field_name]
+        for field_name in fields
+        if curves.count_distinct([field_name]) > 1
+    }
+    column_of_varied_field |= {"eta": "eta"} if len(etas) > 1 else {}
+    interval_rows = [
+        _read_interval(row, column_of_varied_field, is_better=is_better)
+        for row in pair_rows.iter_rows(named=True)
+    ]
+    canvas = _draw_intervals(curves, interval_rows, given)
+    scope_text = "corrected for all pairs (Holm)" if "p_adjusted" in table.columns else "each pair alone"
     # Pairs are corrected for each other where they share a group, a metric and a prevalence.
-    has_pairs = len(rows) > rows.n_unique([*fields, "eta"])
+    has_pairs = len(pair_rows) > pair_rows.n_unique([*fields, "eta"])
     has_open = any(row["part"] == "interval" and "settled" not in row for row in canvas.records)
-    open_reason = ", or in doubt" if rows["significant"].null_count() else ""
+    open_reason = ", or in doubt" if pair_rows["significant"].null_count() else ""
     note = (
         f"Lines: {names_and_numbers.say_level(confidence)}",
-        f"Significance: {scope}" if has_pairs else "",
+        f"Significance: {scope_text}" if has_pairs else "",
         f"Dotted and hollow: not significant{open_reason}" if has_open else "",
     )
-    metric = names_and_numbers.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
+    metric_name = names_and_numbers.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
     etas_text = names_and_numbers.describe_etas(etas)
-    subtitle = f"Differences in {go_on(metric)}, in percentage points, {etas_text}"
-    finding = _say_settled(lines, metric, is_better=is_better, is_varied=bool(varied))
-    canvas.spoken = "; ".join(f"{line.name}: {line.say()}" for line in lines[:_MOST_ROWS])
+    subtitle = f"Differences in {go_on(metric_name)}, in percentage points, {etas_text}"
+    finding = _say_settled(
+        interval_rows, metric_name, is_better=is_better, is_varied=bool(column_of_varied_field)
+    )
+    canvas.spoken = "; ".join(
+        f"{interval_row.name}: {interval_row.say()}" for interval_row in interval_rows[:_MOST_ROWS]
+    )
     return canvas.finish(
         canvas.write(title, finding, name="Differences of models", subtitle=subtitle, note=note)
     )
 
 
-def _say_settled(lines: Sequence[IntervalRow], metric: str, *, is_better: bool, is_varied: bool) -> str:
+def _say_settled(
+    interval_rows: Sequence[IntervalRow], metric_name: str, *, is_better: bool, is_varied: bool
+) -> str:
     """Return which differences a test settles, by name if they are few."""
-    settled_names = [line.name for line in lines if line.is_settled]
+    settled_names = [interval_row.name for interval_row in interval_rows if interval_row.is_settled]
     n_settled = len(settled_names)
-    if not lines:
+    if not interval_rows:
         return ""
     if is_better and 1 <= n_settled <= 3 and sum(map(len, settled_names)) <= 2 * _MOST_LETTERS:
-        return f"Significantly better by {go_on(metric)}: {join_words(settled_names)}"
+        return f"Significantly better by {go_on(metric_name)}: {join_words(settled_names)}"
     if n_settled == 0:
-        several = f"in any of {len(lines)} {'comparisons' if is_varied else 'pairs'}"
-        finding = f"No clear winner {several if len(lines) > 1 else f'between {lines[0].name}'}"
-        return say_by_metric(metric, finding)
+        several_text = f"in any of {len(interval_rows)} {'comparisons' if is_varied else 'pairs'}"
+        finding = (
+            "No clear winner "
+            f"{several_text if len(interval_rows) > 1 else f'between {interval_rows[0].name}'}"
+        )
+        return say_by_metric(metric_name, finding)
     if is_varied or not is_better:
-        return f"{n_settled} of {len(lines)} differences in {go_on(metric)} are significant"
-    settled_pairs = zip(*(line.names for line in lines if line.is_settled), strict=True)
-    (best, n_worse), (worst, n_better) = map(_find_most, settled_pairs)
-    clauses = f"{best} significantly better than {n_worse} others; {worst} worse than {n_better}"
-    return say_by_metric(metric, clauses)
+        return f"{n_settled} of {len(interval_rows)} differences in {go_on(metric_name)} are significant"
+    settled_pairs = zip(
+        *(interval_row.names for interval_row in interval_rows if interval_row.is_settled), strict=True
+    )
+    (best_names, n_worse), (worst_names, n_better) = map(_find_most, settled_pairs)
+    clauses_text = (
+        f"{best_names} significantly better than {n_worse} others; {worst_names} worse than {n_better}"
+    )
+    return say_by_metric(metric_name, clauses_text)
 
 
-def _find_most(names: Sequence[str]) -> tuple[str, int]:
+def _find_most(model_names: Sequence[str]) -> tuple[str, int]:
     """Return `a is`, or `a and b are`, of the most frequent names, and how often these are there."""
-    n_of_name = Counter(names)
-    most = max(n_of_name.values())
-    firsts = [name for name, n in n_of_name.items() if n == most]
-    is_short = sum(map(len, firsts)) <= _MOST_LETTERS
-    subject = join_words(firsts) if is_short else f"{len(firsts)} models"
-    return f"{subject} {'is' if len(firsts) == 1 else 'are each'}", most
+    count_of_name = Counter(model_names)
+    max_times = max(count_of_name.values())
+    most_frequent_names = [name for name, n_times in count_of_name.items() if n_times == max_times]
+    is_short = sum(map(len, most_frequent_names)) <= _MOST_LETTERS
+    subject = join_words(most_frequent_names) if is_short else f"{len(most_frequent_names)} models"
+    return f"{subject} {'is' if len(most_frequent_names) == 1 else 'are each'}", max_times
 
 
 class IntervalRow(NamedTuple):
@@ -309,25 +353,27 @@ class IntervalRow(NamedTuple):
         return _say_points(self.value, self.low, self.high)
 
 
-def _read_interval(row: dict[str, Any], varied: dict[str, str], *, is_better: bool) -> IntervalRow:
+def _read_interval(
+    row: dict[str, Any], column_of_varied_field: dict[str, str], *, is_better: bool
+) -> IntervalRow:
     """Return a row of the table, of the better model minus the other one if more is better."""
-    names, is_settled = _name_models(row["pair"]), bool(row["significant"])
+    model_names, is_settled = _name_models(row["pair"]), bool(row["significant"])
     value, low, high = row["difference"], row["low"], row["high"]
     if value < 0 and is_better:
-        names, value = names[::-1], -value
+        model_names, value = model_names[::-1], -value
         low, high = (None if end is None else -end for end in (high, low))
-    if sum(map(len, names)) > _MOST_LETTERS:
-        name_a, name_b = shorten_names(names, _MOST_LETTERS // 2)
-        names = name_a, name_b
-    joint = ("over" if is_settled else "and") if is_better else "minus"
-    groups = (
-        f"prevalence {say_eta(row[name])}"
-        if name == "eta"
-        else names_and_numbers.name_with_column(name, column, row[name])
-        for name, column in varied.items()
+    if sum(map(len, model_names)) > _MOST_LETTERS:
+        name_a, name_b = shorten_names(model_names, _MOST_LETTERS // 2)
+        model_names = name_a, name_b
+    joint_word = ("over" if is_settled else "and") if is_better else "minus"
+    group_texts = (
+        f"prevalence {say_eta(row[field_name])}"
+        if field_name == "eta"
+        else names_and_numbers.name_with_column(field_name, column, row[field_name])
+        for field_name, column in column_of_varied_field.items()
     )
-    name = " \u00b7 ".join([f" {joint} ".join(names), *groups])
-    return IntervalRow(name, value, low, high, is_settled, names)
+    row_name = " \u00b7 ".join([f" {joint_word} ".join(model_names), *group_texts])
+    return IntervalRow(row_name, value, low, high, is_settled, model_names)
 
 
 def _count_rows(given: GivenSize) -> int:
@@ -338,40 +384,43 @@ def _count_rows(given: GivenSize) -> int:
 
 def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: GivenSize) -> Canvas:
     """Return the canvas of the table: settled rows first, the greatest on top, and what is left out."""
-    ranked = sorted(rows, key=lambda row: (not row.is_settled, -abs(row.value)))
+    ranked_rows = sorted(rows, key=lambda row: (not row.is_settled, -abs(row.value)))
     n_shown = _count_rows(given)
-    shown_rows, further_rows = ranked[:n_shown], ranked[n_shown:]
+    shown_rows, hidden_rows = ranked_rows[:n_shown], ranked_rows[n_shown:]
     x = _build_axis(end for row in shown_rows for end in row[1:4])
     n_settled = sum(row.is_settled for row in shown_rows)
     has_open = 0 < n_settled < len(shown_rows)
     # Rows that are not settled stand below a heading of their own, if others are above it.
-    places = [k + (has_open and k >= n_settled) for k in range(len(shown_rows))]
-    n_lines = len(shown_rows) + has_open + bool(further_rows)
-    names = [row.name for row in shown_rows] + [_OPEN_HEAD] * has_open
-    room = round(max(map(measure_text, names), default=0)) + 14
-    y = ChartAxis("row", "", n_lines - 0.5, -0.5, "none", room=room)
+    row_places = [k + (has_open and k >= n_settled) for k in range(len(shown_rows))]
+    n_lines = len(shown_rows) + has_open + bool(hidden_rows)
+    row_names = [row.name for row in shown_rows] + [_OPEN_HEAD] * has_open
+    name_room = round(max(map(measure_text, row_names), default=0)) + 14
+    y = ChartAxis("row", "", n_lines - 0.5, -0.5, "none", room=name_room)
     size = given[0] or _WIDTH, given[1] or n_lines * _ROW_HEIGHT
     spec = ChartSpec(x, y, "linear", names="none")
     canvas = Canvas(curves, Channels(None, None), spec, size)
     # It ends above the words on further rows, which may be longer than names.
-    canvas.draw_line([(0.0, y.low - bool(further_rows)), (0.0, y.high)], "zero", {})
+    canvas.draw_line([(0.0, y.low - bool(hidden_rows)), (0.0, y.high)], "zero", {})
     right_x = canvas.size.width + max((measure_text(row.say()) for row in shown_rows), default=0) + 8
-    for row, place in zip(shown_rows, places, strict=True):
-        look: dict[str, Any] = {"y": float(place), "color": style.INK if row.is_settled else style.QUIET}
+    for row, place in zip(shown_rows, row_places, strict=True):
+        look: dict[str, Any] = {
+            "y": float(place),
+            "color": style.INK if row.is_settled else style.QUIET,
+        }
         weight: Any = "bold" if row.is_settled else "normal"
-        canvas.words.append(Word(text=row.name, px=-room, weight=weight, **look))
+        canvas.words.append(Word(text=row.name, px=-name_room, weight=weight, **look))
         canvas.words.append(Word(text=row.say(), px=round(right_x), align="right", **look))
         record = {"part": "interval", "row": place, "said": row.say()}
         record |= {"settled": 1} if row.is_settled else {}
         for name, value in ((x.field, row.value), ("low", row.low), ("high", row.high)):
             record |= {} if value is None else {name: names_and_numbers.round_digits(value)}
         canvas.records.append(record)
-    quiet: dict[str, Any] = {"px": -room, "color": style.QUIET}
+    quiet: dict[str, Any] = {"px": -name_room, "color": style.QUIET}
     canvas.words += [Word(text=_OPEN_HEAD, y=float(n_settled), **quiet)] if has_open else []
-    if further_rows:
-        n_further = sum(row.is_settled for row in further_rows)
+    if hidden_rows:
+        n_further = sum(row.is_settled for row in hidden_rows)
         rest = f"{format_count(n_further)} of them significant and smaller than these"
-        text = f"and {format_count(len(further_rows))} more, {rest if n_further else 'none significant'}"
+        text = f"and {format_count(len(hidden_rows))} more, {rest if n_further else 'none significant'}"
         canvas.words.append(Word(text=text, y=n_lines - 1.0, **quiet))
     canvas.layers += _build_layers(*canvas.place)
     return canvas

@@ -91,17 +91,17 @@ def decision_curve(
     are_apart = are_far_apart(curves.curve_rows["eta"])  # no axis shows such lines well together
     channels = choose_channels(curves, color, facet, curves.find_means(_VALUE), are_apart=are_apart)
     n_events = choose_events(curves.curve_rows["eta"])
-    unit = "1,000" if n_events == 1_000 else "million"
-    x, y = _build_axes(curves, channels, log_x, n_events)
+    unit_text = "1,000" if n_events == 1_000 else "million"
+    x_axis, y_axis = _build_axes(curves, channels, log_x, n_events)
     band = _BAND_COLUMNS if _BAND_COLUMNS[0] in curves.points.columns else ()
-    spec = ChartSpec(x, y, "linear", bands=(_BAND_COLUMNS,) if band else ())
+    spec = ChartSpec(x_axis, y_axis, "linear", bands=(_BAND_COLUMNS,) if band else ())
     canvas = Canvas(curves, channels, spec, size)
     _draw_alternatives(canvas)
     mark_records = _mark_risk(canvas, n_events)
-    rise = pl.col(_VALUE) - canvas.find_foot()
-    points = curves.points.filter(pl.col(_RISK) >= x.low)
-    lines = _cut_below(points, rise, canvas.find_foot(), band)
-    n_below = points.select((rise < 0).sum()).item()
+    rise_expr = pl.col(_VALUE) - canvas.find_foot()
+    points = curves.points.filter(pl.col(_RISK) >= x_axis.low)
+    lines = _cut_below(points, rise_expr, canvas.find_foot(), band)
+    n_below = points.select((rise_expr < 0).sum()).item()
     chart = CurveChart(
         canvas,
         lines=lines,
@@ -110,19 +110,19 @@ def decision_curve(
         height=pl.col(_VALUE),
         reads="nearest",
         say_row=partial(_say_row, n_events),
-        subtitle=f"Net benefit: true positives per {unit} cases, less the cost of false positives",
+        subtitle=f"Net benefit: true positives per {unit_text} cases, less the cost of false positives",
         title="Net benefit by risk",
-        say=partial(say_net_benefit, channels, mark_records, f"true positives per{NO_BREAK}{unit}"),
+        say=partial(say_net_benefit, channels, mark_records, f"true positives per{NO_BREAK}{unit_text}"),
         few="net benefit is known only roughly",
         note=[
             "At risk p, a false positive costs p / (1 \u2212 p) times the benefit of a true positive",
             "Grey lines: treating all, and none" if channels.facet is not None else "",
-            "Each panel has its own axis" if y.is_free else "",
+            "Each panel has its own axis" if y_axis.is_free else "",
             describe_level(band, confidence),
             "Below the axis: risks at which net benefit is far below 0" if n_below else "",
-            "Not drawn: a risk of 0" if x.is_log and len(points) < len(curves.points) else "",
+            "Not drawn: a risk of 0" if x_axis.is_log and len(points) < len(curves.points) else "",
         ],
-        has_ghosts=not y.is_free,
+        has_ghosts=not y_axis.is_free,
     )
     return chart.draw(title)
 
@@ -150,17 +150,21 @@ def _build_axes(
     curves: ChartCurves, channels: Channels, log_x: bool | None, n_events: int
 ) -> tuple[ChartAxis, ChartAxis]:
     """Return the axis of risks, linear or log, and that of net benefit."""
-    facet = channels.facet
-    risks = curves.points[_RISK].unique().sort()
-    positive_risks = risks.filter(risks > 0).to_list() or [0.01]
-    low, high = positive_risks[0], positive_risks[-1]
-    is_log = low < 0.01 and high / low >= 30 if log_x is None else read_flag("log_x=", log_x)
-    if high < 1.01 * low:  # one risk
-        low, high = (low / 2, min(2 * low, 1.0)) if is_log else (0.0, min(2 * low, 1.0))
-    x_title = f"Risk at which you act{'' if facet else ' (threshold probability)'}"
-    low, number_style = (low, "share") if is_log else (0.0, "percent")
-    x_axis = ChartAxis(_RISK, x_title, low, high, number_style, is_log=is_log)
-    bottom, top = _find_ends(curves.points, x_axis)
+    facet_channel = channels.facet
+    risk_values = curves.points[_RISK].unique().sort()
+    positive_risks = risk_values.filter(risk_values > 0).to_list() or [0.01]
+    low_risk, high_risk = positive_risks[0], positive_risks[-1]
+    is_log = (
+        low_risk < 0.01 and high_risk / low_risk >= 30 if log_x is None else read_flag("log_x=", log_x)
+    )
+    if high_risk < 1.01 * low_risk:  # one risk
+        low_risk, high_risk = (
+            (low_risk / 2, min(2 * low_risk, 1.0)) if is_log else (0.0, min(2 * low_risk, 1.0))
+        )
+    x_title = f"Risk at which you act{'' if facet_channel else ' (threshold probability)'}"
+    low_risk, number_style = (low_risk, "share") if is_log else (0.0, "percent")
+    x_axis = ChartAxis(_RISK, x_title, low_risk, high_risk, number_style, is_log=is_log)
+    bottom_benefit, top_benefit = _find_ends(curves.points, x_axis)
     curves_of_label = channels.split(curves)
     etas = [own_curves.curve_rows["eta"].mean() for own_curves in curves_of_label.values()]
     range_of_label = {}
@@ -168,11 +172,17 @@ def _build_axes(
         range_of_label = {
             label: _find_ends(own_curves.points, x_axis) for label, own_curves in curves_of_label.items()
         }
-    title, number_style = "Net benefit per 1,000", "thousandths"
+    y_title, number_style = "Net benefit per 1,000", "thousandths"
     if n_events > 1_000:
-        title, number_style = "Net benefit per million", "millionths"
+        y_title, number_style = "Net benefit per million", "millionths"
     return x_axis, ChartAxis(
-        _VALUE, title, bottom, top, number_style, is_free=bool(range_of_label), ranges=range_of_label
+        _VALUE,
+        y_title,
+        bottom_benefit,
+        top_benefit,
+        number_style,
+        is_free=bool(range_of_label),
+        ranges=range_of_label,
     )
 
 
@@ -212,19 +222,19 @@ def _mark_risk(canvas: Canvas, n_events: int) -> list[dict[str, Any]]:
 
 
 def _cut_below(
-    points: pl.DataFrame, rise: pl.Expr, foot: pl.Expr, band_columns: tuple[str, ...]
+    points: pl.DataFrame, rise_expr: pl.Expr, foot_expr: pl.Expr, band_columns: tuple[str, ...]
 ) -> pl.DataFrame:
     """Return the points of lines, which end where they leave the axes; a null is a gap."""
     # A shade where nothing is known would hide the others, and shows no more than the dots do.
     is_shaded = ~pl.col("doubt").fill_null(False) | (pl.col("tp") + pl.col("fn") < FEW_POSITIVES)
     points = points.with_columns(pl.when(is_shaded).then(column) for column in band_columns)
-    points = points_to_draw.cut_below(points, _RISK, _VALUE, rise, foot)
+    points = points_to_draw.cut_below(points, _RISK, _VALUE, rise_expr, foot_expr)
     # A line that comes back to no more than 0, where nobody is flagged, would look like a benefit.
-    value = pl.col(_VALUE)
-    points = points.with_columns(stretch=pl.struct("curve", value.is_null()).rle_id())
-    first_stretch = pl.col("stretch").filter(value.is_not_null()).first().over("curve")
-    has_benefit = value.max().over("stretch") > -_BACK_AT_ZERO * foot
-    is_shown = value.is_not_null() & ((pl.col("stretch") == first_stretch) | has_benefit)
+    value_expr = pl.col(_VALUE)
+    points = points.with_columns(stretch=pl.struct("curve", value_expr.is_null()).rle_id())
+    first_stretch_expr = pl.col("stretch").filter(value_expr.is_not_null()).first().over("curve")
+    has_benefit_expr = value_expr.max().over("stretch") > -_BACK_AT_ZERO * foot_expr
+    is_shown = value_expr.is_not_null() & ((pl.col("stretch") == first_stretch_expr) | has_benefit_expr)
     return points.with_columns(pl.when(is_shown).then(column) for column in (_VALUE, *band_columns))
 
 
@@ -245,8 +255,8 @@ def _list_treat_all(
         return []
     first_place, last_place = x_axis.place(start_risk), x_axis.place(end_risk)
     risks = [
-        min(x_axis.read(first_place + (last_place - first_place) * step / 60), end_risk)
-        for step in range(61)
+        min(x_axis.read(first_place + (last_place - first_place) * step_number / 60), end_risk)
+        for step_number in range(61)
     ]
     return [(risk, eta - (1 - eta) * risk / (1 - risk)) for risk in risks]
 
@@ -267,29 +277,34 @@ def _draw_alternatives(canvas: Canvas) -> None:
     canvas.draw_level([0.0] * len(etas), "treat none", is_right=True)
     if len(etas_and_panels) != 1 or canvas.channels.facet is not None:
         return
-    points = _list_treat_all(canvas, etas_and_panels[0][0])[::-1]
-    heights = [share * y_axis.high for share in (0.3, 0.45, 0.2, 0.6, 0.1, 0.75, 0.9)]
-    places = [next((point for point in points if point[1] >= height), None) for height in heights]
+    treat_all_points = _list_treat_all(canvas, etas_and_panels[0][0])[::-1]
+    wanted_heights = [share * y_axis.high for share in (0.3, 0.45, 0.2, 0.6, 0.1, 0.75, 0.9)]
+    points_at_heights = [
+        next((point for point in treat_all_points if point[1] >= height), None)
+        for height in wanted_heights
+    ]
     right_look: dict[str, Any] = {"dx": 6, "align": "left"}
     left_look: dict[str, Any] = {"dx": -6, "align": "right"}
-    looks = [
-        {"x": place[0], "y": place[1], **side}
-        for place in places
-        if place is not None and x_axis.place(place[0]) <= 0.8
-        for side in ((right_look, left_look) if x_axis.place(place[0]) > 0.15 else (right_look,))
+    look_choices = [
+        {"x": line_point[0], "y": line_point[1], **side_look}
+        for line_point in points_at_heights
+        if line_point is not None and x_axis.place(line_point[0]) <= 0.8
+        for side_look in (
+            (right_look, left_look) if x_axis.place(line_point[0]) > 0.15 else (right_look,)
+        )
     ]
-    if looks:
-        canvas.name_line("treat all", looks)
+    if look_choices:
+        canvas.name_line("treat all", look_choices)
 
 
 def _say_benefit(point: dict[str, Any], n_events: int) -> tuple[str, str]:
     """Return the net benefit of a row among this number of cases, and its interval or empty."""
-    benefits = (point.get(column) for column in (_VALUE, *_BAND_COLUMNS))
+    benefit_and_ends = (point.get(column) for column in (_VALUE, *_BAND_COLUMNS))
     # What sums leave of 0 is 0.
-    cases: list[Any] = [
-        None if benefit is None else round(n_events * benefit, 9) for benefit in benefits
+    numbers_of_cases: list[Any] = [
+        None if benefit is None else round(n_events * benefit, 9) for benefit in benefit_and_ends
     ]
-    return say_estimate(*cases, is_share=False)
+    return say_estimate(*numbers_of_cases, is_share=False)
 
 
 def _say_row(n_events: int, point: dict[str, Any]) -> tuple[str, str]:

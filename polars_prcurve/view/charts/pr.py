@@ -101,19 +101,21 @@ def pr_curve(
     ['With 2 positives, a measured recall of 50%', 'could really be anything from 2.7% to 91%']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
-    columns = table.columns if isinstance(table, pl.DataFrame) else []
-    band = find_estimate(columns, read_choice("y=", y, _AXIS_TITLE_OF_Y)).span or ()
+    table_columns = table.columns if isinstance(table, pl.DataFrame) else []
+    band = find_estimate(table_columns, read_choice("y=", y, _AXIS_TITLE_OF_Y)).span or ()
     curves = add_order(read_sweep("pr_curve", table, [y], further_columns=band), "pr_curve", ranking)
     axis = _choose_axis(curves, y, log_y)
-    field_of = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
-    heights = [axis.measure(pl.col(name)).alias(field) for name, field in field_of.items()]
-    curves = replace(curves, points=curves.points.with_columns(heights))
-    rows = points_to_draw.find_few_false_alerts(curves.points)
-    steps = points_to_draw.build_steps(rows, *dict.fromkeys([y, *field_of.values()]), "doubt")
+    field_of_column = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
+    height_exprs = [axis.measure(pl.col(name)).alias(field) for name, field in field_of_column.items()]
+    curves = replace(curves, points=curves.points.with_columns(height_exprs))
+    points_with_doubt = points_to_draw.find_few_false_alerts(curves.points)
+    steps = points_to_draw.build_steps(
+        points_with_doubt, *dict.fromkeys([y, *field_of_column.values()]), "doubt"
+    )
     area_of_curve = points_to_draw.measure_steps(steps, y)
     channels = choose_channels(curves, color, facet, area_of_curve, has_heads=True)
     axis = _free_panels(axis, channels, curves)
-    bands = ((field_of[band[0]], field_of[band[1]]),) if band else ()
+    bands = ((field_of_column[band[0]], field_of_column[band[1]]),) if band else ()
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands), size)
     etas, is_right = curves.curve_rows["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
@@ -139,14 +141,14 @@ def pr_curve(
 
 def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
     """Return the axis: log if that is requested, or where positives are rare."""
-    etas, shares = curves.curve_rows["eta"], curves.points[y]
+    etas, y_shares = curves.curve_rows["eta"], curves.points[y]
     is_rare = chart_axes.needs_log_axis(etas) or chart_titles.lie_at_foot(curves)
     is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
     if y == "precision" or not (is_log and is_rare):
-        return chart_axes.build_precision_axis(y, _AXIS_TITLE_OF_Y[y], etas, shares, is_log=is_log)
+        return chart_axes.build_precision_axis(y, _AXIS_TITLE_OF_Y[y], etas, y_shares, is_log=is_log)
     # What is left of fdr to 100% is the axis of precision upside down, with ticks such as 99.9%.
     rest_axis = chart_axes.build_precision_axis(
-        f"{y}_rest", _AXIS_TITLE_OF_Y[y], etas, 1 - shares, is_log=True
+        f"{y}_rest", _AXIS_TITLE_OF_Y[y], etas, 1 - y_shares, is_log=True
     )
     return replace(rest_axis, words="rest", rate=y, is_reversed=True)
 
@@ -166,11 +168,11 @@ def _free_panels(axis: ChartAxis, channels: Channels, curves: ChartCurves) -> Ch
     return replace(axis, is_free=True, ranges=range_of_label)
 
 
-def _say_row(columns: Sequence[str], point: dict[str, Any]) -> tuple[str, str]:
+def _say_row(share_columns: Sequence[str], point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads: at each recall the highest threshold that reaches it."""
-    share, *interval_ends = (point[name] for name in columns)
-    text = join_value(*say_estimate(share, *(interval_ends or (None, None))))
-    return f"at least {say_share(point['at'])}", f"{text}{add_threshold(point)}"
+    share_value, *interval_ends = (point[name] for name in share_columns)
+    share_text = join_value(*say_estimate(share_value, *(interval_ends or (None, None))))
+    return f"at least {say_share(point['at'])}", f"{share_text}{add_threshold(point)}"
 
 
 def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, curves: ChartCurves) -> str:

@@ -94,9 +94,11 @@ def roc_curve(
     curves = add_order(curves, "roc_curve", ranking)
     x_axis = _build_fpr_axis(curves.points, log_x)
     left_edge = x_axis.low  # where fpr 0 is drawn
-    full_points = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.points))
-    full_points = full_points.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    area_of_curve = points_to_draw.measure_areas(full_points)
+    points_from_origin = points_to_draw.start_at_origin(
+        points_to_draw.find_few_false_alerts(curves.points)
+    )
+    points_from_origin = points_from_origin.with_columns(pl.col("doubt").backward_fill().over("curve"))
+    area_of_curve = points_to_draw.measure_areas(points_from_origin)
     channels = choose_channels(curves, color, facet, area_of_curve, has_heads=True)
     spec = ChartSpec(x_axis, RECALL_AXIS, "linear", width=0.8, height=0.88)
     canvas = Canvas(curves, channels, spec, size)
@@ -105,7 +107,7 @@ def roc_curve(
     marks = marked_points.choose_points("roc_curve", points, curves, channels, ["recall", "fpr"])
     chart = CurveChart(
         canvas,
-        lines=_bend(points_to_draw.drop_straight_points(full_points), left_edge, line_fprs),
+        lines=_bend(points_to_draw.drop_straight_points(points_from_origin), left_edge, line_fprs),
         rows=curves.points,
         pointed=points_to_draw.keep_rises(curves.points),
         height=pl.col("recall"),
@@ -133,8 +135,8 @@ def _say_curves(channels: Channels, area_of_curve: dict[int, float], curves: Cha
     if channels.facet is not None or not fpr_of_curve or (len(fpr_of_curve) > 1 and not name_of_curve):
         has_published_points = points_to_draw.has_points_alone(curves.points)
         return "" if has_published_points else say_areas("ROC AUC", area_of_curve, curves, channels)
-    start = f"At {say_reached(half_points['recall'])}, the false positive rate is"
-    return say_each(start, "", fpr_of_curve, name_of_curve)
+    sentence_start = f"At {say_reached(half_points['recall'])}, the false positive rate is"
+    return say_each(sentence_start, "", fpr_of_curve, name_of_curve)
 
 
 def _label_points(
@@ -162,7 +164,7 @@ def _list_steps(left_edge: float, n_curves: int) -> list[float]:
     if not left_edge:
         return [0.0, 1.0]
     n_steps = _LOG_STEPS if n_curves <= _MANY_CURVES else _LOG_STEPS // 5
-    return [left_edge ** (1 - step / n_steps) for step in range(n_steps + 1)]
+    return [left_edge ** (1 - step_number / n_steps) for step_number in range(n_steps + 1)]
 
 
 def _bend(points: pl.DataFrame, left_edge: float, line_fprs: list[float]) -> pl.DataFrame:
@@ -221,31 +223,37 @@ def _draw_references(
     """Draw alerts at random and lines of equal precision, with words at these lines."""
     # Return the precisions whose lines could not be distinguished from the left edge of a panel.
     spec, channels = canvas.spec, canvas.channels
-    panels = channels.repeat_in_panels([0] * len(canvas.curves.curve_rows))
-    least_share = _NEAREST_PIXELS / canvas.size.width
+    zeros_with_panels = channels.repeat_in_panels([0] * len(canvas.curves.curve_rows))
+    least_place = _NEAREST_PIXELS / canvas.size.width
     # Those that are better than alerts at random.
-    better_slopes = {share: slope for share, slope in slope_of_precision.items() if slope > 1}
-    end_places = {
-        share: spec.x.place(max(1 / slope, spec.x.low)) for share, slope in better_slopes.items()
+    slope_of_better = {
+        better_precision: slope for better_precision, slope in slope_of_precision.items() if slope > 1
+    }
+    end_place_of_precision = {
+        better_precision: spec.x.place(max(1 / slope, spec.x.low))
+        for better_precision, slope in slope_of_better.items()
     }
     canvas.draw_diagonal("" if slope_of_precision else "at random", line_fprs)
-    words: list[Word] = []
-    for precision, slope in better_slopes.items():
-        if end_places[precision] >= least_share:
+    precision_words: list[Word] = []
+    for precision, slope in slope_of_better.items():
+        if end_place_of_precision[precision] >= least_place:
             fprs = [*(fpr for fpr in line_fprs if fpr < 1 / slope), 1 / slope]
-            for _, panel_fields in panels:
+            for _, panel_fields in zeros_with_panels:
                 canvas.draw_line([(fpr, fpr * slope) for fpr in fprs], f"{precision:.6g}", panel_fields)
             look: dict[str, Any] = {"dy": -4, "baseline": "bottom", "align": "center"} | quiet_look()
-            words.append(Word(text=f"precision {say_target(precision)}", x=fprs[-1], y=1.0, **look))
+            precision_words.append(
+                Word(text=f"precision {say_target(precision)}", x=fprs[-1], y=1.0, **look)
+            )
     # A word that would hide another one is left out; all stand on the upper edge.
     word_pixels: list[float] = []
-    for word in reversed(words if panels and channels.facet is None else []):  # the farthest one first
+    named_words = precision_words if zeros_with_panels and channels.facet is None else []
+    for word in reversed(named_words):  # the farthest one first
         x_pixel = spec.x.place(word.x or 0) * canvas.size.width
-        width = measure_text(word.text, word.size) + _WORD_GAP  # all have as many letters
-        if all(abs(x_pixel - other_pixel) > width for other_pixel in word_pixels):
+        word_width = measure_text(word.text, word.size) + _WORD_GAP  # all have as many letters
+        if all(abs(x_pixel - other_pixel) > word_width for other_pixel in word_pixels):
             word_pixels.append(x_pixel)
             canvas.words.append(word)
-    return [precision for precision, place in end_places.items() if place < least_share]
+    return [precision for precision, place in end_place_of_precision.items() if place < least_place]
 
 
 def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[float]) -> list[str]:
@@ -253,18 +261,20 @@ def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[
     eta, slope_of_precision = precision_lines
     if eta is None or not slope_of_precision:
         return []
-    is_drawn = {share: slope > 1 for share, slope in slope_of_precision.items()}
-    is_drawn |= dict.fromkeys(lost_precisions, False)
-    text_of_share = {share: say_target(share) for share in is_drawn if is_drawn[share]}
+    is_drawn_of_share = {share: slope > 1 for share, slope in slope_of_precision.items()}
+    is_drawn_of_share |= dict.fromkeys(lost_precisions, False)
+    text_of_share = {share: say_target(share) for share in is_drawn_of_share if is_drawn_of_share[share]}
     sentences = []
     if text_of_share:
-        texts = join_words([*text_of_share.values(), f"{say_target(eta)} (chance)"])
+        precisions_text = join_words([*text_of_share.values(), f"{say_target(eta)} (chance)"])
         place_text = f"at a prevalence of {say_eta(eta)}"
-        sentences.append(f"Grey lines, from left to right: a precision of {texts}, {place_text}")
+        sentences.append(
+            f"Grey lines, from left to right: a precision of {precisions_text}, {place_text}"
+        )
     if lost_precisions:
         lost_texts = join_words(map(say_target, lost_precisions))
-        ending, verb = ("", "is") if len(lost_precisions) == 1 else ("s", "are")
-        sentences.append(f"The line{ending} for {lost_texts} {verb} too far left to draw")
+        plural_ending, verb = ("", "is") if len(lost_precisions) == 1 else ("s", "are")
+        sentences.append(f"The line{plural_ending} for {lost_texts} {verb} too far left to draw")
     worse_precisions = [precision for precision, slope in slope_of_precision.items() if slope < 1]
     if worse_precisions:
         lost_texts = ", ".join(map(say_target, worse_precisions))

@@ -113,7 +113,7 @@ def list_icons(case: Case, precision: Estimate) -> list[str]:
     precision_value = float(precision.value)
     low, high = precision.span or (precision_value, precision_value)
     is_rare = is_rarely_right(case)
-    return count_icons(precision_value, low, high, is_rare=is_rare, most_icons=MOST_ICONS).kinds
+    return count_icons(precision_value, low, high, is_rare=is_rare, max_icons=MOST_ICONS).kinds
 
 
 # What is judged without a target: the merit of models, with its intervals, on one axis -------------

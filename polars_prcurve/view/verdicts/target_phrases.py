@@ -63,7 +63,7 @@ def describe_targets(targets: Mapping[str, Any], per: float | None) -> str:
 
 
 def name_targets(target_names: Collection[str]) -> str:
-    """Return what targets are called together: `target` or `target_names`."""
+    """Return what targets are called together: `target` or `targets`."""
     return "target" if len(target_names) == 1 else "targets"
 
 

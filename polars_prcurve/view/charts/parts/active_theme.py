@@ -37,21 +37,22 @@ def read_sizes() -> TypeSizes:
         value = config.get(kind, {}).get(name)
         return size if value is None else float(value)
 
-    tick = read_size("axis", "labelFontSize", style.TICK_SIZE)
+    tick_size = read_size("axis", "labelFontSize", style.TICK_SIZE)
     return TypeSizes(
         title=read_size("title", "fontSize", style.TITLE_SIZE),
         subtitle=read_size("title", "subtitleFontSize", style.SUBTITLE_SIZE),
         name=read_size("text", "fontSize", style.NAME_SIZE),
-        tick=tick,
-        axis_title=read_size("axis", "titleFontSize", tick),
-        note=tick,
+        tick=tick_size,
+        axis_title=read_size("axis", "titleFontSize", tick_size),
+        note=tick_size,
     )
 
 
 def read_colors() -> list[str]:
     """Return the colours of groups: those of the active theme, if it lists some, then our own."""
-    category = _read_config().get("range", {}).get("category")
-    listed_colors = category if isinstance(category, list) else []  # a scheme is known to Vega alone
+    theme_colors = _read_config().get("range", {}).get("category")
+    # A scheme is known to Vega alone.
+    listed_colors = theme_colors if isinstance(theme_colors, list) else []
     return list(dict.fromkeys([*listed_colors, *style.COLORS]))[: len(style.COLORS)]
 
 
@@ -68,5 +69,5 @@ def quiet_look() -> dict[str, Any]:
 
 def measure_text(text: str, size: float | None = None) -> float:
     """Return the width of a text in pixels, about, in this size or that of names."""
-    letters = count_letters(text) + _MORE_OF_PERCENT * text.count("%")
-    return letters * _LETTER * (read_sizes().name if size is None else size)
+    n_letters = count_letters(text) + _MORE_OF_PERCENT * text.count("%")
+    return n_letters * _LETTER * (read_sizes().name if size is None else size)

@@ -161,13 +161,13 @@ def check_table(
         raise PrcError(
             f"pass the DataFrame that {made_by} returns to {chart_name}; got {type(table).__name__}"
         )
-    absent_columns = [name for name in required_columns if name not in table.columns]
-    if absent_columns:
+    missing_columns = [name for name in required_columns if name not in table.columns]
+    if missing_columns:
         has_choice = not {*SHORT_COLUMNS}.isdisjoint(made_by.split())
-        columns_words = 'columns="all"' if has_choice else "all its columns"
+        columns_text = 'columns="all"' if has_choice else "all its columns"
         raise PrcError(
-            f"pass the table that {made_by} returns, with {columns_words}, to {chart_name}; "
-            f"this one lacks {', '.join(absent_columns)}"
+            f"pass the table that {made_by} returns, with {columns_text}, to {chart_name}; "
+            f"this one lacks {', '.join(missing_columns)}"
         )
     refuse_objects(f"the table of {chart_name}", table.schema)
     # Of crossings charts show those that lie on an axis.
@@ -190,27 +190,29 @@ def pick_columns(
     )
 
 
-def empty_infinite(columns: pl.Expr) -> pl.Expr:
+def empty_infinite(column_exprs: pl.Expr) -> pl.Expr:
     """Return columns as floats, with null instead of NaN and infinity, which JSON has not."""
-    numbers = columns.cast(pl.Float64)
-    return pl.when(numbers.is_finite()).then(numbers)
+    float_exprs = column_exprs.cast(pl.Float64)
+    return pl.when(float_exprs.is_finite()).then(float_exprs)
 
 
 def number_curves(points: pl.DataFrame, key_fields: Iterable[str]) -> pl.DataFrame:
     """Add the column `curve`, a number, to rows that are sorted by the keys of curves."""
-    curve_number = pl.struct(list(key_fields)).rle_id() if key_fields else pl.lit(0, dtype=pl.UInt32)
-    return points.with_columns(curve_number.alias("curve"))
+    curve_number_expr = (
+        pl.struct(list(key_fields)).rle_id() if key_fields else pl.lit(0, dtype=pl.UInt32)
+    )
+    return points.with_columns(curve_number_expr.alias("curve"))
 
 
 def add_sizes(points: pl.DataFrame) -> pl.DataFrame:
     """Add `n_pos` and `n_neg`, unless the frame has them; null if its table does not have them."""
     if {"n_pos", "n_neg"} <= set(points.columns):
         return points
-    null_size = pl.lit(None, dtype=pl.Float64)
+    null_expr = pl.lit(None, dtype=pl.Float64)
     has_cells = {"tp", "fp", "fn", "tn"} <= set(points.columns)
-    n_pos = pl.col("tp") + pl.col("fn") if has_cells else null_size
+    n_pos_expr = pl.col("tp") + pl.col("fn") if has_cells else null_expr
     return points.with_columns(
-        n_pos=n_pos, n_neg=pl.col("fp") + pl.col("tn") if has_cells else null_size
+        n_pos=n_pos_expr, n_neg=pl.col("fp") + pl.col("tn") if has_cells else null_expr
     )
 
 
@@ -222,12 +224,12 @@ def build_chart_curves(
     drawn_points = all_points.filter(is_drawn)
     present_fields = [field for field in column_of_field if field in all_points.columns]
     size_names = ["n_pos", "n_neg", *(name for name in _EFFECTIVE_COLUMNS if name in all_points.columns)]
-    first_sizes = pl.col(size_names).drop_nulls().first()
+    first_size_exprs = pl.col(size_names).drop_nulls().first()
     all_curve_rows = all_points.group_by("curve", maintain_order=True).agg(
-        pl.col(present_fields).first(), first_sizes
+        pl.col(present_fields).first(), first_size_exprs
     )
-    n_pos, n_neg = pl.col("n_pos").cast(pl.Float64), pl.col("n_neg").cast(pl.Float64)
-    all_curve_rows = all_curve_rows.with_columns(own_eta=n_pos / (n_pos + n_neg))
+    n_pos_expr, n_neg_expr = pl.col("n_pos").cast(pl.Float64), pl.col("n_neg").cast(pl.Float64)
+    all_curve_rows = all_curve_rows.with_columns(own_eta=n_pos_expr / (n_pos_expr + n_neg_expr))
     if len(size_names) > 2:
         all_curve_rows = all_curve_rows.with_columns(
             pl.col(effective).alias(name)
@@ -238,8 +240,9 @@ def build_chart_curves(
         for field in present_fields
         if field.startswith("group")
     )
-    has_rows = pl.col("curve").is_in(drawn_points["curve"].unique().implode())
-    drawn_curve_rows, left_out_rows = all_curve_rows.filter(has_rows), all_curve_rows.filter(~has_rows)
+    has_rows_expr = pl.col("curve").is_in(drawn_points["curve"].unique().implode())
+    drawn_curve_rows = all_curve_rows.filter(has_rows_expr)
+    left_out_rows = all_curve_rows.filter(~has_rows_expr)
     return ChartCurves(
         drawn_points.drop(present_fields, "n_pos", "n_neg"),
         drawn_curve_rows,
@@ -254,8 +257,10 @@ def _name_left_out(
     """Return a sentence that names the groups without a curve, and the reason; empty if all have one."""
     if left_out_rows.is_empty():
         return ""
-    has_one_class = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
-    reason = "one class only" if left_out_rows.select(has_one_class.all()).item() else "undefined"
+    has_one_class_expr = ((pl.col("n_pos") == 0) | (pl.col("n_neg") == 0)).fill_null(False)
+    reason_text = (
+        "one class only" if left_out_rows.select(has_one_class_expr.all()).item() else "undefined"
+    )
     column_of_label_field = {
         field: name for field, name in column_of_field.items() if field.startswith("group")
     }
@@ -274,7 +279,7 @@ def _name_left_out(
         group_labels = names_and_numbers.build_labels(distinct_rows, column_of_label_field)
     names_text = ", ".join(shorten_names(group_labels[:_MAX_NAMES], 40))
     n_more = len(group_labels) - _MAX_NAMES
-    return f"Not drawn, {reason}: {names_text}{f' and {n_more} more' if n_more > 0 else ''}"
+    return f"Not drawn, {reason_text}: {names_text}{f' and {n_more} more' if n_more > 0 else ''}"
 
 
 def _find_absent_models(
@@ -283,14 +288,19 @@ def _find_absent_models(
     """Return pairs that are left out as the models that no pair is drawn of, if these explain all."""
     # A model without positives has no difference from any other one. The last column is `group_model`,
     # or else `pair`.
-    sides = [pl.col("pair").struct.field(side).alias("group_model") for side in ("model_a", "model_b")]
-    left_models, drawn_models = (
-        pl.concat(rows.select("curve", *keys, side) for side in sides)
+    model_exprs = [
+        pl.col("pair").struct.field(side_name).alias("group_model")
+        for side_name in ("model_a", "model_b")
+    ]
+    models_left_out, drawn_models = (
+        pl.concat(rows.select("curve", *keys, side_name) for side_name in model_exprs)
         for rows in (left_out_rows, drawn_rows)
     )
-    absent = left_models.join(drawn_models, on=[*keys, "group_model"], how="anti", nulls_equal=True)
-    is_explained = absent["curve"].n_unique() == len(left_out_rows) and len(drawn_rows) > 0
-    return absent if is_explained else left_out_rows.select(*keys, "pair")
+    absent_rows = models_left_out.join(
+        drawn_models, on=[*keys, "group_model"], how="anti", nulls_equal=True
+    )
+    is_explained = absent_rows["curve"].n_unique() == len(left_out_rows) and len(drawn_rows) > 0
+    return absent_rows if is_explained else left_out_rows.select(*keys, "pair")
 
 
 # Tables with a row per threshold --------------------------------------------------------------

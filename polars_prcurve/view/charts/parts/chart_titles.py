@@ -43,19 +43,19 @@ _DAYS = ("day", "date")  # what periods are called on which something is, and no
 _NEAR_HALF = 0.6  # the recall up to which the title of a published point is on half
 
 
-def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], few: str = "") -> str:
+def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], few_fact: str = "") -> str:
     """Return the title on curves with 20 positives or more, or that all have too few."""
     # Of these it is `few`, or by default how roughly a recall of 50% is known.
     if not curves.has_few_positives:
         return say(curves)
     few_curves = curves.few_curves
     if not few_curves:  # as of all
-        sentence = say_too_few(curves.curve_rows["n_pos"], few)
+        sentence = say_too_few(curves.curve_rows["n_pos"], few_fact)
         return say_order(sentence, curves) if curves.is_open else sentence
     sentence = say(curves.pick([n for n in curves.curve_rows["curve"] if n not in few_curves]))
-    columns = [curves.column_of_field[field] for field in curves.group_fields]
-    group_columns = [name for name in columns if name != "model"] or columns
-    groups_text = f"Among {name_groups(group_columns)[1]} with {FEW_POSITIVES} positives or more"
+    shown_columns = [curves.column_of_field[field] for field in curves.group_fields]
+    own_group_columns = [name for name in shown_columns if name != "model"] or shown_columns
+    groups_text = f"Among {name_groups(own_group_columns)[1]} with {FEW_POSITIVES} positives or more"
     return f"{groups_text}, {go_on(sentence)}" if sentence else ""
 
 
@@ -114,12 +114,12 @@ def say_resting(
     place_text: str, curves_in_doubt: Sequence[int], curves: ChartCurves, channels: Channels
 ) -> str:
     """Return that precision of these lines rests on few false positives at a place."""
-    names, n_lines = name_curves(curves, channels), len(curves.curve_rows)
+    name_of_curve, n_lines = name_curves(curves, channels), len(curves.curve_rows)
     subject = "precision"
     if len(curves_in_doubt) < n_lines:
         subject = f"precision of {len(curves_in_doubt)} of {n_lines} lines"
-        if are_short(curves_in_doubt, names):
-            subject = f"precision for {join_words([names[curve] for curve in curves_in_doubt])}"
+        if are_short(curves_in_doubt, name_of_curve):
+            subject = f"precision for {join_words([name_of_curve[curve] for curve in curves_in_doubt])}"
     return f"At {place_text}, {subject} rests on fewer than {FEW_FALSE_POSITIVES} false positives"
 
 
@@ -127,15 +127,15 @@ def find_known_half(curves: ChartCurves) -> pl.DataFrame:
     """Return the rows of `find_half` of curves with 20 positives or more, or none if not known well."""
     # That is by fewer than five false positives, of many groups in all, or by a published point that
     # finds far more than half.
-    known_rows = curves.curve_rows.filter(pl.col("n_pos") >= FEW_POSITIVES)
-    half_points = find_half(curves).filter(pl.col("curve").is_in(known_rows["curve"].to_list()))
-    is_far = (
+    known_curve_rows = curves.curve_rows.filter(pl.col("n_pos") >= FEW_POSITIVES)
+    half_points = find_half(curves).filter(pl.col("curve").is_in(known_curve_rows["curve"].to_list()))
+    are_points_far = (
         points_to_draw.has_points_alone(curves.points) and (half_points["recall"] > _NEAR_HALF).any()
     )
-    in_doubt = half_points["doubt"].fill_null(True)
-    n_groups = known_rows.n_unique(curves.group_fields) if curves.group_fields else 1
-    is_in_doubt = in_doubt.all() if n_groups > _MOST_NAMES else in_doubt.any()
-    is_unknown = is_far or len(half_points) < len(known_rows) or is_in_doubt
+    doubt_flags = half_points["doubt"].fill_null(True)
+    n_groups = known_curve_rows.n_unique(curves.group_fields) if curves.group_fields else 1
+    is_in_doubt = doubt_flags.all() if n_groups > _MOST_NAMES else doubt_flags.any()
+    is_unknown = are_points_far or len(half_points) < len(known_curve_rows) or is_in_doubt
     return half_points.clear() if is_unknown else half_points
 
 
@@ -147,13 +147,13 @@ def find_half(curves: ChartCurves) -> pl.DataFrame:
     return half_points.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)
 
 
-def say_reached(shares: Iterable[float], target: float = 0.5, rate: str = "recall") -> str:
+def say_reached(shares: Iterable[float], target: float = 0.5, rate_name: str = "recall") -> str:
     """Return the rate that points have, which ties lift above their target: `71% recall`."""
     # Points of several lines that differ in it share the target alone.
-    texts = {number_words.say_share(share) for share in shares}
-    if len(texts) == 1 and texts != {number_words.say_share(target)}:
-        return f"{texts.pop()} {rate}"
-    return f"{number_words.say_target(target)} {rate}{'' if len(texts) == 1 else ' or more'}"
+    share_texts = {number_words.say_share(share) for share in shares}
+    if len(share_texts) == 1 and share_texts != {number_words.say_share(target)}:
+        return f"{share_texts.pop()} {rate_name}"
+    return f"{number_words.say_target(target)} {rate_name}{'' if len(share_texts) == 1 else ' or more'}"
 
 
 def lie_at_foot(curves: ChartCurves) -> bool:
@@ -161,11 +161,11 @@ def lie_at_foot(curves: ChartCurves) -> bool:
     # That is so if its precision is below 5% where half of the positives are found.
     from polars_prcurve.core.metrics.point_formulas import precision
 
-    is_rare = pl.col("eta").is_between(0, LOG_BELOW_ETA, "none")
-    rare_curves = curves.curve_rows.filter(is_rare).select("curve", "eta")
+    is_rare_expr = pl.col("eta").is_between(0, LOG_BELOW_ETA, "none")
+    rare_curves = curves.curve_rows.filter(is_rare_expr).select("curve", "eta")
     half_points = find_half(curves).select("curve", "recall", "fpr").join(rare_curves, on="curve")
-    precision_at_half = precision(*map(pl.col, ("recall", "fpr", "eta")))
-    return bool(half_points.select((precision_at_half < _AT_FOOT).any()).item())
+    precision_expr = precision(*map(pl.col, ("recall", "fpr", "eta")))
+    return bool(half_points.select((precision_expr < _AT_FOOT).any()).item())
 
 
 def is_higher_better(metric: str) -> bool:
@@ -187,24 +187,23 @@ def say_each(
     name_of_curve: Mapping[int, str],
     say_numbers: number_words.SayShares = number_words.say_shares,
     *,
-    text_of_curve: Mapping[int, str] | None = None,
+    given_text_of_curve: Mapping[int, str] | None = None,
 ) -> str:
     """Return `start 39% for A and 37% for B end`, the highest first, in texts of their own if given."""
 
     # Of many lines, and of those with long names or without names, the range is written.
     def write_values(curve_numbers: Sequence[int]) -> list[str]:
-        if text_of_curve is not None:
-            return [text_of_curve[curve] for curve in curve_numbers]
+        if given_text_of_curve is not None:
+            return [given_text_of_curve[curve] for curve in curve_numbers]
         return say_numbers([value_of_curve[curve] for curve in curve_numbers])
 
     curve_lists, is_range = _pick_told(value_of_curve, name_of_curve, write_values)
-    texts = write_values([curves[0] for curves in curve_lists])
-    if not is_range or len(set(texts)) == 1:
-        return (
-            f"{sentence_start} {_join_named(curve_lists, texts, name_of_curve)} {sentence_end}".rstrip()
-        )
+    value_texts = write_values([curves[0] for curves in curve_lists])
+    if not is_range or len(set(value_texts)) == 1:
+        named_values = _join_named(curve_lists, value_texts, name_of_curve)
+        return f"{sentence_start} {named_values} {sentence_end}".rstrip()
     sentence_start = re.sub(" is$", " ranges from", sentence_start)
-    clause = " to ".join(_name_ends(curve_lists, texts, name_of_curve))
+    clause = " to ".join(_name_ends(curve_lists, value_texts, name_of_curve))
     return f"{sentence_start} {clause} {sentence_end}".rstrip()
 
 
@@ -212,48 +211,53 @@ def _pick_told(
     value_of_curve: Mapping[int, float],
     name_of_curve: Mapping[int, str],
     write_values: Callable[[Sequence[int]], list[str]],
-    most_names: int = _MOST_NAMES,
+    max_names: int = _MOST_NAMES,
 ) -> tuple[list[list[int]], bool]:
     """Return the lines to name, the highest first; or those at both ends of their range, and that."""
     # Lines that read alike are at one end together: none is the highest of them.
     curve_numbers = sorted(value_of_curve, key=lambda curve: -value_of_curve[curve])
     if len(curve_numbers) == 1 or (
-        len(curve_numbers) <= most_names and are_short(curve_numbers, name_of_curve)
+        len(curve_numbers) <= max_names and are_short(curve_numbers, name_of_curve)
     ):
         return [[curve] for curve in curve_numbers], False
-    ends = (curve_numbers[-1], curve_numbers[0])
-    ties = [
+    end_curves = (curve_numbers[-1], curve_numbers[0])
+    tied_curves = [
         [
             curve
             for curve in curve_numbers
-            if curve not in ends and len({*write_values([end, curve])}) == 1
+            if curve not in end_curves and len({*write_values([end_curve, curve])}) == 1
         ]
-        for end in ends
+        for end_curve in end_curves
     ]
-    return [sorted([end, *others]) for end, others in zip(ends, ties, strict=True)], True
+    return [
+        sorted([end_curve, *tied_with_end])
+        for end_curve, tied_with_end in zip(end_curves, tied_curves, strict=True)
+    ], True
 
 
 def _name_ends(
-    curve_lists: Sequence[Sequence[int]], texts: Sequence[str], name_of_curve: Mapping[int, str]
+    curve_lists: Sequence[Sequence[int]], value_texts: Sequence[str], name_of_curve: Mapping[int, str]
 ) -> list[str]:
     """Return `39% for A` for both ends of a range, without names that are long, many or not known."""
-    names = [[name_of_curve.get(curve, "") for curve in curve_numbers] for curve_numbers in curve_lists]
-    has_room = sum(len(name) for end_names in names for name in end_names) <= _MOST_LETTERS
-    have_names = [has_room and are_short(curves, name_of_curve) for curves in curve_lists]
+    names_at_ends = [
+        [name_of_curve.get(curve, "") for curve in curve_numbers] for curve_numbers in curve_lists
+    ]
+    is_room_enough = sum(len(name) for end_names in names_at_ends for name in end_names) <= _MOST_LETTERS
+    have_names = [is_room_enough and are_short(curves, name_of_curve) for curves in curve_lists]
     have_names[-1] &= have_names[0]  # or the name would read as that of both ends
     return [
         f"{text} for {join_words(end_names)}" if has_name else text
-        for text, end_names, has_name in zip(texts, names, have_names, strict=True)
+        for text, end_names, has_name in zip(value_texts, names_at_ends, have_names, strict=True)
     ]
 
 
 def _join_named(
-    curve_lists: Sequence[Sequence[int]], texts: Sequence[str], name_of_curve: Mapping[int, str]
+    curve_lists: Sequence[Sequence[int]], value_texts: Sequence[str], name_of_curve: Mapping[int, str]
 ) -> str:
     """Return `39% for A and 37% for B`, without names if all are one or if these are long."""
     curve_numbers = [curve for curves in curve_lists for curve in curves]
     names_of_text: dict[str, list[str]] = {}
-    for curves, text in zip(curve_lists, texts, strict=True):
+    for curves, text in zip(curve_lists, value_texts, strict=True):
         names_of_text.setdefault(text, []).extend(name_of_curve.get(curve, "") for curve in curves)
     if len(names_of_text) == 1 or not are_short(curve_numbers, name_of_curve):
         return join_words([*names_of_text])
@@ -287,108 +291,123 @@ def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
 
 
 def list_firsts(
-    points: pl.DataFrame, may_be_first: pl.Expr, key: str, name_one: Callable[[Any], str]
+    points: pl.DataFrame, may_be_first: pl.Expr, model_column: str, name_one: Callable[[Any], str]
 ) -> list[tuple[float, str]]:
     """Return who is significantly first at each prevalence, from those that may be first; else empty."""
     # Without a model that is first anywhere, those are named of which one is, where they are two of
     # many.
     names_of_eta: dict[float, list[str]] = {eta: [] for eta in points["eta"].unique().sort()}
-    for eta, model in points.filter(may_be_first).sort("rank").select("eta", key).rows():
+    for eta, model in points.filter(may_be_first).sort("rank").select("eta", model_column).rows():
         names_of_eta[eta].append(name_one(model))
     has_leader = any(len(names) == 1 for names in names_of_eta.values())
-    n_told = 2 if points[key].n_unique() > 3 and not has_leader else 1
+    n_names_told = 2 if points[model_column].n_unique() > 3 and not has_leader else 1
     return [
-        (eta, " or ".join(names) if len(names) <= n_told else "")
+        (eta, " or ".join(names) if len(names) <= n_names_told else "")
         for eta, names in sorted(names_of_eta.items())
     ]
 
 
-def say_firsts(firsts: Sequence[tuple[float, str]], model_names: Sequence[str]) -> str:
+def say_firsts(leader_of_etas: Sequence[tuple[float, str]], model_names: Sequence[str]) -> str:
     """Return where a test settles which model is first, and where it does not; empty without a test."""
-    etas, leader_names = [eta for eta, _ in firsts], [name for _, name in firsts]
+    etas, leader_names = [eta for eta, _ in leader_of_etas], [name for _, name in leader_of_etas]
     verb = "is better" if len(model_names) == 2 else "is best"
     return _say_runs_of_leaders(leader_names, etas, verb, _say_open(model_names, len(model_names)))
 
 
-def read_ranking(chart: str, ranking: pl.DataFrame | None, curves: ChartCurves) -> pl.DataFrame:
+def read_ranking(chart_name: str, ranking: pl.DataFrame | None, curves: ChartCurves) -> pl.DataFrame:
     """Return the models that a ranking tests; no rows without a test, and of groups ranked apart."""
     # Models of few positives beside others of more are left out, as in titles.
-    columns = {"eta": pl.Float64, "model": pl.Null, "rank": pl.Int64, "may_be_best": pl.Boolean}
+    dtype_of_column = {"eta": pl.Float64, "model": pl.Null, "rank": pl.Int64, "may_be_best": pl.Boolean}
     if ranking is None:
-        return pl.DataFrame(schema=columns)
-    rows = check_table(f"ranking= of {chart}", ranking, "ranking", [*columns])
-    if rows.columns.index("eta") > 0 or not rows["may_be_best"].count():
-        return rows.clear()
+        return pl.DataFrame(schema=dtype_of_column)
+    ranking_rows = check_table(f"ranking= of {chart_name}", ranking, "ranking", [*dtype_of_column])
+    if ranking_rows.columns.index("eta") > 0 or not ranking_rows["may_be_best"].count():
+        return ranking_rows.clear()
     if curves.few_curves and len(curves.group_fields) == 1:
         few_rows = curves.curve_rows.filter(pl.col("curve").is_in(curves.few_curves))
         few_models = few_rows[curves.group_fields[0]].unique().implode()
-        rows = rows.filter(~pl.col("model").is_in(few_models).fill_null(False))
-    return rows
+        ranking_rows = ranking_rows.filter(~pl.col("model").is_in(few_models).fill_null(False))
+    return ranking_rows
 
 
 def add_order(
-    curves: ChartCurves, chart: str, ranking: pl.DataFrame | None, metric: str = "precision"
+    curves: ChartCurves, chart_name: str, ranking: pl.DataFrame | None, metric: str = "precision"
 ) -> ChartCurves:
     """Return the curves with who is best by the test of a ranking, for titles, and why none may be."""
-    ranks = read_ranking(chart, ranking, curves)
+    ranking_rows = read_ranking(chart_name, ranking, curves)
     may_be_best = pl.col("may_be_best").fill_null(True).any()
-    models = ranks.group_by("model", maintain_order=True).agg(may_be_best).rows()
-    best, worse = (
-        [name_with_column("group", "model", name) for name, is_best in models if is_best == side]
-        for side in (True, False)
+    models_with_flags = ranking_rows.group_by("model", maintain_order=True).agg(may_be_best).rows()
+    best_names, worse_names = (
+        [
+            name_with_column("group", "model", name)
+            for name, is_best in models_with_flags
+            if is_best == is_best_side
+        ]
+        for is_best_side in (True, False)
     )
-    if len(models) < 2:
+    if len(models_with_flags) < 2:
         return curves
-    order = _OPEN if best else ""
-    if len(best) == 1:
-        order = f"{best[0]} is {'better' if len(models) == 2 else 'best'}"
-    elif worse:
-        order = _say_open(best, len(models))
-        if len(models) <= _MOST_NAMES and sum(map(len, best + worse)) <= _MOST_LETTERS:
-            order += f"; {join_words(worse)} {'is' if len(worse) == 1 else 'are'} worse"
-    is_open = len(best) > 1
+    order_text = _OPEN if best_names else ""
+    if len(best_names) == 1:
+        order_text = f"{best_names[0]} is {'better' if len(models_with_flags) == 2 else 'best'}"
+    elif worse_names:
+        order_text = _say_open(best_names, len(models_with_flags))
+        if (
+            len(models_with_flags) <= _MOST_NAMES
+            and sum(map(len, best_names + worse_names)) <= _MOST_LETTERS
+        ):
+            order_text += f"; {join_words(worse_names)} {'is' if len(worse_names) == 1 else 'are'} worse"
+    is_open = len(best_names) > 1
     has_target = "target" in curves.column_of_field or metric != "precision"
     metric += "" if has_target else " at the same true recall"
-    reasons = [_describe_test(curves), _describe_lead(ranks, len(models), metric)]
-    reason = ". ".join(filter(None, reasons)) if is_open else ""
-    return replace(curves, order=order, is_open=is_open, open_reason=reason)
+    reason_texts = [_describe_test(curves), _describe_lead(ranking_rows, len(models_with_flags), metric)]
+    reason_text = ". ".join(filter(None, reason_texts)) if is_open else ""
+    return replace(curves, order=order_text, is_open=is_open, open_reason=reason_text)
 
 
-def _say_open(names: Sequence[str], n_models: int) -> str:
+def _say_open(model_names: Sequence[str], n_models: int) -> str:
     """Return that none of these models, of so many, is significantly the best."""
-    if len(names) == 2:
-        return f"{_OPEN} between {join_words(names)}"
-    of_all = f" of {n_models}" if len(names) < n_models else ""
-    return f"{_OPEN} among {len(names)}{of_all} models"
+    if len(model_names) == 2:
+        return f"{_OPEN} between {join_words(model_names)}"
+    total_phrase = f" of {n_models}" if len(model_names) < n_models else ""
+    return f"{_OPEN} among {len(model_names)}{total_phrase} models"
 
 
 def _describe_test(curves: ChartCurves) -> str:
     """Return why intervals may lie apart although models at a target do not differ significantly."""
     targets = curves.curve_rows["target"].to_list() if "target" in curves.column_of_field else []
     criteria = {target["criterion"] for target in targets}
-    names = [name_metric_of_target(criterion) for criterion in criteria if criterion in TARGET_KINDS]
-    if len(names) != 1:
+    rate_names = [
+        name_metric_of_target(criterion) for criterion in criteria if criterion in TARGET_KINDS
+    ]
+    if len(rate_names) != 1:
         return ""
     return (
-        f"Models are compared at the same true {names[0]}, which is less certain than the precision of "
+        f"Models are compared at the same true {rate_names[0]}, which is less certain than the "
+        "precision of "
         "one threshold"
     )
 
 
-def _describe_lead(ranks: pl.DataFrame, n_models: int, metric: str) -> str:
+def _describe_lead(ranking_rows: pl.DataFrame, n_models: int, metric: str) -> str:
     """Return how far the first model of a ranking is ahead; of several prevalences what is in doubt."""
-    firsts = ranks.filter(pl.col("rank") == 1).unique("eta", maintain_order=True).to_dicts()
-    if len(firsts) > 1:
-        doubts = {first["doubt"] for first in firsts if first.get("doubt")}
-        texts = [*map(number_words.explain_doubt, sorted(doubts))]
-        return f"The comparison of models is in doubt: {join_words(texts)}" if texts else ""
-    columns = ("behind", "behind_high", "behind_low")
-    lead = [-first[name] for first in firsts for name in columns if first.get(name) is not None]
-    if len(lead) < len(columns):
+    first_rows = ranking_rows.filter(pl.col("rank") == 1).unique("eta", maintain_order=True).to_dicts()
+    if len(first_rows) > 1:
+        doubt_names = {first_row["doubt"] for first_row in first_rows if first_row.get("doubt")}
+        doubt_texts = [*map(number_words.explain_doubt, sorted(doubt_names))]
+        return f"The comparison of models is in doubt: {join_words(doubt_texts)}" if doubt_texts else ""
+    lead_columns = ("behind", "behind_high", "behind_low")
+    lead_and_ends = [
+        -first_row[model_name]
+        for first_row in first_rows
+        for model_name in lead_columns
+        if first_row.get(model_name) is not None
+    ]
+    if len(lead_and_ends) < len(lead_columns):
         return ""
-    name = name_with_column("group", "model", firsts[0]["model"])
-    text = number_words.say_lead(lead, name, n_models, firsts[0].get("doubt"))
-    return f"Difference in {metric}: {text}"
+    model_name = name_with_column("group", "model", first_rows[0]["model"])
+    lead_text = number_words.say_lead(lead_and_ends, model_name, n_models, first_rows[0].get("doubt"))
+    return f"Difference in {metric}: {lead_text}"
 
 
 def open_title(sentence: str, curves: ChartCurves) -> str:
@@ -403,10 +422,15 @@ def say_order(sentence: str, curves: ChartCurves) -> str:
     """Return a sentence on values of models, after who is best; unchanged without a test."""
     if not (sentence and curves.order):
         return sentence
-    order = go_on(curves.order) if curves.order.startswith(_OPEN) else curves.order
-    place, comma, rest = sentence.partition(", ")  # `At 50% recall`, where models are tested
-    is_at_place = comma and place.startswith(("At ", "With "))
-    return f"{place}, {order}: {rest}" if is_at_place else f"{curves.order}: {go_on(sentence)}"
+    order_text = go_on(curves.order) if curves.order.startswith(_OPEN) else curves.order
+    # A place is such as `At 50% recall`, where models are tested.
+    place_text, comma, rest_of_sentence = sentence.partition(", ")
+    is_at_place = comma and place_text.startswith(("At ", "With "))
+    return (
+        f"{place_text}, {order_text}: {rest_of_sentence}"
+        if is_at_place
+        else f"{curves.order}: {go_on(sentence)}"
+    )
 
 
 def say_chance(sentence: str) -> str:
@@ -416,9 +440,9 @@ def say_chance(sentence: str) -> str:
 
 def say_chance_of_alerts(sentence: str, eta: float) -> str:
     """Return a sentence on precision at a prevalence, after that it may be chance; empty without it."""
-    by_chance = number_words.say_precisions([eta])[0]
+    chance_text = number_words.say_precisions([eta])[0]
     opening = "Alerts may be no better than chance"
-    return f"{opening}: {go_on(sentence)}; at random {by_chance}" if sentence else ""
+    return f"{opening}: {go_on(sentence)}; at random {chance_text}" if sentence else ""
 
 
 def may_be_chance(curves: ChartCurves) -> bool:
@@ -431,12 +455,19 @@ def are_at_chance(points: pl.DataFrame, curves: ChartCurves) -> bool:
 
     That is compared at a point of each (Newcombe 1998), at 95% for all together.
     """
-    columns = ["recall", "fpr", "n_pos", "n_neg"]
-    points = points.join(curves.curve_rows.select("curve", *columns[2:]), on="curve")
-    rows = points.select(columns).drop_nulls().rows() if {*columns} <= {*points.columns} else []
-    if len(rows) < len(curves.curve_rows) or not all(n_pos and n_neg for *_, n_pos, n_neg in rows):
+    rate_columns = ["recall", "fpr", "n_pos", "n_neg"]
+    points = points.join(curves.curve_rows.select("curve", *rate_columns[2:]), on="curve")
+    rate_tuples = (
+        points.select(rate_columns).drop_nulls().rows() if {*rate_columns} <= {*points.columns} else []
+    )
+    if len(rate_tuples) < len(curves.curve_rows) or not all(
+        n_pos and n_neg for *_, n_pos, n_neg in rate_tuples
+    ):
         return False
-    return bool(rows) and all(_are_alike(*row, confidence=1 - 0.05 / len(rows)) for row in rows)
+    return bool(rate_tuples) and all(
+        _are_alike(*rates_and_sizes, confidence=1 - 0.05 / len(rate_tuples))
+        for rates_and_sizes in rate_tuples
+    )
 
 
 def _are_alike(recall: float, fpr: float, n_pos: float, n_neg: float, *, confidence: float) -> bool:
@@ -470,13 +501,13 @@ def say_by_metric(metric_name: str, sentence: str) -> str:
 
 def say_trades(metric_name: str, trades: Sequence[Mapping[str, Any]]) -> str:
     """Return where two lines cross, of a few crossings; empty for none, and for many."""
-    clauses = [f"{trade['below']} and {trade['above']}" for trade in trades]
-    if not 1 <= len(trades) <= _MOST_TRADES or sum(map(len, clauses)) > 1.5 * _MOST_LETTERS:
+    pair_texts = [f"{trade['below']} and {trade['above']}" for trade in trades]
+    if not 1 <= len(trades) <= _MOST_TRADES or sum(map(len, pair_texts)) > 1.5 * _MOST_LETTERS:
         return ""
     first_place, *other_places = [trade["place"] for trade in trades]
-    sentence = f"{clauses[0]} have equal {go_on(metric_name)} at a prevalence of {first_place}"
-    further_clauses = zip(clauses[1:], other_places, strict=True)
-    return "; ".join([sentence, *(f"{clause} at {place}" for clause, place in further_clauses)])
+    sentence = f"{pair_texts[0]} have equal {go_on(metric_name)} at a prevalence of {first_place}"
+    clauses_with_places = zip(pair_texts[1:], other_places, strict=True)
+    return "; ".join([sentence, *(f"{clause} at {place}" for clause, place in clauses_with_places)])
 
 
 def say_swaps(curves: ChartCurves, channels: Channels) -> str:
@@ -486,25 +517,36 @@ def say_swaps(curves: ChartCurves, channels: Channels) -> str:
         return ""
     # Equal ranks have one order, or models that are alike would seem to change places.
     ordered_points = points.sort("eta", "rank", "curve")
-    orders = ordered_points.group_by("eta", maintain_order=True).agg("curve").rows()
-    swaps = [
-        (math.sqrt(low_eta * eta), set(before[:place] + before[place + 2 :]) ^ set(before))
-        for (low_eta, before), (eta, after) in pairwise(orders)
-        for place in range(len(before) - 1)
-        if len(before) == len(after) and before[place : place + 2] == after[place : place + 2][::-1]
+    curves_of_etas = ordered_points.group_by("eta", maintain_order=True).agg("curve").rows()
+    swap_etas_and_pairs = [
+        (
+            math.sqrt(low_eta * eta),
+            set(curves_before[:rank_index] + curves_before[rank_index + 2 :]) ^ set(curves_before),
+        )
+        for (low_eta, curves_before), (eta, curves_after) in pairwise(curves_of_etas)
+        for rank_index in range(len(curves_before) - 1)
+        if len(curves_before) == len(curves_after)
+        and curves_before[rank_index : rank_index + 2] == curves_after[rank_index : rank_index + 2][::-1]
     ]
-    n_changes = sum(before != after for (_, before), (_, after) in pairwise(orders))
+    n_changes = sum(
+        curves_before != curves_after
+        for (_, curves_before), (_, curves_after) in pairwise(curves_of_etas)
+    )
     if n_changes == 0:
-        return "The order of models is the same at all prevalences shown" if len(orders) > 1 else ""
+        return (
+            "The order of models is the same at all prevalences shown" if len(curves_of_etas) > 1 else ""
+        )
     label_of_curve = color_channel.label_of_curve
-    places_of_pair: dict[str, list[str]] = {}
-    for eta, pair in swaps:
-        names = join_words([label_of_curve[curve] for curve in sorted(pair)])
-        places_of_pair.setdefault(names, []).append(number_words.say_eta(eta))
-    is_long = sum(map(len, places_of_pair)) > 1.5 * _MOST_LETTERS
-    if n_changes > _MOST_TRADES or len(swaps) != n_changes or is_long:
+    eta_texts_of_pair: dict[str, list[str]] = {}
+    for eta, curve_pair in swap_etas_and_pairs:
+        pair_names = join_words([label_of_curve[curve] for curve in sorted(curve_pair)])
+        eta_texts_of_pair.setdefault(pair_names, []).append(number_words.say_eta(eta))
+    is_long = sum(map(len, eta_texts_of_pair)) > 1.5 * _MOST_LETTERS
+    if n_changes > _MOST_TRADES or len(swap_etas_and_pairs) != n_changes or is_long:
         return f"The order of {len(label_of_curve)} models changes with the prevalence"
-    clauses = [f"{pair} near {join_words(places)}" for pair, places in places_of_pair.items()]
+    clauses = [
+        f"{curve_pair} near {join_words(places)}" for curve_pair, places in eta_texts_of_pair.items()
+    ]
     clauses[0] = clauses[0].replace(" near ", " change places near a prevalence of ", 1)
     return "; ".join(clauses)
 
@@ -560,9 +602,11 @@ def _say_runs_of_leaders(
 
 def _list_runs(leader_names: Sequence[str], etas: Sequence[float]) -> list[tuple[str, float, float]]:
     """Return each leader with the first and the last prevalence of a stretch in which it leads."""
-    runs = groupby(zip(leader_names, etas, strict=True), key=lambda point: point[0])
-    points_of_runs = [(name, [eta for _, eta in points]) for name, points in runs if name]
-    return [(name, run_etas[0], run_etas[-1]) for name, run_etas in points_of_runs]
+    leader_groups = groupby(zip(leader_names, etas, strict=True), key=lambda point: point[0])
+    etas_of_leaders = [
+        (name, [eta for _, eta in leader_points]) for name, leader_points in leader_groups if name
+    ]
+    return [(name, run_etas[0], run_etas[-1]) for name, run_etas in etas_of_leaders]
 
 
 def say_net_benefit(
@@ -613,7 +657,7 @@ def _say_benefits(
         unit_text if is_one else "",
         benefit_of_curve,
         name_curves(curves, channels),
-        text_of_curve=text_of_curve,
+        given_text_of_curve=text_of_curve,
     )
 
 
@@ -822,10 +866,14 @@ def _say_ranges_off(
         if range_signs[range_numbers[0]]
     ]
     if len(signed_runs) > 2:
-        sides = Counter("low" if sign > 0 else "high" for sign in range_signs if sign).most_common()
-        (first, n_first), *others = sides
-        further = "".join(f" and too {side} in {n}" for side, n in others)
-        return f"too {first} in {n_first} of {len(range_signs)} ranges{further}"
+        counted_sides = Counter(
+            "low" if sign > 0 else "high" for sign in range_signs if sign
+        ).most_common()
+        (first_side, n_ranges_of_first), *other_sides = counted_sides
+        other_sides_text = "".join(
+            f" and too {side_word} in {n_ranges}" for side_word, n_ranges in other_sides
+        )
+        return f"too {first_side} in {n_ranges_of_first} of {len(range_signs)} ranges{other_sides_text}"
     edge_text_of_range = dict(
         zip(range(len(range_signs)), number_words.say_shares(first_scores), strict=True)
     )
@@ -838,7 +886,7 @@ def _say_ranges_off(
         range_text = f"at {edge_text_of_range[start]}" if is_one_score else range_text
         range_text = "everywhere" if end - start == len(range_signs) else range_text
         clauses.append((f"{'too low' if sign > 0 else 'too high'} ", range_text))
-    if len({side for side, _ in clauses}) == 1 < len(clauses):
+    if len({side_word for side_word, _ in clauses}) == 1 < len(clauses):
         clauses[1] = "", clauses[1][1]
     return " and ".join(map("".join, clauses))
 
@@ -856,16 +904,16 @@ def say_by_eta(
     # apart, in panels.
     eta_of_curve = dict(curves.curve_rows.select("curve", "eta").rows())
     color, etas = channels.color, (max(eta_of_curve.values()), min(eta_of_curve.values()))
-    names = {} if color is None or color.fields == ["eta"] else color.label_of_curve
+    name_of_curve = {} if color is None or color.fields == ["eta"] else color.label_of_curve
 
     def say_together(curve_numbers: Sequence[int]) -> list[str]:
         return say_numbers([value_of_curve[curve] for curve in curve_numbers])
 
-    lists_of_eta, ranges = zip(
+    curve_lists_of_etas, range_flags = zip(
         *(
             _pick_told(
                 {n: x for n, x in value_of_curve.items() if eta_of_curve[n] == eta},
-                names,
+                name_of_curve,
                 say_together,
                 2,
             )
@@ -873,23 +921,25 @@ def say_by_eta(
         ),
         strict=True,
     )
-    first_curves = [[curves[0] for curves in groups] for groups in lists_of_eta]
+    first_curves = [[curves[0] for curves in curve_lists] for curve_lists in curve_lists_of_etas]
     text_of_curve: dict[int, str] = {}
     for curve_numbers in first_curves if channels.facet else [first_curves[0] + first_curves[1]]:
         text_of_curve |= dict(zip(curve_numbers, say_together(curve_numbers), strict=True))
     clauses = []
-    for groups, firsts, is_range in zip(lists_of_eta, first_curves, ranges, strict=True):
-        texts = [text_of_curve[curve] for curve in firsts]
-        if is_range and len(set(texts)) > 1:
-            clauses.append(f"from {' to '.join(_name_ends(groups, texts, names))}")
+    for curve_lists, first_curve_numbers, is_range in zip(
+        curve_lists_of_etas, first_curves, range_flags, strict=True
+    ):
+        value_texts = [text_of_curve[curve] for curve in first_curve_numbers]
+        if is_range and len(set(value_texts)) > 1:
+            clauses.append(f"from {' to '.join(_name_ends(curve_lists, value_texts, name_of_curve))}")
         else:
-            clauses.append(_join_named(groups, texts, names))
+            clauses.append(_join_named(curve_lists, value_texts, name_of_curve))
     common_eta, rare_eta = number_words.say_etas(etas)
     if clauses[0].startswith("from ") and sentence_start.endswith(" is"):
         sentence_start = f"{sentence_start[:-3]} ranges"
-    joint = ";" if any(" and " in clause or "from " in clause for clause in clauses) else " and"
+    joining_word = ";" if any(" and " in clause or "from " in clause for clause in clauses) else " and"
     common_text = f"{sentence_start} {clauses[0]} at a prevalence of {common_eta}"
-    return f"{common_text}{joint} {clauses[1]} at {rare_eta}"
+    return f"{common_text}{joining_word} {clauses[1]} at {rare_eta}"
 
 
 def say_values(
@@ -914,11 +964,11 @@ def say_values(
 
 def say_point(threshold_text: str | None, precision: float, recall: float) -> str:
     """Return what one point means, as a sentence."""
-    start = f"At threshold {threshold_text}, precision" if threshold_text else "Precision"
+    opening = f"At threshold {threshold_text}, precision" if threshold_text else "Precision"
     precision_text, recall_text = number_words.say_shares([precision, recall])
     if 0 < precision < number_words.RARELY_RIGHT:
         precision_text = number_words.say_precisions([precision])[0]
-    return f"{start} is {precision_text} and recall {recall_text}"
+    return f"{opening} is {precision_text} and recall {recall_text}"
 
 
 def say_half(channels: Channels, curves: ChartCurves, y: str = "precision") -> str:
@@ -926,14 +976,14 @@ def say_half(channels: Channels, curves: ChartCurves, y: str = "precision") -> s
     half_points, etas = find_known_half(curves), curves.curve_rows["eta"]
     if half_points.is_empty() or not etas.is_between(0, 1).all():
         return say_few_false_alerts(curves, channels)
-    is_right = y == "precision"
-    subject = "precision is" if is_right else "the false discovery rate is"
+    is_precision = y == "precision"
+    subject = "precision is" if is_precision else "the false discovery rate is"
     return say_values(
         f"At {say_reached(half_points['recall'])}, {subject}",
         dict(half_points.select("curve", y).rows()),
         curves,
         channels,
-        say_numbers=number_words.say_precisions if is_right else number_words.say_shares,
+        say_numbers=number_words.say_precisions if is_precision else number_words.say_shares,
     )
 
 
@@ -982,8 +1032,8 @@ def say_alarms(curves: ChartCurves, channels: Channels, rate_name: str, time_nam
     }
     if series_of_curve and not rows_of_curve:
         is_empty = curves.points["overall"].count() == 0
-        lack = f"no {time_name} has a value" if is_empty else "the reference has no value"
-        return f"{rate_name} is not tested: {lack}"
+        missing_text = f"no {time_name} has a value" if is_empty else "the reference has no value"
+        return f"{rate_name} is not tested: {missing_text}"
     n_untested = n_series - len(rows_of_curve)
     untested_text = f"; no value to test in {n_untested} of {n_series} series" if n_untested else ""
     change_of_curve = {
@@ -1001,11 +1051,11 @@ def say_alarms(curves: ChartCurves, channels: Channels, rate_name: str, time_nam
         [(curve, change), *_] = change_of_curve.items()
         sentence = _say_change(rows_of_curve[curve], change, rate_name, change_word, time_name)
     elif are_short([*change_of_curve], label_channel.label_of_curve):
-        labels = label_channel.label_of_curve
-        sentence = _say_changes(change_of_curve, labels, rate_name, change_word, time_name)
+        label_of_curve = label_channel.label_of_curve
+        sentence = _say_changes(change_of_curve, label_of_curve, rate_name, change_word, time_name)
     else:
-        n_back = sum(change.is_over for change in change_of_curve.values())
-        back_text = f", and is back in {n_back} of them" if n_back else ""
+        n_series_back = sum(change.is_over for change in change_of_curve.values())
+        back_text = f", and is back in {n_series_back} of them" if n_series_back else ""
         n_text = f"{len(change_of_curve)} of {n_series}"
         sentence = f"{rate_name} has {change_word} in {n_text} series{back_text}"
     return f"{sentence}{untested_text}"
@@ -1035,25 +1085,40 @@ class _Change(NamedTuple):
 def _find_change(rows: pl.DataFrame, change_word: str) -> _Change:
     """Return the likely change of one series, whose rows are in order."""
     start = rows["since"].drop_nulls()[0]
-    before = rows.filter(pl.col("time") < start)["overall"].drop_nulls().tail(1).to_list()
-    since, reference = rows["overall_since"].drop_nulls()[-1], rows["reference"][0]
+    overall_before = rows.filter(pl.col("time") < start)["overall"].drop_nulls().tail(1).to_list()
+    overall_since, reference = rows["overall_since"].drop_nulls()[-1], rows["reference"][0]
 
     def is_worse_than(value: float) -> bool:
-        return bool(since > value) if change_word == "risen" else bool(since < value)
+        return bool(overall_since > value) if change_word == "risen" else bool(overall_since < value)
 
-    has_moved = bool(before) and is_worse_than(before[0])
+    has_moved = bool(overall_before) and is_worse_than(overall_before[0])
     is_past = not is_worse_than(reference)
     n_back = count_periods_back(rows, is_rise=change_word == "risen")
-    return _Change(start, before[0] if before else None, since, reference, has_moved, is_past, n_back)
+    return _Change(
+        start,
+        overall_before[0] if overall_before else None,
+        overall_since,
+        reference,
+        has_moved,
+        is_past,
+        n_back,
+    )
 
 
 def count_periods_back(rows: pl.DataFrame, *, is_rise: bool) -> int:
     """Return how many of the latest periods are not worse than the reference; 0 if they are few."""
     known_rows = rows.sort("period").drop_nulls("value")
-    excess = pl.col("value") - pl.col("reference")
-    is_worse = known_rows.select(excess > 0 if is_rise else excess < 0).to_series()
-    n_good = next((n for n, worse in enumerate(is_worse.reverse()) if worse), len(is_worse))
-    return n_good if n_good >= _FEWEST_GOOD else 0
+    excess_expr = pl.col("value") - pl.col("reference")
+    worse_flags = known_rows.select(excess_expr > 0 if is_rise else excess_expr < 0).to_series()
+    n_good_periods = next(
+        (
+            n_periods
+            for n_periods, is_period_worse in enumerate(worse_flags.reverse())
+            if is_period_worse
+        ),
+        len(worse_flags),
+    )
+    return n_good_periods if n_good_periods >= _FEWEST_GOOD else 0
 
 
 def _say_changes(
@@ -1064,18 +1129,19 @@ def _say_changes(
     time_name: str,
 ) -> str:
     """Return which of several series have changed, and from where on."""
-    side = "above" if change_word == "risen" else "below"
+    side_word = "above" if change_word == "risen" else "below"
     names_of_clause: dict[tuple[str, str], list[str]] = {}
     for curve, change in change_of_curve.items():
         verb = "was temporarily" if change.is_past or change.n_back else "is"
-        clause = f"{verb} {side} the reference for", _say_start(change, time_name)
+        clause = f"{verb} {side_word} the reference for", _say_start(change, time_name)
         if change.has_moved:
             verb = _PAST_OF_CHANGE[change_word] if change.n_back else f"has {change_word}"
             start_text = f"probably {_place_in_time(time_name, change.start)}"
             clause = f"{verb} for", f"{start_text}{', and is back' if change.n_back else ''}"
         names_of_clause.setdefault(clause, []).append(name_of_curve[curve])
     clauses = [
-        f"{verb} {join_words(names)}, {start}" for (verb, start), names in names_of_clause.items()
+        f"{verb} {join_words(names)}, {start_clause}"
+        for (verb, start_clause), names in names_of_clause.items()
     ]
     return f"{rate_name} {'; it '.join(clauses)}"
 
@@ -1087,19 +1153,21 @@ def _place_in_time(time_name: str, start: object) -> str:
 
 def _say_start(change: _Change, time_name: str) -> str:
     """Return `probably from week 7 on`, without `probably` for the first period."""
-    probably = "" if change.before is None else "probably "
-    return f"{probably}from {time_name} {change.start} on"
+    probably_word = "" if change.before is None else "probably "
+    return f"{probably_word}from {time_name} {change.start} on"
 
 
 def _say_change(
     rows: pl.DataFrame, change: _Change, rate_name: str, change_word: str, time_name: str
 ) -> str:
     """Return by how much the rate of one series has changed, from before a start, or the reference."""
-    side = "above" if change_word == "risen" else "below"
+    side_word = "above" if change_word == "risen" else "below"
     if change.n_back and (change.has_moved or not change.is_past):
-        past_text = _PAST_OF_CHANGE[change_word] if change.has_moved else f"was {side} the reference"
+        past_text = (
+            _PAST_OF_CHANGE[change_word] if change.has_moved else f"was {side_word} the reference"
+        )
         start_text = f"probably {_place_in_time(time_name, change.start)}"
-        back_text = f"its last {change.n_back} values are not {side} the reference"
+        back_text = f"its last {change.n_back} values are not {side_word} the reference"
         return f"{rate_name} {past_text}, {start_text}; {back_text}"
     if change.has_moved:
         before_text, since_text = number_words.say_shares([change.before or 0.0, change.since])
@@ -1109,7 +1177,7 @@ def _say_change(
             return f"{rate_name} has {change_word} {values_text}, probably {start_text}"
     since_text, reference_text = number_words.say_shares([change.since, change.reference])
     start_text = _say_start(change, time_name)
-    place_text = f"{side} the reference of {reference_text}"
+    place_text = f"{side_word} the reference of {reference_text}"
     if change.is_past:
         past_text = f"{rate_name} was temporarily {place_text}, {start_text}"
         return f"{past_text}; the mean since then is {since_text}"

@@ -182,12 +182,12 @@ def choose_channels(
     if panel_channel and has_one_line_each and panel_channel.fields not in _OWN_ORDER:
         panel_channel = sort_panels(panel_channel, value_of_curve)
         if has_heads and channels.color is None:
-            head_of_label = {
+            head_text_of_label = {
                 label: say_areas([value])[0]
                 for curve, label in panel_channel.label_of_curve.items()
                 if (value := value_of_curve.get(curve)) is not None
             }
-            panel_channel = replace(panel_channel, head_of_label=head_of_label)
+            panel_channel = replace(panel_channel, head_of_label=head_text_of_label)
     return pick_out(replace(channels, facet=panel_channel), curves.keep_known(value_of_curve))
 
 
@@ -196,9 +196,11 @@ def sort_panels(panel_channel: Channel, value_of_curve: Mapping[int, float]) -> 
     if len(panel_channel.fields) > 1 or panel_channel.fields in _OWN_ORDER:
         return panel_channel
     labels = _rank_labels(panel_channel, value_of_curve)
-    first, last = labels[0], labels[-1]
-    has_twin = first != last and panel_channel.name_color(first) == panel_channel.name_color(last)
-    return replace(panel_channel, labels=labels, ink_label=last if has_twin else None)
+    first_label, last_label = labels[0], labels[-1]
+    has_twin = first_label != last_label and panel_channel.name_color(
+        first_label
+    ) == panel_channel.name_color(last_label)
+    return replace(panel_channel, labels=labels, ink_label=last_label if has_twin else None)
 
 
 def read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
@@ -235,8 +237,8 @@ def read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> 
     if color_fields:
         color_channel = build_channel(curves, color_fields, is_eta_added="eta" not in panel_fields)
     if panel_fields:
-        look = {"is_eta_added": "eta" not in color_fields, "is_of_panels": True}
-        panel_channel = build_channel(curves, panel_fields, **look)
+        panel_options = {"is_eta_added": "eta" not in color_fields, "is_of_panels": True}
+        panel_channel = build_channel(curves, panel_fields, **panel_options)
     return Channels(color_channel, panel_channel)
 
 
@@ -244,8 +246,10 @@ def _find_colored_field(curves: ChartCurves, free_fields: list[str]) -> list[str
     """Return the first field of groups, in a list; of several, the first that has not too many names."""
     # Each line of many sites and a few models would have a panel of its own, and no other beside it.
     group_fields = [field for field in free_fields if field in curves.group_fields]
-    few = [field for field in group_fields if 1 < curves.count_distinct([field]) <= MAX_NAMES]
-    return (few or free_fields)[:1]
+    fields_of_few_names = [
+        field for field in group_fields if 1 < curves.count_distinct([field]) <= MAX_NAMES
+    ]
+    return (fields_of_few_names or free_fields)[:1]
 
 
 def read_panels_of_one(
@@ -287,8 +291,8 @@ def read_etas_apart(curves: ChartCurves) -> Channels:
 
 def are_far_apart(etas: pl.Series) -> bool:
     """Return whether prevalences are so far apart that no axis shows lines of both well."""
-    shares = etas.filter(etas > 0).to_list()
-    return bool(shares) and max(shares) > _FAR_APART_RATIO * min(shares)
+    positive_etas = etas.filter(etas > 0).to_list()
+    return bool(positive_etas) and max(positive_etas) > _FAR_APART_RATIO * min(positive_etas)
 
 
 def pick_out(
@@ -310,21 +314,21 @@ def pick_out(
     n_known = len({color_channel.label_of_curve[curve] for curve in known_curves}) or n_labels
     ranked_labels = _rank_labels(color_channel, value_of_curve)[:n_known]
     if most_colors:
-        places = _pick_places(color_channel, ranked_labels, [0] * most_colors)
-        is_exact = places == [*range(most_colors)]
-        clause = (
+        label_places = _pick_places(color_channel, ranked_labels, [0] * most_colors)
+        is_exact = label_places == [*range(most_colors)]
+        colors_clause = (
             f"the {most_colors} that come highest"
             if is_exact
-            else f"{len(places)} with colours of their own"
+            else f"{len(label_places)} with colours of their own"
         )
     else:
-        ends_first = [*dict.fromkeys([0, n_known - 1, n_known // 2])]
-        places = _pick_places(color_channel, ranked_labels, ends_first)
-        clause = f"highest, {'' if n_known // 2 in places else 'a '}middle and lowest"
-    clause += f" with {FEW_POSITIVES} positives or more" if n_known < n_labels else ""
+        wanted_places = [*dict.fromkeys([0, n_known - 1, n_known // 2])]
+        label_places = _pick_places(color_channel, ranked_labels, wanted_places)
+        colors_clause = f"highest, {'' if n_known // 2 in label_places else 'a '}middle and lowest"
+    colors_clause += f" with {FEW_POSITIVES} positives or more" if n_known < n_labels else ""
     few_clause = _name_few(color_channel, known_curves)
-    clause += f"; grey lines: the other {n_labels - len(places)}{few_clause}"
-    picked_labels = [ranked_labels[place] for place in places]
+    colors_clause += f"; grey lines: the other {n_labels - len(label_places)}{few_clause}"
+    picked_labels = [ranked_labels[label_place] for label_place in label_places]
     colors = [color_channel.name_color(label) for label in picked_labels]
     has_twin = not most_colors and len({*colors}) < len(colors)
     return replace(
@@ -334,7 +338,7 @@ def pick_out(
             colored_labels=picked_labels,
             ink_label=picked_labels[-1] if has_twin else None,
         ),
-        color_note=f"Coloured lines: {clause}",
+        color_note=f"Coloured lines: {colors_clause}",
     )
 
 
@@ -348,17 +352,19 @@ def _name_few(color_channel: Channel, known_curves: Set[int]) -> str:
 
 
 def _pick_places(
-    color_channel: Channel, ranked_labels: Sequence[str], places: Sequence[int]
+    color_channel: Channel, ranked_labels: Sequence[str], wanted_places: Sequence[int]
 ) -> list[int]:
     """Return places of labels with different colours, the nearest to those that are wanted."""
     # Names keep their colours. The lowest one, which titles name, stays beside one of its colour, too.
     last_place = len(ranked_labels) - 1
     place_of_color: dict[Any, int] = {}
-    for place in places:
-        for near_place in sorted(range(last_place + 1), key=lambda other: abs(other - place)):
+    for wanted_place in wanted_places:
+        for near_place in sorted(
+            range(last_place + 1), key=lambda other_place: abs(other_place - wanted_place)
+        ):
             color: Any = color_channel.name_color(ranked_labels[near_place])
             is_taken = near_place in place_of_color.values()
-            if color in place_of_color and place == last_place and not is_taken:
+            if color in place_of_color and wanted_place == last_place and not is_taken:
                 color = "lowest"
             if color not in place_of_color:
                 place_of_color[color] = near_place
@@ -372,9 +378,11 @@ def _rank_labels(channel: Channel, value_of_curve: Mapping[int, float]) -> list[
         (label, value_of_curve.get(curve_number))
         for curve_number, label in channel.label_of_curve.items()
     ]
-    value_rows = pl.DataFrame(labels_and_values, {"label": pl.String, "value": pl.Float64}, orient="row")
-    mean_rows = value_rows.group_by("label", maintain_order=True).agg(pl.col("value").mean())
-    return mean_rows.sort("value", descending=True, nulls_last=True, maintain_order=True)[
+    value_frame = pl.DataFrame(
+        labels_and_values, {"label": pl.String, "value": pl.Float64}, orient="row"
+    )
+    mean_frame = value_frame.group_by("label", maintain_order=True).agg(pl.col("value").mean())
+    return mean_frame.sort("value", descending=True, nulls_last=True, maintain_order=True)[
         "label"
     ].to_list()
 
@@ -382,13 +390,16 @@ def _rank_labels(channel: Channel, value_of_curve: Mapping[int, float]) -> list[
 def _read_field(curves: ChartCurves, argument: str, user_column: str | None) -> list[str]:
     """Return the field of a column in a list, which is empty without a name; raise if there is none."""
     column_of_field = curves.column_of_field
-    fields = [field for field, column in column_of_field.items() if column == user_column][:1]
-    if user_column is None or fields:
-        return fields
-    columns = column_of_field.values()
-    hint = suggest_names(user_column, columns) if columns else "the table has no group column"
+    field_in_list = [field for field, column in column_of_field.items() if column == user_column][:1]
+    if user_column is None or field_in_list:
+        return field_in_list
+    known_columns = column_of_field.values()
+    hint_text = (
+        suggest_names(user_column, known_columns) if known_columns else "the table has no group column"
+    )
     raise PrcError(
-        f"{argument}= names {user_column!r}, which does not distinguish the curves of this table; {hint}"
+        f"{argument}= names {user_column!r}, which does not distinguish the curves of this table; "
+        f"{hint_text}"
     )
 
 
@@ -396,15 +407,15 @@ def build_channel(
     curves: ChartCurves, fields: list[str], *, is_eta_added: bool, is_of_panels: bool = False
 ) -> Channel:
     """Return the channel of these fields; prevalences run from common to rare in panels."""
-    curve_keys = curves.curve_rows.select(fields).with_row_index("row")
+    key_frame = curves.curve_rows.select(fields).with_row_index("row")
     is_descending = [is_of_panels and field == "eta" for field in fields]
-    curve_keys = curve_keys.sort(fields, descending=is_descending, maintain_order=True)
+    key_frame = key_frame.sort(fields, descending=is_descending, maintain_order=True)
     # A join would lose null keys.
-    curve_keys = curve_keys.with_columns(pl.struct(fields).rle_id().alias("label"))
-    label_numbers = curve_keys.sort("row")["label"]
-    first_keys = curve_keys.unique("label", keep="first", maintain_order=True)
+    key_frame = key_frame.with_columns(pl.struct(fields).rle_id().alias("label"))
+    label_numbers = key_frame.sort("row")["label"]
+    first_key_frame = key_frame.unique("label", keep="first", maintain_order=True)
     labels = build_labels(
-        first_keys, {field: curves.column_of_field.get(field, field) for field in fields}
+        first_key_frame, {field: curves.column_of_field.get(field, field) for field in fields}
     )
     is_eta_added = is_eta_added and "eta" not in fields
     if is_eta_added and "eta" in curves.column_of_field and curves.count_distinct(["eta"]) > 1:
@@ -422,10 +433,10 @@ def build_channel(
         for curve_number, label_number in zip(curves.curve_rows["curve"], label_numbers, strict=True)
     }
     # Lines of groups have the colour of the first one, in a panel of their own, too.
-    name_numbers = curves.curve_rows.get_column(f"{NUMBER}{fields[0]}", default=label_numbers)
+    color_numbers = curves.curve_rows.get_column(f"{NUMBER}{fields[0]}", default=label_numbers)
     number_of_label = {
-        label_of_curve[curve_number]: number
-        for curve_number, number in zip(curves.curve_rows["curve"], name_numbers, strict=True)
+        label_of_curve[curve_number]: color_number
+        for curve_number, color_number in zip(curves.curve_rows["curve"], color_numbers, strict=True)
     }
     return Channel(
         fields,

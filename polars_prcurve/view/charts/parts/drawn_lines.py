@@ -172,10 +172,8 @@ class Canvas:
         heights = self.fit(pointed_points)[y_field]
         for point, height in zip(pointed_points.iter_rows(named=True), heights, strict=True):
             curve_fields = self.channels.curve_fields(point["curve"])
-            slot, panel_label = (
-                slot_of_label.get(curve_fields.get("color", "")),
-                curve_fields.get("facet"),
-            )
+            slot = slot_of_label.get(curve_fields.get("color", ""))
+            panel_label = curve_fields.get("facet")
             if slot is None:  # a grey line
                 continue
             place_text, value_text = describe(point)

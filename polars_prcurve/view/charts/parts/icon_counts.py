@@ -57,7 +57,7 @@ def count_icons(
     high: float | None,
     *,
     is_rare: bool,
-    most_icons: int = MOST_ICONS,
+    max_icons: int = MOST_ICONS,
 ) -> IconGrid:
     """Return the grid of a share of alerts that are right, and of its interval if it has one.
 
@@ -69,23 +69,30 @@ def count_icons(
     low, high = span or (share, share)
     is_of_100 = share == 0 or not is_rare
     if is_of_100:
-        least, number, most = _order(*map(count_of_100, (low, share, high)))
-        counts = {
-            "right": least,
-            "likely": number - least,
-            "unlikely": most - number,
-            "false": 100 - most,
+        least_count, middle_count, most_count = _order(*map(count_of_100, (low, share, high)))
+        count_of_kind = {
+            "right": least_count,
+            "likely": middle_count - least_count,
+            "unlikely": most_count - middle_count,
+            "false": 100 - most_count,
         }
-        return IconGrid(share, counts, is_of_100, *say_estimate(share, *(span or (None, None))))
+        return IconGrid(share, count_of_kind, is_of_100, *say_estimate(share, *(span or (None, None))))
     most_alerts = count_one_in(low) if low > 0 else math.inf
-    least, number, most = _order(count_one_in(high), count_one_in(share), most_alerts)
-    n_fewest, n_alerts, n_most = (int(min(end, most_icons)) for end in (least, number, most))
-    n_right = int(number <= most_icons)
-    counts = {"right": n_right, "false": n_fewest - n_right}
-    counts |= {"likely": n_alerts - n_fewest, "unlikely": n_most - n_alerts}
-    ends = ["none" if end == math.inf else format_count(end) for end in (least, most)]
-    words = glue_numbers(f"1 in {format_count(number)}")
-    return IconGrid(share, counts, is_of_100, words, "" if span is None else " to ".join(ends))
+    least_count, middle_count, most_count = _order(count_one_in(high), count_one_in(share), most_alerts)
+    n_fewest, n_alerts, n_most = (
+        int(min(end_count, max_icons)) for end_count in (least_count, middle_count, most_count)
+    )
+    n_right = int(middle_count <= max_icons)
+    count_of_kind = {"right": n_right, "false": n_fewest - n_right}
+    count_of_kind |= {"likely": n_alerts - n_fewest, "unlikely": n_most - n_alerts}
+    end_texts = [
+        "none" if end_count == math.inf else format_count(end_count)
+        for end_count in (least_count, most_count)
+    ]
+    share_text = glue_numbers(f"1 in {format_count(middle_count)}")
+    return IconGrid(
+        share, count_of_kind, is_of_100, share_text, "" if span is None else " to ".join(end_texts)
+    )
 
 
 def _order(first: float, middle: float, last: float) -> tuple[Any, Any, Any]:

@@ -91,10 +91,10 @@ class Word:
         return (*place_look, self.size, self.weight, self.color, self.limit, self.has_rim)
 
 
-def choose_way(ways_to_write: Iterable[Word]) -> Word:
+def choose_way(word_variants: Iterable[Word]) -> Word:
     """Return a word that has several ways to be written, the best first."""
-    first_way, *other_ways = ways_to_write
-    return replace(first_way, others=tuple(other_ways))
+    first_word, *other_words = word_variants
+    return replace(first_word, others=tuple(other_words))
 
 
 def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
@@ -107,23 +107,25 @@ def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
             settled_words.append(word)
             continue
         own_panel = panel_of_label.get(word.facet) or replace(panel.pick(word.facet), records=[])
-        references = own_panel.sample_references().values()
-        rules = [heights for heights in references if np.isfinite(heights).sum() < 3]
-        space = own_panel.open_space(settled_words, [*own_panel.sample_lines().values(), *rules])
-        space.boxes += own_panel.list_mark_boxes()
-        settled_words += _settle_word(word, own_panel, space)
+        heights_of_reference = own_panel.sample_references().values()
+        rule_heights = [heights for heights in heights_of_reference if np.isfinite(heights).sum() < 3]
+        label_space = own_panel.open_space(
+            settled_words, [*own_panel.sample_lines().values(), *rule_heights]
+        )
+        label_space.boxes += own_panel.list_mark_boxes()
+        settled_words += _settle_word(word, own_panel, label_space)
     return settled_words
 
 
-def _settle_word(word: Word, panel: Panel, space: LabelSpace) -> list[Word]:
+def _settle_word(word: Word, panel: Panel, label_space: LabelSpace) -> list[Word]:
     """Return a word in its first free place, with a rim maybe on a line; empty without a place."""
-    ways_on_lines: list[Word] = []
-    for way_to_write in (word, *word.others):
-        for box in panel.list_boxes([way_to_write]):
-            if space.is_free(box) and not space.crosses_line(box):
-                return [way_to_write]
-            ways_on_lines += [way_to_write] if space.is_free(box) else []
-    return ways_on_lines[:1] if word.has_rim else []
+    words_on_lines: list[Word] = []
+    for word_variant in (word, *word.others):
+        for box in panel.list_boxes([word_variant]):
+            if label_space.is_free(box) and not label_space.crosses_line(box):
+                return [word_variant]
+            words_on_lines += [word_variant] if label_space.is_free(box) else []
+    return words_on_lines[:1] if word.has_rim else []
 
 
 # Names of lines -------------------------------------------------------------------------------
@@ -131,34 +133,42 @@ def _settle_word(word: Word, panel: Panel, space: LabelSpace) -> list[Word]:
 
 def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
     """Return the name of each line with a colour, beside it or right of it; None for a legend."""
-    spec, size, (colors, panels) = panel.spec, panel.size, (panel.channels.color, panel.channels.facet)
-    names = colors.shown_labels if colors else []
+    spec = panel.spec
+    size = panel.size
+    color_channel, panel_channel = (panel.channels.color, panel.channels.facet)
+    line_names = color_channel.shown_labels if color_channel else []
     is_unknown = spec.y.is_free and not spec.y.ranges
-    if not 1 <= len(names) <= MAX_NAMES or spec.names == "none" or is_unknown:
+    if not 1 <= len(line_names) <= MAX_NAMES or spec.names == "none" or is_unknown:
         return None
-    labels: list[str | None] = [*panels.labels] if panels else [None]
+    labels: list[str | None] = [*panel_channel.labels] if panel_channel else [None]
     last_label = labels[min(len(labels), size.columns) - 1]  # the panel that has a margin on its right
     # Names stand in one panel for all; to try each of many panels takes too long.
     views = [panel.pick(label) for label in (labels if len(labels) <= MAX_NAMES else labels[:1])]
     panels_and_lines = [
-        (view, lines) for view in views if set(names) <= set(lines := view.sample_lines())
+        (view, lines) for view in views if set(line_names) <= set(lines := view.sample_lines())
     ]
-    if spec.names == "ends" and panels is None and panels_and_lines:
+    if spec.names == "ends" and panel_channel is None and panels_and_lines:
         [(_, lines)] = panels_and_lines
-        return _name_right(views[0], {name: line for name, line in lines.items() if name in names})
+        return _name_right(views[0], {name: line for name, line in lines.items() if name in line_names})
     # Names too long for one row would lie on lines.
-    for view, lines in panels_and_lines if max(map(len, names)) <= _MAX_LETTERS else ():
-        place_of = place_beside(lines | view.sample_references(), names, view.open_space(words))
-        if set(names) <= set(place_of):
+    for view, lines in panels_and_lines if max(map(len, line_names)) <= _MAX_LETTERS else ():
+        place_of = place_beside(lines | view.sample_references(), line_names, view.open_space(words))
+        if set(line_names) <= set(place_of):
             # In data, so that a name stays at its line if the chart is resized a little.
             return [
-                Word(name, view.spec.x.read(x), view.spec.y.read(y), facet=view.label, label=name)
-                for name in names
+                Word(
+                    name,
+                    view.spec.x.read(x),
+                    view.spec.y.read(y),
+                    facet=view.label,
+                    label=name,
+                )
+                for name in line_names
                 for x, y in [(place_of[name].x / size.width, 1 - place_of[name].y / size.height)]
             ]
     for view, lines in panels_and_lines if spec.has_margin else ():
         if view.label == last_label:
-            return _name_right(view, {name: lines[name] for name in names})
+            return _name_right(view, {name: lines[name] for name in line_names})
     return None
 
 
@@ -171,22 +181,24 @@ def _wrap_names(names: Sequence[str]) -> dict[str, list[str]]:
 def _name_right(panel: Panel, heights_of_line: dict[str, Heights]) -> list[Word]:
     """Return names right of a panel, in the order of their lines, each near that of its right half."""
     # Names at the ends of lines stand where these end; a thin line leads to one that had to move.
-    spec, panel_height, rows_of_name = panel.spec, panel.size.height, _wrap_names([*heights_of_line])
-    stands_at_end = spec.names == "ends"
-    seen_heights = (heights[~np.isnan(heights)] for heights in heights_of_line.values())
+    chart_spec = panel.spec
+    panel_height = panel.size.height
+    rows_of_name = _wrap_names([*heights_of_line])
+    stands_at_end = chart_spec.names == "ends"
+    known_heights = (heights[~np.isnan(heights)] for heights in heights_of_line.values())
     line_pixels = [
-        float(heights[-1 if stands_at_end else len(heights) // 2 :].mean()) for heights in seen_heights
+        float(heights[-1 if stands_at_end else len(heights) // 2 :].mean()) for heights in known_heights
     ]
-    label_sizes = [(read_sizes().name + 2) * len(rows_of_name[name]) + 3.0 for name in heights_of_line]
-    name_pixels = spread_at_ends(line_pixels, label_sizes, panel_height)
+    label_heights = [(read_sizes().name + 2) * len(rows_of_name[name]) + 3.0 for name in heights_of_line]
+    name_pixels = spread_at_ends(line_pixels, label_heights, panel_height)
     # Right of half a label of the axis.
-    dx = 16 if stands_at_end else 12 if spec.x.words == "none" else 22
-    words = []
+    dx = 16 if stands_at_end else 12 if chart_spec.x.words == "none" else 22
+    name_words = []
     for name, *pixels in zip(heights_of_line, name_pixels, line_pixels, strict=True):
-        name_y, line_y = (spec.y.read(1 - pixel / panel_height) for pixel in pixels)
+        name_y, line_y = (chart_spec.y.read(1 - pixel / panel_height) for pixel in pixels)
         look: dict[str, Any] = {"dx": dx, "facet": panel.label, "label": name, "leads_from": line_y}
-        words.append(Word("\n".join(rows_of_name[name]), spec.x.read(1), name_y, **look))
-    return words
+        name_words.append(Word("\n".join(rows_of_name[name]), chart_spec.x.read(1), name_y, **look))
+    return name_words
 
 
 # Labels of points -----------------------------------------------------------------------------
@@ -194,8 +206,8 @@ def _name_right(panel: Panel, heights_of_line: dict[str, Heights]) -> list[Word]
 
 def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
     """Return the labels of marked points, which hide neither each other nor a line if there is room."""
-    spec, color = panel.spec, panel.channels.color
-    color_of_label = color.colors if color and not spec.is_neutral else {}
+    spec, color_channel = panel.spec, panel.channels.color
+    color_of_label = color_channel.colors if color_channel and not spec.is_neutral else {}
     panel_of_label = panel.split()
     records = _merge_labels(panel, panel_of_label)
     space_of_panel: dict[str | None, LabelSpace] = {}
@@ -204,26 +216,30 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
         panel_label = record.get("facet")
         own_panel = panel_of_label[panel_label]
         if panel_label not in space_of_panel:
-            marks = [mark for mark in records if mark.get("facet") == panel_label]
-            space_of_panel[panel_label] = own_panel.open_label_space(words, marks)
-        text, space = record[f"{spec.y.field}_label"], space_of_panel[panel_label]
-        if not text or len(space.boxes) >= _MOST_LABELS:
+            panel_marks = [mark for mark in records if mark.get("facet") == panel_label]
+            space_of_panel[panel_label] = own_panel.open_label_space(words, panel_marks)
+        label_text, label_space = record[f"{spec.y.field}_label"], space_of_panel[panel_label]
+        if not label_text or len(label_space.boxes) >= _MOST_LABELS:
             continue
         (x, y), is_shared = own_panel.find_spot(record), _SHARED in record
-        place = space.place_beside_point((x, y), text, record.get("color", ""), is_shared=is_shared)
-        if place is None:
+        label_place = label_space.place_beside_point(
+            (x, y), label_text, record.get("color", ""), is_shared=is_shared
+        )
+        if label_place is None:
             continue
         is_known = not record.get("doubt")
-        look: dict[str, Any] = {"align": place.align, "facet": panel_label}
-        look |= {"weight": "bold" if is_known else "normal"}
-        look |= {"dx": place.x - x, "dy": place.y - y}
+        word_options: dict[str, Any] = {"align": label_place.align, "facet": panel_label}
+        word_options |= {"weight": "bold" if is_known else "normal"}
+        word_options |= {"dx": label_place.x - x, "dy": label_place.y - y}
         # Behind the lines of a panel without colours, and of those picked out, there are grey ones.
-        look["has_rim"] = place.is_on_line or color is None or color.colored_labels is not None
+        word_options["has_rim"] = (
+            label_place.is_on_line or color_channel is None or color_channel.colored_labels is not None
+        )
         has_text_color = spec.is_neutral or is_shared
         plain_color = panel.channels.find_panel_color(panel_label)
         mark_color = color_of_label.get(record.get("color", ""), plain_color)
-        look["color"] = style.INK if has_text_color else mark_color if is_known else style.QUIET
-        placed_words.append(Word(text, record[spec.x.field], record[spec.y.field], **look))
+        word_options["color"] = style.INK if has_text_color else mark_color if is_known else style.QUIET
+        placed_words.append(Word(label_text, record[spec.x.field], record[spec.y.field], **word_options))
     return placed_words
 
 
@@ -239,7 +255,7 @@ def _merge_labels(panel: Panel, panel_of_label: Mapping[str | None, Panel]) -> l
             continue
         own_panel = panel_of_label[record.get("facet")]
         x_pixel, y_pixel = own_panel.find_spot(record)
-        neighbours = [
+        neighbour_numbers = [
             mark_number
             for mark_number, other_mark in enumerate(merged_marks)
             for other_x, other_y in [own_panel.find_spot(other_mark)]
@@ -247,30 +263,30 @@ def _merge_labels(panel: Panel, panel_of_label: Mapping[str | None, Panel]) -> l
                 other_mark.get(field) == record.get(field)
                 for field in ("facet", f"{y_axis.field}_label")
             )
-            for near in [1.0 if other_mark.get("color") == record.get("color") else _TWIN_SHARE]
-            if abs(x_pixel - other_x) < near * _NEAR_PIXELS
-            and abs(y_pixel - other_y) < near * _NEAR_PIXELS / 2
+            for near_share in [1.0 if other_mark.get("color") == record.get("color") else _TWIN_SHARE]
+            if abs(x_pixel - other_x) < near_share * _NEAR_PIXELS
+            and abs(y_pixel - other_y) < near_share * _NEAR_PIXELS / 2
         ]
-        if not neighbours:
+        if not neighbour_numbers:
             merged_marks.append(record)
-        elif merged_marks[neighbours[0]].get("color") != record.get("color"):
-            merged_marks[neighbours[0]] = merged_marks[neighbours[0]] | {_SHARED: True}
+        elif merged_marks[neighbour_numbers[0]].get("color") != record.get("color"):
+            merged_marks[neighbour_numbers[0]] = merged_marks[neighbour_numbers[0]] | {_SHARED: True}
     return merged_marks
 
 
 def widen_hidden_marks(panel: Panel) -> None:
     """Give each marked point that another line's hides a size, so that it is a ring around that one."""
-    field = f"{panel.spec.y.field}_wide"
+    size_field = f"{panel.spec.y.field}_wide"
     for own_panel in panel.split().values():
         marks = own_panel.list_marks()
-        for number, mark in enumerate(marks):
-            n_over = sum(
-                math.dist(own_panel.find_spot(mark), own_panel.find_spot(other)) < _DOT
-                and mark.get("color") != other.get("color")
-                for other in marks[number + 1 :]
+        for mark_number, mark in enumerate(marks):
+            n_marks_over = sum(
+                math.dist(own_panel.find_spot(mark), own_panel.find_spot(other_mark)) < _DOT
+                and mark.get("color") != other_mark.get("color")
+                for other_mark in marks[mark_number + 1 :]
             )
-            if n_over:
-                mark[field] = (1 + n_over) * _RING_SIZE
+            if n_marks_over:
+                mark[size_field] = (1 + n_marks_over) * _RING_SIZE
 
 
 @dataclass(frozen=True)
@@ -326,14 +342,17 @@ class Panel:
 
     def list_mark_boxes(self) -> list[Box]:
         """Return the boxes that the dots of marked points fill."""
-        marks = self.list_marks("mark", "period", "past")
-        spots = ((*self.find_spot(row), _DOT if row["part"] == "mark" else _SMALL_DOT) for row in marks)
-        return [(x - dot, y - dot, x + dot, y + dot) for x, y, dot in spots]
+        mark_records = self.list_marks("mark", "period", "past")
+        spots_with_radii = (
+            (*self.find_spot(record), _DOT if record["part"] == "mark" else _SMALL_DOT)
+            for record in mark_records
+        )
+        return [(x - radius, y - radius, x + radius, y + radius) for x, y, radius in spots_with_radii]
 
     def list_marks(self, *parts: str) -> list[dict[str, Any]]:
         """Return the records of points of these parts, by default of marked ones."""
         fields, parts = {self.spec.x.field, self.spec.y.field}, parts or ("mark",)
-        return [row for row in self.records if row["part"] in parts and fields <= set(row)]
+        return [record for record in self.records if record["part"] in parts and fields <= set(record)]
 
     def open_space(self, words: Sequence[Word], lines: Iterable[Heights] = ()) -> LabelSpace:
         """Return the space for labels, in which these words and lines take their part."""
@@ -342,13 +361,15 @@ class Panel:
 
     def open_label_space(self, words: Sequence[Word], marks: Iterable[dict[str, Any]]) -> LabelSpace:
         """Return the space for the labels of marked points."""
-        color, curves = self.channels.color, self.sample_lines()
-        shown_names = color.shown_labels if color else [*curves]
-        grey_lines = [line for name, line in curves.items() if name not in shown_names]
-        space = self.open_space(words, [*grey_lines, *self.sample_references().values()])
-        space.curves = {name: curves[name] for name in shown_names if name in curves}
-        space.points = [*map(self.find_spot, marks)]
-        return space
+        color_channel, heights_of_curve = self.channels.color, self.sample_lines()
+        shown_names = color_channel.shown_labels if color_channel else [*heights_of_curve]
+        grey_lines = [line for name, line in heights_of_curve.items() if name not in shown_names]
+        label_space = self.open_space(words, [*grey_lines, *self.sample_references().values()])
+        label_space.curves = {
+            name: heights_of_curve[name] for name in shown_names if name in heights_of_curve
+        }
+        label_space.points = [*map(self.find_spot, marks)]
+        return label_space
 
     @property
     def columns(self) -> Heights:
@@ -370,13 +391,15 @@ class Panel:
             is_sorted = self.spec.interpolate == "step-before"
             line_points = own_points if is_sorted else sorted(own_points, key=lambda point: point[0])
             x_pixels, y_pixels = (np.asarray(pixels) for pixels in zip(*line_points, strict=True))
-            is_off = (pixel_columns < x_pixels.min() - STEP) | (pixel_columns > x_pixels.max() + STEP)
+            is_beyond_line = (pixel_columns < x_pixels.min() - STEP) | (
+                pixel_columns > x_pixels.max() + STEP
+            )
             if self.spec.interpolate == "linear":
                 heights = np.interp(pixel_columns, x_pixels, y_pixels)
             else:
-                places = np.searchsorted(x_pixels, pixel_columns - 1e-9)
-                heights = y_pixels[np.clip(places, 0, len(y_pixels) - 1)]
-            heights_of_line[name] = np.where(is_off, math.nan, heights)
+                point_indexes = np.searchsorted(x_pixels, pixel_columns - 1e-9)
+                heights = y_pixels[np.clip(point_indexes, 0, len(y_pixels) - 1)]
+            heights_of_line[name] = np.where(is_beyond_line, math.nan, heights)
         return heights_of_line
 
     def sample_references(self) -> dict[str, Heights]:
@@ -384,26 +407,31 @@ class Panel:
         spots_of_name: dict[str, list[tuple[float, float]]] = {}
         x_field, y_field = self.spec.x.field, self.spec.y.field
         for record in self.records:
-            part, number = record["part"], len(spots_of_name)
+            part, n_lines = record["part"], len(spots_of_name)
             if record.get("facet") != self.label or x_field not in record:
                 continue
             if part == "threshold":
                 x_pixel = self.spec.x.place(record[x_field]) * self.size.width
-                spots_of_name[f"{RULE_KEY}rule {number}"] = [(x_pixel, 0.0), (x_pixel, self.size.height)]
+                spots_of_name[f"{RULE_KEY}rule {n_lines}"] = [
+                    (x_pixel, 0.0),
+                    (x_pixel, self.size.height),
+                ]
             elif part in ("reference", "dot", "span") and y_field in record:
                 is_span = part == "span"
                 name = record["ref"] if part == "reference" else f"{part} {record.get('color', '')}"
-                ends = [record, record | {x_field: record["to"]}] if is_span else [record]
-                spots = spots_of_name.setdefault(f"{RULE_KEY}{name}{number if is_span else ''}", [])
-                spots += map(self.find_spot, ends)
+                end_records = [record, record | {x_field: record["to"]}] if is_span else [record]
+                line_spots = spots_of_name.setdefault(
+                    f"{RULE_KEY}{name}{n_lines if is_span else ''}", []
+                )
+                line_spots += map(self.find_spot, end_records)
         columns, heights_of_name = self.columns, {}
-        for name, spots in spots_of_name.items():
-            x_pixels, y_pixels = (np.asarray(pixels) for pixels in zip(*sorted(spots), strict=True))
+        for name, line_spots in spots_of_name.items():
+            x_pixels, y_pixels = (np.asarray(pixels) for pixels in zip(*sorted(line_spots), strict=True))
             heights = np.interp(columns, x_pixels, y_pixels, left=math.nan, right=math.nan)
             if x_pixels[-1] - x_pixels[0] < 2 * STEP:  # an upright rule has its ends in two columns
-                first = min(int(x_pixels[0] // STEP), len(columns) - 2)
+                first_column = min(int(x_pixels[0] // STEP), len(columns) - 2)
                 heights = np.full(len(columns), math.nan)
-                heights[first : first + 2] = y_pixels[0], y_pixels[-1]
+                heights[first_column : first_column + 2] = y_pixels[0], y_pixels[-1]
             heights_of_name[name] = heights
         return heights_of_name
 
@@ -469,10 +497,12 @@ class LabelSpace:
         )
         other_points = [point for point in self.points if math.dist(point, spot) > _DOT]
         # The number of several points is beside all of their lines.
-        near = _NEAR_PIXELS / 2 if is_shared else _AT_LINE
-        side_of_name = {name: _find_point_side(line, spot, near) for name, line in self.curves.items()}
+        near_pixels = _NEAR_PIXELS / 2 if is_shared else _AT_LINE
+        side_of_name = {
+            name: _find_point_side(line, spot, near_pixels) for name, line in self.curves.items()
+        }
         side_of_name[own_name] = None
-        places: list[tuple[float, Box, NamePlace]] = []
+        costs_boxes_places: list[tuple[float, Box, NamePlace]] = []
         for dx, dy, align in _list_corners(x, width, n_below):
             left_edge = x + dx - {"left": 0, "center": width / 2, "right": width}[align]
             box = (left_edge, y + dy - half_height, left_edge + width, y + dy + half_height)
@@ -483,8 +513,10 @@ class LabelSpace:
                 continue
             is_astray = self._is_astray(box, side_of_name)
             cost = self.crosses_line(box) + 0.5 * (box[1] < 0) + _ASTRAY * is_astray
-            places.append((cost, box, NamePlace(x + dx, y + dy, align, is_astray)))
-        cost, box, place = min(places, key=lambda place: place[0], default=(math.inf, (0.0,) * 4, None))
+            costs_boxes_places.append((cost, box, NamePlace(x + dx, y + dy, align, is_astray)))
+        cost, box, place = min(
+            costs_boxes_places, key=lambda place: place[0], default=(math.inf, (0.0,) * 4, None)
+        )
         is_crowded = len(self.points) > _MANY_POINTS or (cost >= _ASTRAY and self.width < _NARROW)
         if place is None or (cost >= 1 and is_crowded):
             return None
@@ -494,16 +526,20 @@ class LabelSpace:
 
     def _is_swapped(self, box: Box, spot: tuple[float, float]) -> bool:
         """Return whether a label is not in the order of points, and would be read as another one's."""
-        (x, y), middle = spot, (box[1] + box[3]) / 2
+        (x, y), label_middle = spot, (box[1] + box[3]) / 2
         return any(
-            abs(other_x - x) < _NEAR_PIXELS and (other_y - y) * (other_middle - middle) < 0
+            abs(other_x - x) < _NEAR_PIXELS and (other_y - y) * (other_middle - label_middle) < 0
             for other_x, other_y, other_middle in self.labels
         )
 
     def _is_astray(self, box: Box, side_of_name: Mapping[str, int | None]) -> bool:
         """Return whether a line runs through a label, or between it and its point."""
-        sides = ((_find_side(line, box), side_of_name.get(name)) for name, line in self.curves.items())
-        return any(side == 0 or point_side == -side for side, point_side in sides if side is not None)
+        side_pairs = (
+            (_find_side(line, box), side_of_name.get(name)) for name, line in self.curves.items()
+        )
+        return any(
+            side == 0 or point_side == -side for side, point_side in side_pairs if side is not None
+        )
 
 
 def _list_corners(x: float, width: float, n_below: int) -> list[tuple[float, float, Align]]:
@@ -529,11 +565,11 @@ def _list_corners(x: float, width: float, n_below: int) -> list[tuple[float, flo
 def _find_side(line: Heights, box: Box) -> int | None:
     """Return 1 if a box is above a line, -1 below it, 0 if that runs through it; None without it."""
     left_edge, top_edge, right_edge, bottom_edge = box
-    columns = slice(max(int(left_edge // STEP), 0), max(int(right_edge // STEP) + 2, 0))
-    stretch = line[columns]
-    if np.isnan(stretch).all():
+    column_slice = slice(max(int(left_edge // STEP), 0), max(int(right_edge // STEP) + 2, 0))
+    heights_in_box = line[column_slice]
+    if np.isnan(heights_in_box).all():
         return None
-    highest, lowest = float(np.nanmin(stretch)), float(np.nanmax(stretch))
+    highest, lowest = float(np.nanmin(heights_in_box)), float(np.nanmax(heights_in_box))
     return 1 if highest > bottom_edge + 1 else -1 if lowest < top_edge - 1 else 0
 
 
@@ -569,27 +605,32 @@ def place_beside(
         if len(line) < n_columns:
             continue
         height, width = read_sizes().name * 1.1, n_columns * STEP
-        top, bottom = _find_extremes(line, n_columns)
+        top_heights, bottom_heights = _find_extremes(line, n_columns)
         is_broken = np.lib.stride_tricks.sliding_window_view(np.isnan(line), n_columns).any(axis=1)
-        top = np.where(is_broken, math.nan, top)
-        others = {key: other for key, other in lines.items() if key != name}
-        left_edges = np.arange(len(top)) * STEP
+        top_heights = np.where(is_broken, math.nan, top_heights)
+        other_lines = {key: other_line for key, other_line in lines.items() if key != name}
+        left_edges = np.arange(len(top_heights)) * STEP
         candidate_boxes: list[tuple[float, float, Box]] = []
-        for box_top, is_above in ((top - _OWN_LINE_GAP - height, True), (bottom + _OWN_LINE_GAP, False)):
+        for box_top, is_above in (
+            (top_heights - _OWN_LINE_GAP - height, True),
+            (bottom_heights + _OWN_LINE_GAP, False),
+        ):
             is_free = (
                 (box_top >= 0) & (box_top + height <= space.height) & (left_edges + width <= space.width)
             )
-            is_free &= bottom - top <= _STEEPEST * space.height
-            for key, other in others.items():
+            is_free &= bottom_heights - top_heights <= _STEEPEST * space.height
+            for key, other_line in other_lines.items():
                 line_gap = _LINE_GAP if key.startswith(RULE_KEY) else CURVE_GAP
                 own_box = (box_top - line_gap, box_top + height + line_gap)
                 beyond_line = line if key in names else None
-                is_free &= _find_clear_columns(own_box, other, beyond_line, n_columns, is_above=is_above)
-            off_centre = np.abs(left_edges + width / 2 - space.width / 2) / space.width
-            costs = 0.3 * (bottom - top) + 100 * off_centre
-            for column in np.flatnonzero(is_free & ~np.isnan(top)):
-                x, y = float(left_edges[column]), float(box_top[column])
-                candidate_boxes.append((float(costs[column]), x, (x, y, x + width, y + height)))
+                is_free &= _find_clear_columns(
+                    own_box, other_line, beyond_line, n_columns, is_above=is_above
+                )
+            centre_distances = np.abs(left_edges + width / 2 - space.width / 2) / space.width
+            costs = 0.3 * (bottom_heights - top_heights) + 100 * centre_distances
+            for column_number in np.flatnonzero(is_free & ~np.isnan(top_heights)):
+                x, y = float(left_edges[column_number]), float(box_top[column_number])
+                candidate_boxes.append((float(costs[column_number]), x, (x, y, x + width, y + height)))
         best_box = next((box for *_, box in sorted(candidate_boxes) if space.is_free(box)), None)
         if best_box is not None:
             space.boxes.append(best_box)

@@ -169,15 +169,15 @@ class MarkedPoints:
 
 def _count_false_positives(records: list[dict[str, Any]], curve_rows: pl.DataFrame) -> list[float]:
     """Return the false positives at each point."""
-    row_of_curve, counts = curve_rows.rows_by_key("curve", named=True, unique=True), []
+    row_of_curve, fp_counts = curve_rows.rows_by_key("curve", named=True, unique=True), []
     for record in records:
-        row, fpr = row_of_curve[record["curve"]], record["fpr"]
-        eta = row.get("eta", 0)
+        curve_row, fpr = row_of_curve[record["curve"]], record["fpr"]
+        eta = curve_row.get("eta", 0)
         if fpr is None and 0 < eta < 1 and record["precision"]:  # it follows from precision
             odds = (1 - record["precision"]) / record["precision"]
             fpr = record["recall"] * odds * eta / (1 - eta)
-        counts.append(float((fpr or 0) * (row["n_neg"] or 0)))
-    return counts
+        fp_counts.append(float((fpr or 0) * (curve_row["n_neg"] or 0)))
+    return fp_counts
 
 
 NO_MARKS = MarkedPoints([], 0, 0, None, is_asked=False)  # of a chart without points
@@ -224,8 +224,8 @@ def read_points(
     complete_rows = point_rows.drop_nulls(list(required_columns))
     drawn_rows = complete_rows.unique(maintain_order=True).with_row_index("row")
     curve_keys = curves.curve_rows.select("curve", *key_fields)
-    options: dict[str, Any] = {"on": [*key_fields], "nulls_equal": True, "maintain_order": "left"}
-    placed_rows = drawn_rows.join(curve_keys, **(options if key_fields else {"how": "cross"}))
+    join_options: dict[str, Any] = {"on": [*key_fields], "nulls_equal": True, "maintain_order": "left"}
+    placed_rows = drawn_rows.join(curve_keys, **(join_options if key_fields else {"how": "cross"}))
     guarantee = placed_rows["guarantee"].cast(pl.Float64).drop_nulls().unique()
     return MarkedPoints(
         placed_rows.drop(key_fields).to_dicts(),
@@ -248,7 +248,7 @@ def choose_points(
     return read_points(chart_name, points, curves, required_columns)
 
 
-def mark_halves(curves: ChartCurves, channels: Channels, most_in_panel: int) -> MarkedPoints:
+def mark_halves(curves: ChartCurves, channels: Channels, max_in_panel: int) -> MarkedPoints:
     """Return the highest threshold that finds half of the positives, of a few lines with a colour."""
     color, n_panels = channels.color, len(channels.facet.labels) if channels.facet else 1
     shown_curves = (
@@ -259,7 +259,7 @@ def mark_halves(curves: ChartCurves, channels: Channels, most_in_panel: int) -> 
     half_points = find_half(curves).filter(pl.col("curve").is_in(shown_curves))
     few_curves = curves.curve_rows.filter(pl.col("n_pos") < FEW_POSITIVES)["curve"].to_list()
     is_unsure = pl.col("doubt").fill_null(True) | pl.col("curve").is_in(few_curves)
-    is_shown = len(half_points) <= most_in_panel * n_panels
+    is_shown = len(half_points) <= max_in_panel * n_panels
     is_mute = pl.lit(len(half_points) > _MOST_NUMBERS * n_panels)
     half_points = half_points.with_columns(is_unsure=is_unsure, is_mute=is_mute)
     return _build_halves(half_points.filter(is_shown))
@@ -281,9 +281,11 @@ def add_lower(marked_points: MarkedPoints, curves: ChartCurves) -> MarkedPoints:
     """Return the points with the next lower threshold of their curves, of a table of all scores."""
     records = []
     for record in marked_points.records:
-        scores = curves.points.filter(pl.col("curve") == record["curve"])["threshold"]
-        is_lower = scores.to_frame().select(pl.first() < pl.lit(record["threshold"], scores.dtype))
-        records.append(record | {LOWER: scores.filter(is_lower.to_series()).max()})
+        curve_thresholds = curves.points.filter(pl.col("curve") == record["curve"])["threshold"]
+        is_lower = curve_thresholds.to_frame().select(
+            pl.first() < pl.lit(record["threshold"], curve_thresholds.dtype)
+        )
+        records.append(record | {LOWER: curve_thresholds.filter(is_lower.to_series()).max()})
     return replace(marked_points, records=records)
 
 
@@ -312,15 +314,15 @@ def mark_points(
     axis_of_field = {axis.field: axis for axis in canvas.spec.y_axes}
     marks_by_field: dict[tuple[str, Any], list[tuple[dict[str, Any], float]]] = {}
     for point in marked_points.records:
-        place = channels.curve_fields(point["curve"])
+        channel_fields = channels.curve_fields(point["curve"])
         heights = {
-            axis.field: max(axis.measure(point[axis.column]), axis.pick(place.get("facet")).low)
+            axis.field: max(axis.measure(point[axis.column]), axis.pick(channel_fields.get("facet")).low)
             for axis in canvas.spec.y_axes
             if point[axis.column] is not None
         }
         rounded_heights = {field: round_digits(height) for field, height in heights.items()}
         x_place = {x.field: round_digits(max(x.measure(float(point[x.column])), x.low))}
-        mark: dict[str, Any] = {"part": "mark", "said": _say_mark(point), **x_place, **place}
+        mark: dict[str, Any] = {"part": "mark", "said": _say_mark(point), **x_place, **channel_fields}
         mark |= rounded_heights
         mark |= {"shape": shape_of_goal[point["goal"]]} if shape_of_goal else {}
         mark |= {"doubt": 1} if point.get("is_unsure") else {}
@@ -328,10 +330,10 @@ def mark_points(
         if point.get("is_mute"):
             mark |= {f"{field}_label": "" for field in heights}
         for field in heights if not point.get("is_mute") else ():
-            panel = place.get("facet") if has_eta_panels else None
+            panel_label = channel_fields.get("facet") if has_eta_panels else None
             # Of its own value: what is beyond an axis stands at its end.
             value = point[axis_of_field[field].column]
-            marks_by_field.setdefault((field, panel), []).append((mark, value))
+            marks_by_field.setdefault((field, panel_label), []).append((mark, value))
         records += _draw_ends(point, x_place, rounded_heights, canvas)
     for (field, _), marks in marks_by_field.items():  # together, so that they have equal digits
         values = [value for _, value in marks]
@@ -339,40 +341,49 @@ def mark_points(
         if len(values) > _MOST_NUMBERS:
             say_group = _say_one_by_one
         if field == "alerts":
-            labels = [say_count(value, 2) for value in values]
+            label_texts = [say_count(value, 2) for value in values]
         else:
-            labels = label_marks(values, say_group) if label_marks else say_group(values)
-        for (mark, _), label in zip(marks, labels, strict=True):
-            mark[f"{field}_label"] = label
+            label_texts = label_marks(values, say_group) if label_marks else say_group(values)
+        for (mark, _), label_text in zip(marks, label_texts, strict=True):
+            mark[f"{field}_label"] = label_text
     return records
 
 
 def _draw_ends(
-    point: dict[str, Any], x_place: dict[str, float], heights: dict[str, float], canvas: Canvas
+    point: dict[str, Any], x_fields: dict[str, float], height_of_field: dict[str, float], canvas: Canvas
 ) -> list[dict[str, Any]]:
     """Return the records of the interval of a point, and of the thresholds that it holds for."""
-    place, x = canvas.channels.curve_fields(point["curve"]), canvas.spec.x
+    channel_fields, x_axis = canvas.channels.curve_fields(point["curve"]), canvas.spec.x
     records: list[dict[str, Any]] = []
     low, high = (point.get(name) for name in _LIMITS)
-    if "precision" in heights and low is not None and high is not None:
-        foot = canvas.spec.y.pick(place.get("facet")).low
-        ends = {"precision": round_digits(max(low, foot)), "reach_end": round_digits(max(high, foot))}
-        records.append({"part": "reach", **x_place, **ends, **place})
+    if "precision" in height_of_field and low is not None and high is not None:
+        axis_low = canvas.spec.y.pick(channel_fields.get("facet")).low
+        interval_ends = {
+            "precision": round_digits(max(low, axis_low)),
+            "reach_end": round_digits(max(high, axis_low)),
+        }
+        records.append({"part": "reach", **x_fields, **interval_ends, **channel_fields})
     if point["holds_from"] is not None:
-        span = _find_span(canvas.curves, point, x)
-        span_ends = {x.field: round_digits(min(span)), "to": round_digits(max(span))}
-        records.append({"part": "span", **heights, **span_ends, **place})
-        records += [{"part": "cap", **heights, x.field: end, **place} for end in span_ends.values()]
+        span_ends = _find_span(canvas.curves, point, x_axis)
+        rounded_span_ends = {
+            x_axis.field: round_digits(min(span_ends)),
+            "to": round_digits(max(span_ends)),
+        }
+        records.append({"part": "span", **height_of_field, **rounded_span_ends, **channel_fields})
+        records += [
+            {"part": "cap", **height_of_field, x_axis.field: end, **channel_fields}
+            for end in rounded_span_ends.values()
+        ]
     return records
 
 
 def _say_mark(point: dict[str, Any]) -> str:
     """Return what the pointer reads at a point: what it was chosen for, and its rates."""
     rate_names = [name for name in ("precision", "recall") if point[name] is not None]
-    shares = zip(rate_names, say_shares([point[name] for name in rate_names]), strict=True)
-    threshold = say_threshold(point["threshold"], [point[LOWER]] if LOWER in point else None)
-    threshold_clause = f"threshold {threshold}" if threshold else ""
-    return ", ".join(filter(None, [point["goal"], threshold_clause, *map(" ".join, shares)]))
+    names_with_shares = zip(rate_names, say_shares([point[name] for name in rate_names]), strict=True)
+    threshold_text = say_threshold(point["threshold"], [point[LOWER]] if LOWER in point else None)
+    threshold_clause = f"threshold {threshold_text}" if threshold_text else ""
+    return ", ".join(filter(None, [point["goal"], threshold_clause, *map(" ".join, names_with_shares)]))
 
 
 def _say_one_by_one(shares: Sequence[float]) -> list[str]:
@@ -381,12 +392,12 @@ def _say_one_by_one(shares: Sequence[float]) -> list[str]:
     return [say_one([share])[0] for share in shares]
 
 
-def _find_span(curves: ChartCurves, point: dict[str, Any], x: ChartAxis) -> list[float]:
+def _find_span(curves: ChartCurves, point: dict[str, Any], x_axis: ChartAxis) -> list[float]:
     """Return both ends of what a point holds for; a rate above all scores is the least on the axis."""
-    ends = [float(point[name]) for name in ("holds_to", "holds_from")]
-    if x.column == "threshold":
-        return [x.measure(end) for end in ends]
+    end_thresholds = [float(point[name]) for name in ("holds_to", "holds_from")]
+    if x_axis.column == "threshold":
+        return [x_axis.measure(end) for end in end_thresholds]
     curve_points = curves.points.filter(pl.col("curve") == point["curve"])
-    threshold = pl.col("threshold").cast(pl.Float64)
-    rates = (pl.col(x.column).filter(threshold >= end).max() for end in ends)
-    return [max(curve_points.select(rate).item() or 0.0, x.low) for rate in rates]
+    threshold_expr = pl.col("threshold").cast(pl.Float64)
+    rate_exprs = (pl.col(x_axis.column).filter(threshold_expr >= end).max() for end in end_thresholds)
+    return [max(curve_points.select(rate_expr).item() or 0.0, x_axis.low) for rate_expr in rate_exprs]

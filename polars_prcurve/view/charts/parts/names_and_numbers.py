@@ -86,24 +86,26 @@ def describe_target(targets: pl.Series | None) -> str:
     """Return the one target of all rows, as `Thresholds for 50% recall`; empty without it."""
     if targets is None or targets.n_unique() != 1:
         return ""
-    text = name_target(**targets[0])
+    target_text = name_target(**targets[0])
     # A threshold was passed, and aims at nothing.
     if targets[0]["criterion"] == "threshold":
-        return text.capitalize()
-    return f"{'Thresholds for' if targets[0]['criterion'] in TARGET_KINDS else 'Target:'} {text}"
+        return target_text.capitalize()
+    return f"{'Thresholds for' if targets[0]['criterion'] in TARGET_KINDS else 'Target:'} {target_text}"
 
 
 def name_target(criterion: str | None, target: float | None, per: float | None = None) -> str:
     """Return what a point was chosen for: `50% recall`, `100 alerts per 10,000 cases` or `lift 2`."""
-    kind = TARGET_KINDS.get(criterion or "")
-    if kind is None or target is None:
-        parts = (format_value("", part) for part in (criterion, target) if part is not None)
-        return " ".join(parts)
-    if kind.value_kind == "number":
+    target_kind = TARGET_KINDS.get(criterion or "")
+    if target_kind is None or target is None:
+        part_texts = (format_value("", part) for part in (criterion, target) if part is not None)
+        return " ".join(part_texts)
+    if target_kind.value_kind == "number":
         return f"{add_noun(say_exactly(target), 'alert')} {say_cases(per) if per else ''}".rstrip()
-    name = name_metric(kind.metric.name)
+    metric_name = name_metric(target_kind.metric.name)
     return (
-        f"{say_target(target)} {name}" if kind.value_kind == "share" else f"{name} {say_exactly(target)}"
+        f"{say_target(target)} {metric_name}"
+        if target_kind.value_kind == "share"
+        else f"{metric_name} {say_exactly(target)}"
     )
 
 
@@ -132,8 +134,8 @@ def build_labels(key_rows: pl.DataFrame, column_of_field: Mapping[str, str]) -> 
             text_of_eta[key_value] if field == "eta" else name_with_column(field, column, key_value)
             for (field, column), key_value in zip(column_of_field.items(), key_values, strict=True)
         )
-        candidate_labels = chain([label], (f"{label} ({number})" for number in count(2)))
-        labels[next(candidate for candidate in candidate_labels if candidate not in labels)] = None
+        labels_to_try = chain([label], (f"{label} ({number})" for number in count(2)))
+        labels[next(label_to_try for label_to_try in labels_to_try if label_to_try not in labels)] = None
     return list(labels)
 
 

@@ -23,25 +23,25 @@ PIXELS_OF_PLACE = 5  # pixels across that a hand can distinguish
 MOST_PLACES = 100  # so that each is 1%
 
 
-def keep_part(layer: alt.Chart, name: str) -> alt.Chart:
+def keep_part(layer: alt.Chart, part_name: str) -> alt.Chart:
     """Return the layer, reduced to the records of this part."""
-    return layer.transform_filter(f"datum.part === '{name}'")
+    return layer.transform_filter(f"datum.part === '{part_name}'")
 
 
-def keep_lines(layer: alt.Chart, part: str, fields: list[Any], *tests: str) -> alt.Chart:
+def keep_lines(layer: alt.Chart, part_name: str, fields: list[Any], *tests: str) -> alt.Chart:
     """Return a layer of lines, reduced to those of a part that pass tests, a record for each point."""
     # Panels may share lines of which one has no height in some.
-    lists: list[Any] = [f"{field}_line" for field in fields]
-    are_there = " && ".join(f"isArray(datum.{name})" for name in lists)
-    layer = keep_part(layer, part)
-    for test in (are_there, *tests):
+    list_fields: list[Any] = [f"{field}_line" for field in fields]
+    are_lists_test = " && ".join(f"isArray(datum.{name})" for name in list_fields)
+    layer = keep_part(layer, part_name)
+    for test in (are_lists_test, *tests):
         layer = layer.transform_filter(test)
-    return layer.transform_flatten(lists, as_=fields)
+    return layer.transform_flatten(list_fields, as_=fields)
 
 
-def make_key(data: list[dict[str, Any]], kind: str) -> str:
+def make_key(records: list[dict[str, Any]], chart_kind: str) -> str:
     """Return a name for the selections of a chart, which only an equal chart has, too."""
-    return f"k{zlib.crc32((kind + json.dumps(data)).encode()):08x}"
+    return f"k{zlib.crc32((chart_kind + json.dumps(records)).encode()):08x}"
 
 
 def select_pointed(key: str, field: str) -> alt.Parameter:
@@ -52,18 +52,18 @@ def select_pointed(key: str, field: str) -> alt.Parameter:
     return alt.selection_point(name=f"pointed_{key}", **options)
 
 
-def mark_grey(data: list[dict[str, Any]], channels: Channels) -> list[dict[str, Any]]:
+def mark_grey(records: list[dict[str, Any]], channels: Channels) -> list[dict[str, Any]]:
     """Return the records; those of lines that are not picked out are marked as grey."""
     if channels.color is None or channels.color.colored_labels is None:
-        return list(data)
+        return list(records)
     shown_labels = set(channels.color.shown_labels)
     # Points of grey lines are small: many of them would hide the lines.
     part_of_grey = {"mark": "grey mark"}
     return [
-        row
-        if row.get("color", "") in shown_labels
-        else row | {"grey": 1, "part": part_of_grey.get(row["part"], row["part"])}
-        for row in data
+        record
+        if record.get("color", "") in shown_labels
+        else record | {"grey": 1, "part": part_of_grey.get(record["part"], record["part"])}
+        for record in records
     ]
 
 
@@ -99,11 +99,11 @@ class Painter:
         """The opacity of lines: faint if a name was clicked, and it is another one."""
         if self.channels.color is None or not self.can_choose:
             return {}
-        name = f"chosen_{self.key}.color"
-        test = f"isValid({name}) && indexof({name}, datum.color) < 0"
+        selection_field = f"chosen_{self.key}.color"
+        is_other_test = f"isValid({selection_field}) && indexof({selection_field}, datum.color) < 0"
         # As a channel of its own: Altair tries many kinds of channel on `alt.when(...)`, which is slow.
-        channel: Any = alt.OpacityValue
-        return {"opacity": channel(1, condition={"test": test, "value": 0.12})}
+        opacity_channel: Any = alt.OpacityValue
+        return {"opacity": opacity_channel(1, condition={"test": is_other_test, "value": 0.12})}
 
     def build_base(self, *, has_hover: bool, has_names: bool, has_legend: bool) -> alt.Chart:
         """Return a layer without marks, which holds all that the pointer can select."""
@@ -122,12 +122,13 @@ class Painter:
 
     def build_lines(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return the layers from bottom to top: references, grey lines, bands, and lines."""
-        parts, fields = {row["part"] for row in data}, {name for row in data for name in row}
+        parts = {row["part"] for row in data}
+        fields = {name for row in data for name in row}
         line_fields = [self.spec.x.field, self.spec.y.field]
         layers, placed_chart = [], alt.Chart().encode(self.x, self.y)
-        line_shape: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeJoin": "round"}
-        line_shape |= {"order": False, **self.cut}  # as in the data, and not as on the axis
-        others_look = line_shape | {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS}
+        shape_look: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeJoin": "round"}
+        shape_look |= {"order": False, **self.cut}  # as in the data, and not as on the axis
+        others_look = shape_look | {"color": style.OTHERS, "strokeWidth": style.LINE_OF_OTHERS}
         others_layer = placed_chart.mark_line(aria=False, **others_look).encode(_OF_CURVE)
         dotted_layer = placed_chart.mark_line(aria=False, **others_look, strokeDash=style.DOTS)
         known_test, doubt_test = "datum.doubt !== 1", "datum.doubt === 1"
@@ -144,9 +145,9 @@ class Painter:
         if "grey" in fields:
             for test, layer in others.items():
                 layers.append(keep_lines(layer, "curve", line_fields, "datum.grey === 1", test))
-        for number, (low_field, high_field) in enumerate(self.spec.bands):
+        for band_number, (low_field, high_field) in enumerate(self.spec.bands):
             if low_field in fields and high_field in fields:
-                layers += self._build_bands(low_field, high_field, 1 + 0.75 * number)
+                layers += self._build_bands(low_field, high_field, 1 + 0.75 * band_number)
         has_names = self.channels.color is not None
         # Of lines with names screen readers would read all fields; the chart describes a single line.
         description_encodings = [alt.Description("color:N")] if has_names else []
@@ -155,68 +156,83 @@ class Painter:
         dotted_look: dict[str, Any] = {"strokeDash": style.DOTS, "strokeWidth": style.LINE_IN_DOUBT}
         looks = [("datum.doubt === 1 && datum.grey !== 1", dotted_look)] if "doubt" in fields else []
         for test, look in [*looks, ("datum.grey !== 1 && datum.doubt !== 1", known_look)]:
-            line_layer = placed_chart.mark_line(**line_shape, **line_look, **look)
+            line_layer = placed_chart.mark_line(**shape_look, **line_look, **look)
             line_layer = line_layer.encode(_OF_CURVE, *description_encodings, *self.color, **self.faint)
             layers.append(keep_lines(line_layer, "curve", line_fields, test))
         return layers
 
-    def _build_bands(self, low: str, high: str, strength: float) -> list[alt.Chart]:
+    def _build_bands(self, low_field: str, high_field: str, opacity_factor: float) -> list[alt.Chart]:
         """Return a band of two layers: where values are known, and paler where they are in doubt."""
-        side_looks: dict[str, dict[str, Any]] = {
-            f" && datum.side === {number}": {"color": color}
-            for number, color in enumerate(self.spec.side_colors)
+        look_of_side_test: dict[str, dict[str, Any]] = {
+            f" && datum.side === {side_number}": {"color": color}
+            for side_number, color in enumerate(self.spec.side_colors)
         }
-        shape: dict[str, Any] = {"interpolate": self.spec.interpolate, "strokeWidth": 0, "aria": False}
-        place = (self.x, alt.Y(f"{low}:Q"), alt.Y2(high), _OF_CURVE)
+        area_look: dict[str, Any] = {
+            "interpolate": self.spec.interpolate,
+            "strokeWidth": 0,
+            "aria": False,
+        }
+        place_encodings = (self.x, alt.Y(f"{low_field}:Q"), alt.Y2(high_field), _OF_CURVE)
         layers = []
-        for test, opacity in (("!==", style.BAND), ("===", style.BAND_IN_DOUBT)):
-            for side_test, side_look in (side_looks or {"": self.look}).items():
-                area_layer = alt.Chart().mark_area(opacity=opacity * strength, **shape, **side_look)
-                area_layer = area_layer.encode(*place, *self.color)
-                here_test = f"datum.doubt {test} 1 && datum.grey !== 1{side_test}"
-                layers.append(keep_lines(area_layer, "curve", [self.spec.x.field, low, high], here_test))
+        for operator, opacity in (("!==", style.BAND), ("===", style.BAND_IN_DOUBT)):
+            for side_test, side_look in (look_of_side_test or {"": self.look}).items():
+                area_layer = alt.Chart().mark_area(
+                    opacity=opacity * opacity_factor, **area_look, **side_look
+                )
+                area_layer = area_layer.encode(*place_encodings, *self.color)
+                band_test = f"datum.doubt {operator} 1 && datum.grey !== 1{side_test}"
+                layers.append(
+                    keep_lines(
+                        area_layer, "curve", [self.spec.x.field, low_field, high_field], band_test
+                    )
+                )
         return layers
 
-    def build_hover(self, pixels: int, data: list[dict[str, Any]]) -> list[alt.Chart]:
+    def build_hover(self, panel_width: int, records: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return unseen rules to point at, and a thin rule and dots where the pointer is."""
         (x, y), color_channel, key = (self.spec.x, self.spec.y), self.channels.color, self.key
         pointed_place = f"pointed_{key}.{x.field}"
-        titles = [y.title]
+        slot_titles = [y.title]
         if color_channel:
-            titles = [label.replace("\n", " ") for label in color_channel.shown_labels]
-        slots = {f"s{slot}": title for slot, title in enumerate(titles)}
-        slots = {slot: title for slot, title in slots.items() if any(slot in row for row in data)}
+            slot_titles = [label.replace("\n", " ") for label in color_channel.shown_labels]
+        title_of_slot = {f"s{slot}": title for slot, title in enumerate(slot_titles)}
+        title_of_slot = {
+            slot: title
+            for slot, title in title_of_slot.items()
+            if any(slot in record for record in records)
+        }
         tooltip = [alt.Tooltip("place:N", title=x.title)]
-        tooltip += [alt.Tooltip(f"{slot}:N", title=title) for slot, title in slots.items()]
-        width = pixels / max(pixels // PIXELS_OF_PLACE, FEWEST_PLACES) + 4
-        target_layer = alt.Chart().mark_rule(opacity=0, strokeWidth=width, aria=False, clip=True)
+        tooltip += [alt.Tooltip(f"{slot}:N", title=title) for slot, title in title_of_slot.items()]
+        target_width = panel_width / max(panel_width // PIXELS_OF_PLACE, FEWEST_PLACES) + 4
+        target_layer = alt.Chart().mark_rule(opacity=0, strokeWidth=target_width, aria=False, clip=True)
         here_test = f"isValid({pointed_place}) && indexof({pointed_place}, datum.{x.field}) >= 0"
         pointed_layer = keep_lines(alt.Chart(), "hover", [x.field, y.field]).transform_filter(here_test)
         thin_layer = pointed_layer.mark_rule(color=style.RULE, strokeWidth=1, aria=False).encode(self.x)
         look: dict[str, Any] = {"filled": True, "size": 60, "opacity": 1, "stroke": "white"}
         dot_layer = pointed_layer.mark_point(strokeWidth=1.5, aria=False, **look)
-        encodings = [color_channel.encode()] if color_channel else self.color
-        fields = [x.field, "place", *slots]
-        target_layer = keep_lines(target_layer.encode(self.x, tooltip=tooltip), "read", fields)
-        return [target_layer, thin_layer, dot_layer.encode(self.x, self.y, *encodings)]
+        color_encodings = [color_channel.encode()] if color_channel else self.color
+        target_fields = [x.field, "place", *title_of_slot]
+        target_layer = keep_lines(target_layer.encode(self.x, tooltip=tooltip), "read", target_fields)
+        return [target_layer, thin_layer, dot_layer.encode(self.x, self.y, *color_encodings)]
 
     def build_marks(self, data: list[dict[str, Any]]) -> list[alt.Chart]:
         """Return layers of dots, of marked points and what they hold for, and of circles."""
-        parts, fields = {row["part"] for row in data}, {name for row in data for name in row}
+        parts = {row["part"] for row in data}
+        fields = {name for row in data for name in row}
         rim_look: dict[str, Any] = {"filled": True, "opacity": 1}
         point_tooltip = alt.Tooltip("said:N", title="point")
         field_of_ring = {"place": "equal at", "below": "leads below", "above": "leads above"}
         trade_tooltips = [alt.Tooltip(f"{name}:N", title=title) for name, title in field_of_ring.items()]
-        x, y, chart = self.x, self.y, alt.Chart()
+        x, y, base = self.x, self.y, alt.Chart()
         ring_look: dict[str, Any] = {"size": 80, "color": "white", "stroke": style.INK, "strokeWidth": 2}
-        ring_layer = chart.mark_point(**rim_look, **ring_look)
-        span_layer = chart.mark_rule(strokeWidth=1, **self.cut, **self.look)
-        reach_layer = chart.mark_rule(strokeWidth=2, aria=False, **self.look)
-        dot_layer = chart.mark_point(**rim_look, size=28, aria=False, **self.look)
-        mark_layer = chart.mark_point(**rim_look, size=75, stroke="white", strokeWidth=1.5, **self.look)
+        ring_layer = base.mark_point(**rim_look, **ring_look)
+        span_layer = base.mark_rule(strokeWidth=1, **self.cut, **self.look)
+        reach_layer = base.mark_rule(strokeWidth=2, aria=False, **self.look)
+        dot_layer = base.mark_point(**rim_look, size=28, aria=False, **self.look)
+        mark_layer = base.mark_point(**rim_look, size=75, stroke="white", strokeWidth=1.5, **self.look)
         cap_look: dict[str, Any] = {"size": 11, "thickness": 1.6, "aria": False, **self.cut, **self.look}
-        cap_layer = chart.mark_tick(orient="vertical", **cap_look)
-        small_dot_layer = chart.mark_point(filled=True, opacity=1, size=16, color=style.RULE)
+        cap_layer = base.mark_tick(orient="vertical", **cap_look)
+        small_dot_layer = base.mark_point(filled=True, opacity=1, size=16, color=style.RULE)
         text = alt.Description("said:N")
         mark_layer = mark_layer.encode(x, y, text, *self.color, tooltip=point_tooltip)
         if "shape" in fields:  # of several targets

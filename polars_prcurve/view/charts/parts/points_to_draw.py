@@ -33,16 +33,16 @@ Interpolation: TypeAlias = Literal["step-before", "step-after", "linear"]
 
 def keep_rises(points: pl.DataFrame) -> pl.DataFrame:
     """Return the rows where recall rises, and the last row of each curve."""
-    recall, curve = pl.col("recall"), pl.col("curve")
-    is_first, is_last = (curve.ne_missing(curve.shift(n_rows)) for n_rows in (1, -1))
-    recall_before = pl.when(is_first).then(0.0).otherwise(recall.shift(1))
-    return points.filter((recall > recall_before) | is_last)
+    recall_expr, curve_expr = pl.col("recall"), pl.col("curve")
+    is_first, is_last = (curve_expr.ne_missing(curve_expr.shift(n_rows)) for n_rows in (1, -1))
+    recall_before_expr = pl.when(is_first).then(0.0).otherwise(recall_expr.shift(1))
+    return points.filter((recall_expr > recall_before_expr) | is_last)
 
 
 def build_steps(points: pl.DataFrame, *value_columns: str) -> pl.DataFrame:
     """Return the points of steps: recall 0 with the first values, then the rows of `keep_rises`."""
-    first_values = (pl.lit(0.0).alias("recall"), pl.col(value_columns).first())
-    start_points = points.group_by("curve", maintain_order=True).agg(first_values)
+    first_exprs = (pl.lit(0.0).alias("recall"), pl.col(value_columns).first())
+    start_points = points.group_by("curve", maintain_order=True).agg(first_exprs)
     return prepend_made(start_points, keep_rises(points))
 
 
@@ -76,26 +76,34 @@ def drop_straight_points(points: pl.DataFrame) -> pl.DataFrame:
     return points.filter(~is_inside(pl.col("recall")) & ~is_inside(pl.col("fpr")))
 
 
-def cut_below(points: pl.DataFrame, x: str, y: str, rise: pl.Expr, foot: pl.Expr) -> pl.DataFrame:
-    """Cut lines at the foot of a chart; points below it have a null `y`, which is a gap."""
+def cut_below(
+    points: pl.DataFrame, x_column: str, y_column: str, rise_expr: pl.Expr, foot_expr: pl.Expr
+) -> pl.DataFrame:
+    """Cut lines at the foot of a chart; points below it have a null there, which is a gap."""
     # `rise` is how far a point is above the foot; the straight line from the point before it crosses the
     # foot at a share of its way.
-    x_before, rise_before = (column.shift(1).over("curve") for column in (pl.col(x), rise))
-    x_at_foot = x_before + rise_before / (rise_before - rise) * (pl.col(x) - x_before)
+    x_before_expr, rise_before_expr = (
+        column.shift(1).over("curve") for column in (pl.col(x_column), rise_expr)
+    )
+    x_at_foot_expr = x_before_expr + rise_before_expr / (rise_before_expr - rise_expr) * (
+        pl.col(x_column) - x_before_expr
+    )
     points = points.with_columns(pl.int_range(pl.len()).alias("place").cast(pl.Float64))
-    crossings = points.with_columns(at=x_at_foot, place=pl.col("place") - 0.5)
-    crossings = crossings.filter((rise < 0) != (rise_before < 0))
-    crossings = crossings.with_columns(pl.col("at").alias(x), foot.alias(y), made=True).drop("at")
-    upper_points = points.with_columns(pl.when(rise >= 0).then(y))
-    all_points = pl.concat([upper_points, crossings], how="diagonal").sort("place").drop("place")
+    crossing_points = points.with_columns(at=x_at_foot_expr, place=pl.col("place") - 0.5)
+    crossing_points = crossing_points.filter((rise_expr < 0) != (rise_before_expr < 0))
+    crossing_points = crossing_points.with_columns(
+        pl.col("at").alias(x_column), foot_expr.alias(y_column), made=True
+    ).drop("at")
+    upper_points = points.with_columns(pl.when(rise_expr >= 0).then(y_column))
+    all_points = pl.concat([upper_points, crossing_points], how="diagonal").sort("place").drop("place")
     return all_points.with_columns(pl.col("made").fill_null(False))
 
 
 def bend_for_log_axis(points: pl.DataFrame, added_fprs: list[float]) -> pl.DataFrame:
     """Add points at `added_fprs`: lines that are straight on a linear axis bend on a log axis."""
-    fpr_ends = points.group_by("curve").agg(start=pl.col("fpr").min(), end=pl.col("fpr").max())
-    added_places = pl.DataFrame({"fpr": added_fprs}, schema={"fpr": pl.Float64})
-    points_between = fpr_ends.join(added_places, how="cross").filter(
+    fpr_range_frame = points.group_by("curve").agg(start=pl.col("fpr").min(), end=pl.col("fpr").max())
+    added_fpr_frame = pl.DataFrame({"fpr": added_fprs}, schema={"fpr": pl.Float64})
+    points_between = fpr_range_frame.join(added_fpr_frame, how="cross").filter(
         pl.col("fpr").is_between("start", "end", "none")
     )
     points_between = points_between.drop("start", "end").with_columns(made=True)
@@ -106,31 +114,33 @@ def bend_for_log_axis(points: pl.DataFrame, added_fprs: list[float]) -> pl.DataF
     return all_points.with_columns(pl.col("recall").interpolate_by("fpr").over("curve"))
 
 
-def find_marks(points: pl.DataFrame, marks: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def find_marks(points: pl.DataFrame, mark_records: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Add the column `marked`: whether a point is at the threshold of a mark of its curve."""
-    keys = ["curve", "threshold"]
-    if not marks or "threshold" not in points.columns:
+    key_columns = ["curve", "threshold"]
+    if not mark_records or "threshold" not in points.columns:
         return points.with_columns(marked=False)
-    rows = [[mark[key] for key in keys] for mark in marks]
-    mark_rows = pl.DataFrame(rows, points.select(keys).schema, orient="row").unique()
+    key_rows = [[mark[key] for key in key_columns] for mark in mark_records]
+    mark_frame = pl.DataFrame(key_rows, points.select(key_columns).schema, orient="row").unique()
     marked_points = points.join(
-        mark_rows.with_columns(marked=True), on=keys, how="left", maintain_order="left"
+        mark_frame.with_columns(marked=True), on=key_columns, how="left", maintain_order="left"
     )
     return marked_points.with_columns(pl.col("marked").fill_null(False))
 
 
-def thin_points(points: pl.DataFrame, x_pixels: pl.Expr, order: pl.Expr, n_pixels: int) -> pl.DataFrame:
+def thin_points(
+    points: pl.DataFrame, x_pixels: pl.Expr, order_expr: pl.Expr, n_pixels: int
+) -> pl.DataFrame:
     """Keep of a long curve the first, last, lowest and highest point in each column of pixels."""
     # `order` ranks points by their height. Precision is monotone in fpr / recall at every eta, so a PR
     # curve keeps the same points at every eta. Many curves are reduced more. Points `marked` stay.
-    most_columns = max(_FEWEST_COLUMNS, _MOST_COLUMNS // max(points["curve"].n_unique(), 1))
-    share = min(1.0, most_columns / n_pixels)
+    max_columns = max(_FEWEST_COLUMNS, _MOST_COLUMNS // max(points["curve"].n_unique(), 1))
+    kept_share = min(1.0, max_columns / n_pixels)
     point_number = pl.int_range(pl.len())
     is_end = (point_number == 0) | (point_number == pl.len() - 1)
-    is_extreme = (point_number == order.arg_min()) | (point_number == order.arg_max())
-    is_short = pl.len().over("curve") <= _POINTS_PER_PIXEL * share * n_pixels
-    pixel_column = (x_pixels * share).floor().alias("pixel")
-    return points.filter(is_short | (is_end | is_extreme).over("curve", pixel_column) | pl.col("marked"))
+    is_extreme = (point_number == order_expr.arg_min()) | (point_number == order_expr.arg_max())
+    is_short = pl.len().over("curve") <= _POINTS_PER_PIXEL * kept_share * n_pixels
+    pixel_expr = (x_pixels * kept_share).floor().alias("pixel")
+    return points.filter(is_short | (is_end | is_extreme).over("curve", pixel_expr) | pl.col("marked"))
 
 
 def drop_hidden_points(
@@ -142,60 +152,72 @@ def drop_hidden_points(
     if len(points) <= _FEW_POINTS:
         return points
     pixel_exprs = [x_pixels, *height_pixels]
-    pixels = points.select(
-        expr.cast(pl.Float64).alias(f"{number}") for number, expr in enumerate(pixel_exprs)
+    pixel_frame = points.select(
+        expr.cast(pl.Float64).alias(f"{expr_number}") for expr_number, expr in enumerate(pixel_exprs)
     )
-    is_gap = pixels.select(pl.any_horizontal(pl.all().is_null())).to_series()
+    is_gap = pixel_frame.select(pl.any_horizontal(pl.all().is_null())).to_series()
     is_fixed = is_gap | is_gap.shift(1, fill_value=True) | is_gap.shift(-1, fill_value=True)
-    run = points["run"]
-    is_fixed |= run.ne_missing(run.shift(1)) | run.ne_missing(run.shift(-1)) | points["marked"]
+    run_numbers = points["run"]
+    is_fixed |= (
+        run_numbers.ne_missing(run_numbers.shift(1))
+        | run_numbers.ne_missing(run_numbers.shift(-1))
+        | points["marked"]
+    )
     # Steps before a point are steps after it, seen from the other end.
-    way = slice(None, None, -1 if interpolate == "step-before" else 1)
-    places, fixed = pixels.to_numpy()[way], is_fixed.to_numpy()[way]
-    find_seen, is_seen = (_find_bends if interpolate == "linear" else _find_steps), fixed.copy()
-    for first, last in pairwise(np.flatnonzero(fixed).tolist()):
-        if last - first > 1:
-            is_seen[[first + place for place in find_seen(places[first : last + 1])]] = True
-    return points.filter(is_seen[way])
+    point_order = slice(None, None, -1 if interpolate == "step-before" else 1)
+    point_pixels, fixed_flags = pixel_frame.to_numpy()[point_order], is_fixed.to_numpy()[point_order]
+    find_needed, is_seen = (_find_bends if interpolate == "linear" else _find_steps), fixed_flags.copy()
+    for first_number, last_number in pairwise(np.flatnonzero(fixed_flags).tolist()):
+        if last_number - first_number > 1:
+            is_seen[
+                [
+                    first_number + offset
+                    for offset in find_needed(point_pixels[first_number : last_number + 1])
+                ]
+            ] = True
+    return points.filter(is_seen[point_order])
 
 
-def _find_steps(places: NDArray[np.float64]) -> list[int]:
+def _find_steps(point_pixels: NDArray[np.float64]) -> list[int]:
     """Return where steps leave the heights of the step before by more than half a pixel."""
-    heights, seen_places, start = places[:, 1:].tolist(), [], 0
-    for place in range(1, len(heights) - 1):
-        pairs = zip(heights[place], heights[start], strict=True)
-        if any(abs(height - start_height) > _HIDDEN_PIXELS for height, start_height in pairs):
-            seen_places.append(place)
-            start = place
-    return seen_places
+    point_heights, seen_numbers, start_number = point_pixels[:, 1:].tolist(), [], 0
+    for point_number in range(1, len(point_heights) - 1):
+        height_pairs = zip(point_heights[point_number], point_heights[start_number], strict=True)
+        if any(abs(height - start_height) > _HIDDEN_PIXELS for height, start_height in height_pairs):
+            seen_numbers.append(point_number)
+            start_number = point_number
+    return seen_numbers
 
 
-def _find_bends(places: NDArray[np.float64]) -> list[int]:
+def _find_bends(point_pixels: NDArray[np.float64]) -> list[int]:
     """Return the points that a line needs to pass all within half a pixel (Douglas and Peucker 1973)."""
-    seen_places, stretches = [], [(0, len(places) - 1)]
-    while stretches:
-        first, last = stretches.pop()
-        if last - first < 2:
+    seen_numbers, number_pairs = [], [(0, len(point_pixels) - 1)]
+    while number_pairs:
+        first_number, last_number = number_pairs.pop()
+        if last_number - first_number < 2:
             continue
-        way, offsets = places[last] - places[first], places[first + 1 : last] - places[first]
-        share = np.clip(offsets @ way / max(float(way @ way), 1e-12), 0, 1)
-        distances = np.linalg.norm(offsets - share[:, None] * way, axis=1)
-        farthest = int(distances.argmax())
-        if distances[farthest] > _HIDDEN_PIXELS:
-            middle = first + 1 + farthest
-            seen_places.append(middle)
-            stretches += [(first, middle), (middle, last)]
-    return seen_places
+        direction = point_pixels[last_number] - point_pixels[first_number]
+        offsets = point_pixels[first_number + 1 : last_number] - point_pixels[first_number]
+        line_shares = np.clip(offsets @ direction / max(float(direction @ direction), 1e-12), 0, 1)
+        distances = np.linalg.norm(offsets - line_shares[:, None] * direction, axis=1)
+        farthest_offset = int(distances.argmax())
+        if distances[farthest_offset] > _HIDDEN_PIXELS:
+            middle_number = first_number + 1 + farthest_offset
+            seen_numbers.append(middle_number)
+            number_pairs += [(first_number, middle_number), (middle_number, last_number)]
+    return seen_numbers
 
 
 def describe_thinning(table_points: pl.DataFrame, drawn_points: pl.DataFrame) -> str:
     """Return how many points of the table are drawn, as a text, which is empty if all are."""
     if "copy" in drawn_points.columns:
         drawn_points = drawn_points.filter(pl.col("copy").not_())
-    n_before, n_after = (points["made"].not_().sum() for points in (table_points, drawn_points))
-    if n_before == n_after:
+    n_table_points, n_drawn_points = (
+        points["made"].not_().sum() for points in (table_points, drawn_points)
+    )
+    if n_table_points == n_drawn_points:
         return ""
-    return f"Drawn from {format_count(n_after)} of {format_count(n_before)} points"
+    return f"Drawn from {format_count(n_drawn_points)} of {format_count(n_table_points)} points"
 
 
 def measure_steps(steps: pl.DataFrame, y_column: str) -> dict[int, float]:
@@ -209,13 +231,14 @@ def measure_areas(
 ) -> dict[int, float]:
     """Return the area under the straight lines of each curve, by its number; ROC goes on to (1, 1)."""
     # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
-    width, height = pl.col(x_column).diff().over("curve").fill_null(0), pl.col(y_column).fill_null(0)
-    height_sum = (height + height.shift(1)).over("curve").fill_null(0)
+    width_expr = pl.col(x_column).diff().over("curve").fill_null(0)
+    height_expr = pl.col(y_column).fill_null(0)
+    height_sum_expr = (height_expr + height_expr.shift(1)).over("curve").fill_null(0)
     area_expr = pl.col("area").sum()
     # What was never scored ties below the last point.
-    last_area = (1 - pl.col("fpr").last()) * (1 + pl.col("recall").last()) / 2
-    area_expr += last_area if x_column == "fpr" else 0.0
-    points_by_curve = points.with_columns(area=width * height_sum / 2).group_by(
+    last_area_expr = (1 - pl.col("fpr").last()) * (1 + pl.col("recall").last()) / 2
+    area_expr += last_area_expr if x_column == "fpr" else 0.0
+    points_by_curve = points.with_columns(area=width_expr * height_sum_expr / 2).group_by(
         "curve", maintain_order=True
     )
     return dict(points_by_curve.agg(area_expr).rows())
@@ -241,10 +264,10 @@ def find_few_false_alerts(points: pl.DataFrame) -> pl.DataFrame:
 
 def find_few_positives(points: pl.DataFrame, curves: ChartCurves) -> pl.DataFrame:
     """Add the column `doubt`: whether a curve is of fewer than 20 positives."""
-    doubt_of_curves = curves.curve_rows.select(
+    doubt_frame = curves.curve_rows.select(
         "curve", doubt=(pl.col("n_pos") < FEW_POSITIVES).fill_null(False)
     )
-    return points.join(doubt_of_curves, on="curve", maintain_order="left")
+    return points.join(doubt_frame, on="curve", maintain_order="left")
 
 
 def has_counts(points: pl.DataFrame) -> bool:
@@ -271,24 +294,28 @@ def split_by_doubt(points: pl.DataFrame, interpolate: Interpolation) -> pl.DataF
     # of the last point of the stretch before it, so that lines have no gaps. Stretches are equal
     # in `side`, too, which is that of the way to a point.
     stretch_columns = ["doubt", *(["side"] if "side" in points.columns else [])]
-    is_doubtful = pl.col("doubt").fill_null(False)
-    was_doubtful = is_doubtful.shift(1).over("curve").fill_null(is_doubtful)
-    is_in_doubt = {
-        "step-before": is_doubtful,
-        "step-after": was_doubtful,
-        "linear": is_doubtful | was_doubtful,
+    is_doubtful_expr = pl.col("doubt").fill_null(False)
+    was_doubtful_expr = is_doubtful_expr.shift(1).over("curve").fill_null(is_doubtful_expr)
+    is_in_doubt_expr = {
+        "step-before": is_doubtful_expr,
+        "step-after": was_doubtful_expr,
+        "linear": is_doubtful_expr | was_doubtful_expr,
     }[interpolate]
     is_first = pl.int_range(pl.len()).over("curve") == 0
-    marked_points = points.with_columns(is_in_doubt.alias("doubt"))
-    next_doubt = pl.col("doubt").shift(-1).over("curve")
-    first_doubt = pl.when(is_first).then(next_doubt.fill_null(pl.col("doubt"))).otherwise("doubt")
-    marked_points = marked_points.with_columns(first_doubt.alias("doubt")).with_row_index("place")
+    marked_points = points.with_columns(is_in_doubt_expr.alias("doubt"))
+    next_doubt_expr = pl.col("doubt").shift(-1).over("curve")
+    first_doubt_expr = (
+        pl.when(is_first).then(next_doubt_expr.fill_null(pl.col("doubt"))).otherwise("doubt")
+    )
+    marked_points = marked_points.with_columns(first_doubt_expr.alias("doubt")).with_row_index("place")
     marked_points = marked_points.with_columns(run=pl.struct("curve", *stretch_columns).rle_id())
-    run_columns = pl.col("run", *stretch_columns)
+    run_exprs = pl.col("run", *stretch_columns)
     is_last = pl.col("run").shift(-1).over("curve") != pl.col("run")
-    copies = marked_points.with_columns(run_columns.shift(-1).over("curve"), copy=True, is_last=is_last)
-    copies = copies.filter("is_last").drop("is_last")
-    all_points = pl.concat([marked_points.with_columns(copy=False), copies])
+    copied_points = marked_points.with_columns(
+        run_exprs.shift(-1).over("curve"), copy=True, is_last=is_last
+    )
+    copied_points = copied_points.filter("is_last").drop("is_last")
+    all_points = pl.concat([marked_points.with_columns(copy=False), copied_points])
     return all_points.sort("place", "run", maintain_order=True).drop("place")
 
 
@@ -299,8 +326,8 @@ def describe_doubt(drawn_points: pl.DataFrame) -> list[str]:
         has_few_positives = has_few_positives and bool(
             (drawn_points["tp"] + drawn_points["fn"] < FEW_POSITIVES).any()
         )
-        or_positives = f" or {FEW_POSITIVES} positives" if has_few_positives else ""
-        return [f"Dotted: fewer than {FEW_FALSE_POSITIVES} false positives{or_positives}"]
+        positives_clause = f" or {FEW_POSITIVES} positives" if has_few_positives else ""
+        return [f"Dotted: fewer than {FEW_FALSE_POSITIVES} false positives{positives_clause}"]
     if _FP_EFFECTIVE not in drawn_points.columns and has_sums_of_weights(drawn_points):
         return ["Weighted counts: lines with few false positives are not dotted"]
     return []
@@ -313,19 +340,23 @@ def describe_few_positives(drawn_points: pl.DataFrame) -> list[str]:
 
 
 def build_records(
-    channels: Channels, points: pl.DataFrame, fields: Sequence[str]
+    channels: Channels, points: pl.DataFrame, field_names: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return the points as records, without nulls and with six digits."""
     fields_of_curve = {
         curve_number: channels.curve_fields(curve_number) for curve_number in points["curve"].unique()
     }
-    fields = [field for field in fields if field in points.columns]
-    flag_columns = [field for field in ("doubt", "copy") if field in points.columns]
+    field_names = [field_name for field_name in field_names if field_name in points.columns]
+    flag_columns = [field_name for field_name in ("doubt", "copy") if field_name in points.columns]
     records = []
     for point in points.iter_rows(named=True):
         record = {"part": "curve", "curve": point["curve"], **fields_of_curve[point["curve"]]}
-        record |= {field: round_digits(point[field]) for field in fields if point[field] is not None}
-        record |= {field: 1 for field in flag_columns if point[field]}
+        record |= {
+            field_name: round_digits(point[field_name])
+            for field_name in field_names
+            if point[field_name] is not None
+        }
+        record |= {field_name: 1 for field_name in flag_columns if point[field_name]}
         records.append(record | ({"run": point["run"]} if "run" in point else {}))
     return records
 
@@ -334,21 +365,27 @@ def pack_lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the records, with one instead of all points of a stretch of a line: a list per number."""
     # Layers of lines unfold the list `recall_line` into `recall`, so that names and keys stand once per
     # stretch. Vega needs all lists in all of them.
-    names_of_part: dict[str, dict[str, None]] = {part: {} for part in _LINE_PARTS}
+    field_names_of_part: dict[str, dict[str, None]] = {part: {} for part in _LINE_PARTS}
     for record in records:
-        names_of_part.get(record["part"], {}).update(dict.fromkeys(record))
-    packed: list[dict[str, Any]] = []
-    for fields, group in groupby(records, lambda record: [record.get(name) for name in _OF_STRETCH]):
-        rows = list(group)
-        if fields[0] not in _LINE_PARTS:
-            packed += rows
+        field_names_of_part.get(record["part"], {}).update(dict.fromkeys(record))
+    packed_records: list[dict[str, Any]] = []
+    for stretch_values, stretch_group in groupby(
+        records, lambda record: [record.get(field_name) for field_name in _OF_STRETCH]
+    ):
+        point_records = list(stretch_group)
+        if stretch_values[0] not in _LINE_PARTS:
+            packed_records += point_records
             continue
-        stretch = {
-            name: value for name, value in zip(_OF_STRETCH, fields, strict=True) if value is not None
+        line_record = {
+            field_name: value
+            for field_name, value in zip(_OF_STRETCH, stretch_values, strict=True)
+            if value is not None
         }
-        for name in names_of_part[stretch["part"]]:
-            if name not in (*_OF_STRETCH, "copy"):
-                values = [row.get(name) for row in rows]
-                stretch[f"{name}_line"] = [] if values.count(None) == len(values) else values
-        packed.append(stretch)
-    return packed
+        for field_name in field_names_of_part[line_record["part"]]:
+            if field_name not in (*_OF_STRETCH, "copy"):
+                field_values = [point_record.get(field_name) for point_record in point_records]
+                line_record[f"{field_name}_line"] = (
+                    [] if field_values.count(None) == len(field_values) else field_values
+                )
+        packed_records.append(line_record)
+    return packed_records

@@ -55,26 +55,26 @@ def write_rules(
 
 
 def raise_flags(
-    words: Sequence[Word], x: ChartAxis, width: int
+    words: Sequence[Word], x_axis: ChartAxis, panel_width: int
 ) -> tuple[list[dict[str, Any]], list[Word]]:
     """Return the records of the rules of one panel, from left to right, and the text at the top of each.
 
     Each word stands at the place of its rule.
     """
-    places = [0.0 if word.x is None else word.x for word in words]
-    sizes = [measure_text(word.text, word.size) for word in words]
-    pixels = [x.place(place) * width for place in places]
-    records, flags = [], []
-    arranged = _arrange([*zip(pixels, sizes, strict=True)], width)
-    for place, word, (align, row) in zip(places, words, arranged, strict=True):
-        foot = _FOOT + row * (word.size + 3)
-        top = 3 - _FOOT if align == "center" else -round(foot + 0.8 * word.size)
-        record = {"part": "threshold", "said": word.text, x.field: place, "top": top}
+    x_values = [0.0 if word.x is None else word.x for word in words]
+    text_widths = [measure_text(word.text, word.size) for word in words]
+    x_pixels = [x_axis.place(x_value) * panel_width for x_value in x_values]
+    records, flag_words = [], []
+    aligns_with_rows = _arrange([*zip(x_pixels, text_widths, strict=True)], panel_width)
+    for x_value, word, (align, row) in zip(x_values, words, aligns_with_rows, strict=True):
+        flag_foot = _FOOT + row * (word.size + 3)
+        rule_top = 3 - _FOOT if align == "center" else -round(flag_foot + 0.8 * word.size)
+        record = {"part": "threshold", "said": word.text, x_axis.field: x_value, "top": rule_top}
         record |= {"color": word.label} if word.label else {}
         records.append(record | tell_panel(word.facet))
         dx = {"left": 4, "center": 0, "right": -4}[align]
-        flags.append(replace(word, dx=dx, py=-foot, align=align, baseline="bottom"))
-    return records, flags
+        flag_words.append(replace(word, dx=dx, py=-flag_foot, align=align, baseline="bottom"))
+    return records, flag_words
 
 
 def count_flag_rows(words: Iterable[Word]) -> int:
@@ -85,55 +85,69 @@ def count_flag_rows(words: Iterable[Word]) -> int:
     return max(map(len, rows_of_panel.values()), default=0)
 
 
-def draw_rules(x: alt.X, look: dict[str, Any], start: Any, height: int) -> alt.Chart:
-    """Return the layer of rules, from their texts, or from a `start` in pixels, to the foot."""
-    top = alt.Y("top:Q", scale=None, axis=None) if start is None else start
-    layer = alt.Chart().mark_rule(aria=False, **look).encode(x, y=top, y2=alt.value(height))
-    ruled: alt.Chart = layer.transform_filter("datum.part === 'threshold'")
-    return ruled
+def draw_rules(x_encoding: alt.X, rule_look: dict[str, Any], start_y: Any, height: int) -> alt.Chart:
+    """Return the layer of rules, from their texts, or from a `start_y` in pixels, to the foot."""
+    top_encoding = alt.Y("top:Q", scale=None, axis=None) if start_y is None else start_y
+    layer = (
+        alt.Chart()
+        .mark_rule(aria=False, **rule_look)
+        .encode(x_encoding, y=top_encoding, y2=alt.value(height))
+    )
+    filtered_layer: alt.Chart = layer.transform_filter("datum.part === 'threshold'")
+    return filtered_layer
 
 
-def _arrange(spots: Sequence[tuple[float, float]], width: int) -> list[tuple[Align, int]]:
+def _arrange(pixels_with_widths: Sequence[tuple[float, float]], width: int) -> list[tuple[Align, int]]:
     """Return at which side of its rule each text is, and in which row over the lines."""
-    # `spots` are the place of each rule, from left to right, and the width of its text, in pixels.
-    ends = [(pixel - size / 2, pixel + size / 2) for pixel, size in spots]
-    is_apart = all(end + _GAP <= next_start for (_, end), (next_start, _) in pairwise(ends))
-    if is_apart and all(start >= -_OVERHANG and end <= width + _OVERHANG for start, end in ends):
-        return [("center", 0)] * len(spots)
-    by_room: list[Align] = ["left" if pixel + size <= width else "right" for pixel, size in spots]
-    ways: list[list[Align]] = [["left"] * len(spots), by_room, ["right"] * len(spots)]
-    costs_and_rows = [_stack(spots, aligns, width) for aligns in ways]
-    aligns, (_, rows) = min(zip(ways, costs_and_rows, strict=True), key=lambda way: way[1][0])
+    # The pairs are the place of each rule, from left to right, and the width of its text, in pixels.
+    text_ends = [
+        (pixel - text_width / 2, pixel + text_width / 2) for pixel, text_width in pixels_with_widths
+    ]
+    are_texts_apart = all(end + _GAP <= next_start for (_, end), (next_start, _) in pairwise(text_ends))
+    if are_texts_apart and all(
+        start >= -_OVERHANG and end <= width + _OVERHANG for start, end in text_ends
+    ):
+        return [("center", 0)] * len(pixels_with_widths)
+    aligns_by_room: list[Align] = [
+        "left" if pixel + text_width <= width else "right" for pixel, text_width in pixels_with_widths
+    ]
+    align_choices: list[list[Align]] = [
+        ["left"] * len(pixels_with_widths),
+        aligns_by_room,
+        ["right"] * len(pixels_with_widths),
+    ]
+    costs_and_rows = [_stack(pixels_with_widths, aligns, width) for aligns in align_choices]
+    aligns, (_, rows) = min(zip(align_choices, costs_and_rows, strict=True), key=lambda way: way[1][0])
     return [*zip(aligns, rows, strict=True)]
 
 
 def _stack(
-    spots: Sequence[tuple[float, float]], aligns: Sequence[Align], width: int
+    pixels_with_widths: Sequence[tuple[float, float]], aligns: Sequence[Align], width: int
 ) -> tuple[float, list[int]]:
     """Return the rows of texts that begin or end at their rules, and how bad that is."""
     # A rule rises to its own text, past those in lower rows. So texts that begin at their rules take
     # rows from the right to the left, and then those that end there from the left to the right.
-    numbers = range(len(spots))
-    order = [n for n in reversed(numbers) if aligns[n] == "left"]
-    order += [n for n in numbers if aligns[n] != "left"]
-    ends = [
-        (pixel, pixel + size + _GAP) if align == "left" else (pixel - size - _GAP, pixel)
-        for (pixel, size), align in zip(spots, aligns, strict=True)
+    numbers = range(len(pixels_with_widths))
+    numbers_in_order = [n for n in reversed(numbers) if aligns[n] == "left"]
+    numbers_in_order += [n for n in numbers if aligns[n] != "left"]
+    text_ends = [
+        (pixel, pixel + text_width + _GAP) if align == "left" else (pixel - text_width - _GAP, pixel)
+        for (pixel, text_width), align in zip(pixels_with_widths, aligns, strict=True)
     ]
-    cost = sum(max(0, -start - _OVERHANG) + max(0, end - width - _OVERHANG) for start, end in ends)
+    cost = sum(max(0, -start - _OVERHANG) + max(0, end - width - _OVERHANG) for start, end in text_ends)
     row_of_number: dict[int, int] = {}
 
     def has_clash(number: int, row: int) -> bool:
-        (start, end), pixel = ends[number], spots[number][0]
+        (start, end), pixel = text_ends[number], pixels_with_widths[number][0]
         for other, other_row in row_of_number.items():
-            (other_start, other_end), other_pixel = ends[other], spots[other][0]
+            (other_start, other_end), other_pixel = text_ends[other], pixels_with_widths[other][0]
             is_on_text = row == other_row and start < other_end and end > other_start
             is_under_rule = row < other_row and start < other_pixel < end
             if is_on_text or is_under_rule or (row > other_row and other_start < pixel < other_end):
                 return True
         return False
 
-    for number in order:
+    for number in numbers_in_order:
         free_row = next((row for row in numbers if not has_clash(number, row)), None)
         cost += 0 if free_row is not None else _CLASH
         row_of_number[number] = len(row_of_number) if free_row is None else free_row
