@@ -172,6 +172,22 @@ def test_names_of_one_point_each_are_decided_on_their_own() -> None:
     assert decision.verdicts["site"].to_list() == ["a", "b"]
 
 
+def test_models_of_one_point_each_are_led_to_a_verdict_on_each() -> None:
+    table = prc(SITES, cells=CELLS)
+    with pytest.raises(
+        PrcError, match=r"^pass by= instead of model= for a verdict on each, or call comp"
+    ):
+        table.decide(0.005, model="site")
+    assert table.decide(0.005, by="site").verdicts.height == 2
+
+
+def test_a_decision_about_rates_without_sizes_names_sizes() -> None:
+    sentence = r'^pass sizes=\("n_pos", "n_neg"\), or n_pos= and n_neg= to from_rates: decide\(\) needs'
+    for targets in ({}, {"precision": 0.1}):
+        with pytest.raises(PrcError, match=sentence):
+            from_rates(recall=0.8, fpr=0.1).decide(0.005, **targets)
+
+
 def test_a_decision_about_several_points_names_the_group() -> None:
     with pytest.raises(PrcError, match="there are several in 1 group, such as site = b"):
         prc(SEVERAL, cells=CELLS, by="site").decide(0.005)

@@ -312,13 +312,13 @@ def is_field(table: ResolvedTable) -> TypeGuard[ScoreTable]:
     return isinstance(table, ScoreTable) and table.parts is not None
 
 
-def refuse_points(argument_name: str, comparer_phrase: str) -> PrcError:
+def refuse_points(argument_name: str, comparer_phrase: str, other_remedy: str = "") -> PrcError:
     """Return the error for points where models are compared by their examples: which call takes them.
 
-    `argument_name` names the points, and `comparer_phrase` what compares.
+    `argument_name` names the points, and `comparer_phrase` what compares. Another remedy comes first.
     """
     return PrcError(
-        'call compare(paired=False, metrics="precision") for one point per model, or '
+        f'{other_remedy}call compare(paired=False, metrics="precision") for one point per model, or '
         f"ranking(coarse=True) for several: {comparer_phrase} needs examples, and {argument_name}= "
         "holds points"
     )

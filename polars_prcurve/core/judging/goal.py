@@ -251,7 +251,8 @@ def check_goal(question: Question, goal: Goal) -> None:
         )
     if question.columns.points is not None:
         argument_name = "rates" if question.columns.cells is None else "cells"
-        raise refuse_points(argument_name, "decide()")
+        other_remedy = "pass by= instead of model= for a verdict on each, or "
+        raise refuse_points(argument_name, "a comparison in decide()", other_remedy)
     if question.eta.is_estimated:
         raise PrcError(
             "pass a prevalence estimated with one model, "

@@ -46,6 +46,8 @@ def make_decision(
         if not question.eta.is_estimated:  # scores are counted
             _, grid = question.place_at_etas(table)  # raises for wrong ones before any work
         check_goal(question, goal)
+        if question.columns.points is not None:
+            table.require_example_counts("decide()")
         request = _collect_request(bound_table, question, call_arguments, goal)
         check_names(table, grid, request.goal, request.model)
         cluster_column_and_count = _count_clusters(question, table)
