@@ -305,6 +305,17 @@ def test_sizes_that_some_papers_do_not_tell() -> None:
     assert test.decide(0.1).table["name"].to_list() == ["x", "y"]
 
 
+def test_recall_below_fpr_warns_where_no_sizes_can_show_a_doubt() -> None:
+    sentence = "^check the rates: recall 0.1 is below fpr 0.9, as if specificity were passed as fpr, or"
+    with pytest.warns(PrcWarning, match=sentence) as warned:
+        from_rates(recall=[0.1, 0.2], fpr=[0.9, 0.9], names=["a", "b"])
+    assert len(warned) == 1
+    for rates in ({"recall": 0.9, "fpr": 0.1}, {"recall": 0.5, "fpr": 0.5}, {"recall": 0, "fpr": 0}):
+        from_rates(**rates)
+    sized = from_rates(recall=0.1, fpr=0.9, n_pos=100, n_neg=100)
+    assert sized.operating_points(0.005, confidence=0.95)["doubt"].item() == "recall below fpr"
+
+
 def test_a_rate_of_no_whole_count_stays_and_warns() -> None:
     with pytest.warns(PrcWarning, match="check the sizes: recall=0.873 is not the share of a whole"):
         test = from_rates(recall=0.873, fpr=0.1, n_pos=10, n_neg=100)
