@@ -171,8 +171,9 @@ DIFFERENCES: list[Sentence] = [
     hold_apart("a model and a published point", "matched_points", most("resolved", col("share") == 1)),
     hold_apart("means of average precision over 5 to 200 groups", "means", most("significant", col("of") == "equal models"), ~IS_MEAN),
     Sentence(
-        PAGE, "With `margin=`, a model that is worse by exactly the margin is `not_worse` in up to {}% by average precision and {}% by ROC AUC (`margins`); the level is 2.5%.",
+        PAGE, "With `margin=`, a model that is worse by exactly the margin is `not_worse` in up to {}% by average precision, {}% by ROC AUC (`margins`), and by a mean over 5 groups {}%, over 10 or 20 {}% (`margins_of_means`); the level is 2.5%.",
         *(Stored("margins")(most("worse_not_worse", area)) for area in (IS_AP, IS_ROC)),
+        *(Stored("margins_of_means")(most("worse_not_worse", of)) for of in (col("n_groups") < 10, col("n_groups") >= 10)),
     ),
 ]  # fmt: skip
 

@@ -11,9 +11,12 @@ import polars as pl
 from scipy import stats
 
 from .experiment import CONFIDENCE, Row, experiment, split_sets
+from .means import KINDS, draw_topics, find_truths
 
-SIZES, ETAS, SHARED = ((50, 1_000), (200, 4_000)), (0.1, 0.01), (0.5, 0.9)
+SIZES = ((8, 200), (20, 200), (20, 2_000), (50, 1_000), (200, 4_000))
+ETAS, SHARED = (0.1, 0.01), (0.5, 0.9)
 CELLS = [*product(SIZES, ETAS, SHARED)]
+GROUPS = (5, 10, 20)
 DISTANCES = 2.2, 2.5  # of the positives, of the new model and of the one that it replaces
 
 
@@ -25,7 +28,7 @@ def find_areas(distance: float, eta: float) -> dict[str, float]:
     return {"average_precision": precision.mean(), "roc_auc": stats.norm.cdf(distance / 2**0.5)}
 
 
-@experiment(CELLS, 500)
+@experiment(CELLS)
 def measure_margins(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
     """How often a model that is worse by the margin is called not worse, and one that is as good."""
     (n_pos, n_neg), eta, shared = cell
@@ -52,7 +55,23 @@ def measure_margins(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterato
     for name, margin in margins.items():
         found = pl.concat(parts[name])
         said = {
-            f"{kind}_not_worse": found.filter(model=model)["not_worse"].mean()
+            f"{kind}_not_worse": found.filter(model=model)["not_worse"].fill_null(False).mean()
             for kind, model in (("worse", "new"), ("equal", "equal"))
         }
         yield where | {"metric": name, "margin": margin} | said
+
+
+@experiment([*product(GROUPS, KINDS)])
+def measure_margins_of_means(cell: Any, n_sets: int, rng: np.random.Generator) -> Iterator[Row]:
+    """How often a model whose mean over groups is worse by the margin is called not worse."""
+    n_groups, kind = cell
+    truths = find_truths(kind, None)
+    margin = truths["a"] - truths["c"]
+    parts = []
+    for sets in split_sets(n_sets, n_groups * 150):
+        topics = draw_topics(kind, sets * n_groups, rng).with_columns(set=pl.col("topic") // n_groups)
+        test = topics.prc(score=["c", "a"], by="set")
+        asked: dict[str, Any] = {"metrics": "average_precision", "confidence": CONFIDENCE}
+        parts.append(test.compare(margin=margin, mean_over="topic", **asked))
+    said = pl.concat(parts)["not_worse"].fill_null(False).mean()
+    yield {"n_groups": n_groups, "kind": kind, "margin": margin, "worse_not_worse": said}
