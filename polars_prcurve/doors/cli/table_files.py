@@ -49,10 +49,8 @@ _FORMATS = {  # by the ending of a file's name, in the order in which an error l
     **dict.fromkeys((".ndjson", ".jsonl"), _NDJSON),
     **dict.fromkeys((".arrow", ".feather", ".ipc"), _IPC),
 }
-_HINT_OF_ENDING = {
-    ".json": "; .ndjson has one JSON object per row",
-    **dict.fromkeys((".txt", ".run", ""), "; a run of TREC, as INPUT, needs --qrels"),
-}
+_HINT_OF_ENDING = dict.fromkeys((".txt", ".run", ""), "; a run of TREC, as INPUT, needs --qrels")
+_HINT_OF_ENDING[".json"] = "; .ndjson has one JSON object per row"
 
 
 def find_format(path: str) -> FileFormat | None:
