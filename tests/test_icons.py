@@ -103,7 +103,7 @@ def test_without_confidence_no_doubt_is_drawn():
 )
 def test_icons_are_those_of_the_words(estimate, kinds, caption):
     grid = count_icons(*estimate, is_rare=estimate[0] < RARELY_RIGHT)
-    assert [grid.count_of_kind[kind] for kind in KINDS] == kinds
+    assert [grid.count_by_kind[kind] for kind in KINDS] == kinds
     assert plain(grid.caption) == caption
     assert grid.n_icons <= 1_000
 

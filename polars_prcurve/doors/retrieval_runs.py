@@ -105,11 +105,11 @@ def from_trec(
     return DataFramePrc(test_rows, table_arguments, run_names.to_list())
 
 
-def _read_file(argument: str, path: FilePath, dtype_of_column: dict[str, Any]) -> pl.DataFrame:
+def _read_file(argument: str, path: FilePath, dtype_by_column: dict[str, Any]) -> pl.DataFrame:
     """Return the columns of a file with a dtype; raise for a line that has others."""
     if not isinstance(path, str | os.PathLike):
         raise refuse_kind(
-            argument, "a path, or a list of paths" if dtype_of_column is _RUN else "a path", path
+            argument, "a path, or a list of paths" if dtype_by_column is _RUN else "a path", path
         )
     try:
         file_text = Path(path).read_text(encoding="utf-8-sig")
@@ -121,22 +121,22 @@ def _read_file(argument: str, path: FilePath, dtype_of_column: dict[str, Any]) -
     line_frame = pl.DataFrame({"line": file_text.split("\n")}).with_row_index("number", offset=1)
     line_frame = line_frame.filter(pl.col("line").str.contains(r"\S"))
     word_patterns = [
-        rf"(?P<column_{column_number}>\S+)" for column_number in range(len(dtype_of_column))
+        rf"(?P<column_{column_number}>\S+)" for column_number in range(len(dtype_by_column))
     ]
     line_pattern = r"^\s*" + r"\s+".join(word_patterns) + r"\s*$"
     value_frame = line_frame.with_columns(pl.col("line").str.extract_groups(line_pattern)).unnest("line")
-    expr_of_column = {
+    expr_by_column = {
         name: pl.col(f"column_{column_number}").cast(dtype, strict=False)
-        for column_number, (name, dtype) in enumerate(dtype_of_column.items())
+        for column_number, (name, dtype) in enumerate(dtype_by_column.items())
         if dtype is not None
     }
-    value_frame = value_frame.select("number", **expr_of_column)
-    is_bad_expr = pl.any_horizontal(pl.col(*expr_of_column).is_null())
+    value_frame = value_frame.select("number", **expr_by_column)
+    is_bad_expr = pl.any_horizontal(pl.col(*expr_by_column).is_null())
     if (bad_rows := value_frame.filter(is_bad_expr)).height:
         line_number = bad_rows["number"][0]
         bad_line = shorten_name(line_frame.filter(number=line_number)["line"][0].strip())
         raise PrcError(
-            f"{argument} takes lines `{' '.join(dtype_of_column)}`, and line {line_number} of "
+            f"{argument} takes lines `{' '.join(dtype_by_column)}`, and line {line_number} of "
             f"{os.fspath(path)!r} is "
             f"{bad_line!r}"
         )

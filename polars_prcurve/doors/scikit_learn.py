@@ -94,10 +94,10 @@ def from_cv_results(
         )
     if "fit_time" in cv_results or "estimator" in cv_results:
         return from_folds(_score_folds(cv_results, X, pos_label), y, pos_label=pos_label)
-    folds_of_model = {
+    folds_by_model = {
         name: _score_folds(model_results, X, pos_label) for name, model_results in cv_results.items()
     }
-    return from_folds(folds_of_model, y, pos_label=pos_label)
+    return from_folds(folds_by_model, y, pos_label=pos_label)
 
 
 @hint_at_arguments
@@ -375,17 +375,17 @@ class PrevalenceDisplay:
         """
         check_texts(name=name)
         label_dtypes(pos_label)
-        array_of_column = {
+        array_by_column = {
             "label": read_labels(y_true, pos_label),
             "score": read_array("y_score", y_score, "biuf", "numbers"),
         }
         if sample_weight is not None:
-            array_of_column["weight"] = read_array(
+            array_by_column["weight"] = read_array(
                 "sample_weight", sample_weight, "biuf", "numbers >= 0"
             )
-        check_lengths(**array_of_column)
+        check_lengths(**array_by_column)
         model_expr = pl.lit("Classifier" if name is None else name).alias("model")
-        bound_table = DataFramePrc(pl.DataFrame(array_of_column).select(model_expr, pl.all()))
+        bound_table = DataFramePrc(pl.DataFrame(array_by_column).select(model_expr, pl.all()))
         weight_column = None if sample_weight is None else "weight"
         return cls(bound_table(model="model", weight=weight_column), eta=eta, confidence=confidence)
 

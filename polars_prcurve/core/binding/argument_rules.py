@@ -298,31 +298,31 @@ def list_facts(
     """Return what a call passes, as rules write it, in words about the table and its own arguments."""
     # None counts as not passed, and so does a flag that is False, but for `label=None` and
     # `paired=False`.
-    value_of_word = {
+    value_by_word = {
         word: value
         for word, value in {**table_arguments, **method_arguments}.items()
         if value is not None
     }
-    call_facts = {f"{word}=" for word, value in value_of_word.items() if value is not False}
+    call_facts = {f"{word}=" for word, value in value_by_word.items() if value is not False}
     if table_arguments.get("label", "") is None:
         call_facts.add("label=None")
-    if "below" in value_of_word and not tells_negatives(value_of_word["below"]):
+    if "below" in value_by_word and not tells_negatives(value_by_word["below"]):
         call_facts.add(_UNKNOWN)
     for word, choice in _CHOICES.items():
-        if isinstance(value_of_word.get(word), str) and value_of_word[word] == choice:
+        if isinstance(value_by_word.get(word), str) and value_by_word[word] == choice:
             call_facts.add(f'{word}="{choice}"')
     if eta_argument is not None:
         call_facts |= eta_argument.facts
         call_facts |= (
             {"eta="} if 'solve_for="eta"' in call_facts and eta_argument.value is not None else set()
         )
-    if value_of_word.get("paired") is False:
+    if value_by_word.get("paired") is False:
         call_facts.add("paired=False")
-    if isinstance(value_of_word.get("score"), Mapping):
+    if isinstance(value_by_word.get("score"), Mapping):
         call_facts.add("score={...}")
-    if "counts" in value_of_word and gives_squares(value_of_word["counts"]):
+    if "counts" in value_by_word and gives_squares(value_by_word["counts"]):
         call_facts |= {"counts of weights", "weights"}
-    if "weight" in value_of_word:
+    if "weight" in value_by_word:
         call_facts.add("weights")
     if interval_options is not None:
         call_facts |= {"confidence=", f'rate="{interval_options.rate}"'}

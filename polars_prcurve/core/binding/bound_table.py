@@ -59,7 +59,7 @@ class PublicMethods(HintingAttributes):
     `prc.sweep()`.
     """
 
-    _name_of_synonym: ClassVar = {
+    _name_by_synonym: ClassVar = {
         "roc": "sweep",
         "confusion_matrix": "sweep",
         "pr": "curve",
@@ -77,9 +77,9 @@ class PublicMethods(HintingAttributes):
             is_public = name == "__call__" or not name.startswith("_")
             if public_name is not None and is_public and inspect.isfunction(method):
                 method.__qualname__ = public_name if name == "__call__" else f"{public_name}.{name}"
-                type_of_word = _list_shared_words(method)
-                if public_name == "prc" and "score" in type_of_word and name != "__call__":
-                    argument_rules.USES[name] = frozenset(TABLE_WORDS) & type_of_word.keys()
+                type_by_word = _list_shared_words(method)
+                if public_name == "prc" and "score" in type_by_word and name != "__call__":
+                    argument_rules.USES[name] = frozenset(TABLE_WORDS) & type_by_word.keys()
                 setattr(cls, name, complete_signature(method))
 
     @classmethod
@@ -101,7 +101,7 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
     Where its docstring describes `targets` together, it names those of the signature. A word about the
     table that is not in its group is refused where the words of a call are merged.
     """
-    signature, type_of_word = inspect.signature(function), _list_shared_words(function)
+    signature, type_by_word = inspect.signature(function), _list_shared_words(function)
     parameters = [
         parameter
         for parameter in signature.parameters.values()
@@ -114,17 +114,17 @@ def complete_signature(function: Callable[..., Any]) -> Callable[..., Any]:
             default=argument_rules.DEFAULTS.get(name),
             annotation=getattr(word_type, "__forward_arg__", word_type),
         )
-        for name, word_type in type_of_word.items()
+        for name, word_type in type_by_word.items()
     ]
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    target_list_text = ", ".join(name for name in type_of_word if name in shared_arguments.TARGET_WORDS)
+    target_list_text = ", ".join(name for name in type_by_word if name in shared_arguments.TARGET_WORDS)
     if target_list_text and function.__doc__:
         function.__doc__ = re.sub(
             r"^( *)targets$", rf"\1{target_list_text}", function.__doc__, flags=re.MULTILINE
         )
-    if "alerts" in type_of_word:
+    if "alerts" in type_by_word:
         function = _read_budgets_of(function)
-    refused_words = TABLE_WORDS if "score" in type_of_word else ()
+    refused_words = TABLE_WORDS if "score" in type_by_word else ()
     return hint_at_arguments(function, refused_words, shared_arguments.TARGET_WORDS)
 
 
@@ -144,8 +144,8 @@ def _list_shared_words(function: Callable[..., Any]) -> Mapping[str, Any]:
     if kwargs_name is None:
         return {}
     words_class_name = function.__annotations__[kwargs_name].removeprefix("Unpack[").removesuffix("]")
-    type_of_word: Mapping[str, Any] = getattr(shared_arguments, words_class_name).__annotations__
-    return type_of_word
+    type_by_word: Mapping[str, Any] = getattr(shared_arguments, words_class_name).__annotations__
+    return type_by_word
 
 
 F = TypeVar("F", pl.DataFrame, pl.LazyFrame)

@@ -54,11 +54,11 @@ class ReadTables:
 
 def _list_arguments(input_columns: InputColumns, table_options: Sequence[Any]) -> list[tuple[str, Any]]:
     """Return what a table is read by, each value that is there beside its name."""
-    value_of_name = input_columns._asdict()
-    value_of_name |= {
+    value_by_name = input_columns._asdict()
+    value_by_name |= {
         f"option {option_number}": option for option_number, option in enumerate(table_options)
     }
-    return [(name, take_frame(value)) for name, value in value_of_name.items() if value is not None]
+    return [(name, take_frame(value)) for name, value in value_by_name.items() if value is not None]
 
 
 def _copy(value: Any) -> Any:

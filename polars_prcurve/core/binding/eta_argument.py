@@ -66,10 +66,10 @@ class EtaArgument:
         raise NotImplementedError(level)
 
     def build_field(
-        self, label_name: str, label_dtype: pl.DataType, score_column_of_class: Mapping[Any, str]
+        self, label_name: str, label_dtype: pl.DataType, score_column_by_class: Mapping[Any, str]
     ) -> tuple[EtaArgument, pl.Expr]:
         """Return the field of the classes of a label, and the column of its parts."""
-        raise NotImplementedError(label_name, label_dtype, score_column_of_class)
+        raise NotImplementedError(label_name, label_dtype, score_column_by_class)
 
     def list_numbers(self, method_name: str) -> list[float | None]:
         """Return the prevalences, None for that of the group; raise for what holds no numbers."""
@@ -178,17 +178,17 @@ class EtaClassMix(EtaArgument):
     is_of_classes: ClassVar[bool] = True
 
     def build_field(
-        self, label_name: str, label_dtype: pl.DataType, score_column_of_class: Mapping[Any, str]
+        self, label_name: str, label_dtype: pl.DataType, score_column_by_class: Mapping[Any, str]
     ) -> tuple[EtaArgument, pl.Expr]:
         """Return the field for classes of a label, one against the rest, and the column of its parts."""
         # True classes are the parts of a field: all of the class itself is positive, and no other.
-        share_of_class = self.value.shares
-        true_classes = read_classes(label_name, label_dtype, list(share_of_class)).alias(_TRUE_CLASS)
+        share_by_class = self.value.shares
+        true_classes = read_classes(label_name, label_dtype, list(share_by_class)).alias(_TRUE_CLASS)
         class_share_rows = pl.DataFrame(
-            [true_classes, pl.Series("share", list(share_of_class.values()))]
+            [true_classes, pl.Series("share", list(share_by_class.values()))]
         )
         class_rows = (
-            read_classes(label_name, label_dtype, list(score_column_of_class)).alias("class").to_frame()
+            read_classes(label_name, label_dtype, list(score_column_by_class)).alias("class").to_frame()
         )
         lacking_classes = class_rows["class"].filter(~class_rows["class"].is_in(true_classes.implode()))
         if lacking_classes.len():

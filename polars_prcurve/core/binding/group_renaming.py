@@ -51,43 +51,43 @@ def list_hidden(method_name: str, table: ResolvedTable, grid: EtaTable) -> dict[
     }
 
 
-def hide_groups(table: TableT, inner_name_of_column: Mapping[str, str]) -> TableT:
+def hide_groups(table: TableT, inner_name_by_column: Mapping[str, str]) -> TableT:
     """Return the table with inner names for its groups; `ResolvedTable.name_of_inner` has their own."""
     by_exprs = table.by_exprs
     if len(by_exprs) < len(table.by):  # one expression may be several groups
         by_exprs = [pl.struct(by_exprs).struct.field(name) for name in table.by]
     names_and_exprs = zip(table.by, by_exprs, strict=True)
     changed_field_values: dict[str, Any] = {
-        "by": {inner_name_of_column.get(name, name): dtype for name, dtype in table.by.items()},
-        "by_exprs": [expr.alias(inner_name_of_column.get(name, name)) for name, expr in names_and_exprs],
+        "by": {inner_name_by_column.get(name, name): dtype for name, dtype in table.by.items()},
+        "by_exprs": [expr.alias(inner_name_by_column.get(name, name)) for name, expr in names_and_exprs],
         "counts": None,  # what was counted has them, too
-        "name_of_inner": {inner_name: name for name, inner_name in inner_name_of_column.items()},
+        "name_of_inner": {inner_name: name for name, inner_name in inner_name_by_column.items()},
     }
     if table.unscored is not None and table.unscored.group_rows is not None:
-        group_rows = _rename(table.unscored.group_rows, inner_name_of_column)
+        group_rows = _rename(table.unscored.group_rows, inner_name_by_column)
         changed_field_values["unscored"] = table.unscored._replace(group_rows=group_rows)
     if is_field(table) and table.parts is not None:
         changed_field_values["parts"] = table.parts._replace(
-            table=hide_groups(table.parts.table, inner_name_of_column),
-            part_rows=_rename(table.parts.part_rows, inner_name_of_column),
-            etas=_rename(table.parts.etas, inner_name_of_column),
+            table=hide_groups(table.parts.table, inner_name_by_column),
+            part_rows=_rename(table.parts.part_rows, inner_name_by_column),
+            etas=_rename(table.parts.etas, inner_name_by_column),
         )
     return replace(table, **changed_field_values)
 
 
-def hide_columns(grid: EtaTable, inner_name_of_column: Mapping[str, str]) -> EtaTable:
+def hide_columns(grid: EtaTable, inner_name_by_column: Mapping[str, str]) -> EtaTable:
     """Return the grid with inner names for groups and carried columns."""
     sharing_groups = grid.sharing_groups
     if sharing_groups is not None:
-        sharing_groups = tuple(inner_name_of_column.get(name, name) for name in sharing_groups)
+        sharing_groups = tuple(inner_name_by_column.get(name, name) for name in sharing_groups)
     return grid._replace(
-        frame=_rename(grid.frame, inner_name_of_column),
-        keys={inner_name_of_column.get(name, name): dtype for name, dtype in grid.keys.items()},
-        carried_columns=tuple(inner_name_of_column.get(name, name) for name in grid.carried_columns),
+        frame=_rename(grid.frame, inner_name_by_column),
+        keys={inner_name_by_column.get(name, name): dtype for name, dtype in grid.keys.items()},
+        carried_columns=tuple(inner_name_by_column.get(name, name) for name in grid.carried_columns),
         sharing_groups=sharing_groups,
     )
 
 
-def _rename(frame: pl.LazyFrame, inner_name_of_column: Mapping[str, str]) -> pl.LazyFrame:
+def _rename(frame: pl.LazyFrame, inner_name_by_column: Mapping[str, str]) -> pl.LazyFrame:
     """Return a frame of groups with inner names for those of its columns that have one."""
-    return frame.rename(inner_name_of_column, strict=False)
+    return frame.rename(inner_name_by_column, strict=False)

@@ -173,19 +173,19 @@ class Question(NamedTuple):
 
     def hide_names(self, table: TableT, grid: EtaTable) -> tuple[Self, TableT, EtaTable]:
         """Return the question, its table and prevalences with inner names for columns on the way."""
-        inner_name_of_column = list_hidden(self.method, table, grid)
-        if not inner_name_of_column:
+        inner_name_by_column = list_hidden(self.method, table, grid)
+        if not inner_name_by_column:
             return self, table, grid
         question = self
         if self.mean_groups is not None:
             mean_column_names = tuple(
-                inner_name_of_column.get(name, name) for name in self.mean_groups.columns
+                inner_name_by_column.get(name, name) for name in self.mean_groups.columns
             )
             question = self._replace(mean_groups=self.mean_groups._replace(columns=mean_column_names))
         return (
             question,
-            hide_groups(table, inner_name_of_column),
-            hide_columns(grid, inner_name_of_column),
+            hide_groups(table, inner_name_by_column),
+            hide_columns(grid, inner_name_by_column),
         )
 
     def build_model_grid(self, table: ResolvedTable) -> EtaTable:
@@ -235,17 +235,17 @@ def set_means(
     if repeated_names:
         raise PrcError(f"name the column {repeated_names[0]!r} in by= or in mean_over=, not in both")
     grouping_columns: list[Column] = list_columns("by=", question.columns.by)
-    column_of_name = {
+    column_by_name = {
         name_column(grouping_column): grouping_column for grouping_column in grouping_columns
     }
     other_grouping_columns = [
         grouping_column
-        for name, grouping_column in column_of_name.items()
+        for name, grouping_column in column_by_name.items()
         if name not in mean_column_names
     ]
     # Classes of a wide table are a group that no column of the user's holds.
     last_grouping_columns = [
-        column_of_name.get(name, mean_column)
+        column_by_name.get(name, mean_column)
         for name, mean_column in zip(mean_column_names, mean_columns, strict=True)
     ]
     ColumnReader(question.frame, "raise", may_collect=False).read_by(last_grouping_columns, "mean_over")
@@ -353,16 +353,16 @@ def _stack_classes(question: Question, grouping_columns: list[Column]) -> Questi
             "models"
         )
     label_name = question.columns.label
-    score_column_of_class = question.columns.score
-    stacked_table = stack_classes(wide_rows, label_name, score_column_of_class)
+    score_column_by_class = question.columns.score
+    stacked_table = stack_classes(wide_rows, label_name, score_column_by_class)
     input_columns = question.columns._replace(
         score=stacked_table.score_name, label=stacked_table.label_name, by=grouping_columns
     )
-    question = question._replace(wide_scores=dict(score_column_of_class))
+    question = question._replace(wide_scores=dict(score_column_by_class))
     if question.eta.is_of_classes:
         assert isinstance(label_name, str)  # `stack_classes` takes no other
         eta_field, part_expr = question.eta.build_field(
-            label_name, wide_rows.collect_schema()[label_name], score_column_of_class
+            label_name, wide_rows.collect_schema()[label_name], score_column_by_class
         )
         question = question._replace(eta=eta_field)
         input_columns = input_columns._replace(parts=[part_expr])

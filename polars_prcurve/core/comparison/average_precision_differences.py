@@ -89,11 +89,11 @@ def add_leads(differences: pl.LazyFrame, value_name: str, eta_variance: pl.Expr)
         logit_a, logit_b = (pl.col(f"{side}{value_name}{ending}_{_LOGIT}") for side in SIDES)
         gap_exprs[f"{value_name}{ending}_{_GAP}"] = logit_a - logit_b
         cosh_exprs[f"{value_name}{ending}_{_COSH}"] = ((logit_a + logit_b) / 2).cosh()
-    excess_variance_of_side = _measure_excess(value_name)
+    excess_variance_by_side = _measure_excess(value_name)
     few_pos_factor = 1 + _FEW_POS / pl.col(EffectiveSize.N_POS)
     for ending in _CURVES:
         gap_variance = _find_gap_variance(f"{value_name}{ending}")
-        for side, excess_variance in excess_variance_of_side.items():
+        for side, excess_variance in excess_variance_by_side.items():
             side_variance = (gap_variance + excess_variance) * few_pos_factor + eta_variance
             gap_exprs[f"{side}{value_name}{ending}_{_GAP_ERROR}"] = side_variance.sqrt()
     gap_exprs[f"{value_name}_{_MOST_COSH}"] = pl.max_horizontal(*cosh_exprs)
@@ -135,25 +135,25 @@ def _allow_for_unseen(value_name: str) -> dict[str, pl.Expr]:
 
 def _find_logit_errors(value_name: str) -> dict[str, pl.Expr]:
     """Return the standard error of the logit of either side."""
-    value_of_side = {side: pl.col(side + value_name) for side in SIDES}
+    value_by_side = {side: pl.col(side + value_name) for side in SIDES}
     return {
         side: pl.col(f"{side}{value_name}_{SAMPLE_ERROR}") / (value * (1 - value))
-        for side, value in value_of_side.items()
+        for side, value in value_by_side.items()
     }
 
 
 def _measure_excess(value_name: str) -> dict[str, pl.Expr]:
     """Return what the error of either side, as far as it is the greater one, adds to the variance."""
-    slope_of_side = {side: pl.col(side + value_name) * (1 - pl.col(side + value_name)) for side in SIDES}
+    slope_by_side = {side: pl.col(side + value_name) * (1 - pl.col(side + value_name)) for side in SIDES}
     error_of_side = _find_logit_errors(value_name)
-    excess_variance_of_side = {}
+    excess_variance_by_side = {}
     for side, other_side in (SIDES, SIDES[::-1]):
-        error_growth = (slope_of_side[side] / slope_of_side[other_side]).clip(upper_bound=1.0) ** _GROWTH
+        error_growth = (slope_by_side[side] / slope_by_side[other_side]).clip(upper_bound=1.0) ** _GROWTH
         excess_error = (error_of_side[side] * error_growth - error_of_side[other_side]).clip(
             lower_bound=0.0
         )
-        excess_variance_of_side[side] = _EXCESS * excess_error**2
-    return excess_variance_of_side
+        excess_variance_by_side[side] = _EXCESS * excess_error**2
+    return excess_variance_by_side
 
 
 def _find_gap_variance(value_name: str) -> pl.Expr:

@@ -124,11 +124,11 @@ def _subtract_points(
 ) -> pl.LazyFrame:
     """Return the differences of models, from CELLS by falling score, from the points of their groups."""
     # Users may call their columns whatever they like.
-    internal_name_of_column = {name: f"{RESERVED}by_{i}" for i, name in enumerate(group_columns)}
+    internal_name_by_column = {name: f"{RESERVED}by_{i}" for i, name in enumerate(group_columns)}
     model_rows, point_rows, group_columns = (
-        model_rows.rename(internal_name_of_column),
-        point_rows.rename(internal_name_of_column),
-        list(internal_name_of_column.values()),
+        model_rows.rename(internal_name_by_column),
+        point_rows.rename(internal_name_by_column),
+        list(internal_name_by_column.values()),
     )
     model_keys, pair_keys = [*group_columns, "model_a"], [*group_columns, "model_a", "model_b"]
     model_rows = model_rows.select(*model_keys, *(pl.col(name).cast(pl.Float64) for name in CELLS))
@@ -162,7 +162,7 @@ def _subtract_points(
     sorted_differences = pl.concat(difference_frames).sort(
         *group_columns, "eta", _NUMBER, "order", "model_a", "model_b", nulls_last=False
     )
-    group_exprs = (pl.col(column).alias(name) for name, column in internal_name_of_column.items())
+    group_exprs = (pl.col(column).alias(name) for name, column in internal_name_by_column.items())
     return sorted_differences.select(*group_exprs, *list_compare_columns(None), SPARE)
 
 

@@ -65,18 +65,18 @@ def add_correlation(
         is_sum = paired_errors.is_weighted_sum
         unsummed_metrics = [metric if has_weights or not is_sum(metric) else None for metric in metrics]
         point_pairs = _add_moves(point_pairs, unsummed_metrics, has_counted_eta=has_counted_eta)
-    agreement_of_move_column = {
+    agreement_by_move_column = {
         _MOVE_COLUMNS[class_name]: pl.col(column) for class_name, column in _AGREEMENT_COLUMNS.items()
     }
-    agreement_of_move_column |= {MOVE_NAMES["eta"]: pl.lit(1.0)} if has_counted_eta else {}
+    agreement_by_move_column |= {MOVE_NAMES["eta"]: pl.lit(1.0)} if has_counted_eta else {}
     # With moves m and agreements g: sum of g m_A m_B, over the roots of the sums of m_A^2 and m_B^2.
     error_squares = [
-        sum((pl.col(side + move_column) ** 2 for move_column in agreement_of_move_column), pl.lit(0.0))
+        sum((pl.col(side + move_column) ** 2 for move_column in agreement_by_move_column), pl.lit(0.0))
         for side in SIDES
     ]
     shared_error_exprs = (
         agreement * pl.col(A + move_column) * pl.col(B + move_column)
-        for move_column, agreement in agreement_of_move_column.items()
+        for move_column, agreement in agreement_by_move_column.items()
     )
     correlation = sum(shared_error_exprs, pl.lit(0.0)) / (error_squares[0] * error_squares[1]).sqrt()
     # A value that no rate moves, such as precision at prevalence 1, shares no error.
@@ -103,18 +103,18 @@ def _add_moves(
     end_exprs: dict[str, pl.Expr] = {}
     move_exprs: dict[str, pl.Expr] = {}
     for side in SIDES:
-        estimate_of_name = {
+        estimate_by_name = {
             class_name: pl.col(side + rate_column) for class_name, rate_column in _RATE_COLUMNS.items()
         } | {"eta": eta}
         for class_name in AMOUNTS:
-            variance = estimate_of_name[class_name] * (1 - estimate_of_name[class_name])
+            variance = estimate_by_name[class_name] * (1 - estimate_by_name[class_name])
             error = (variance / repeat_in_rows(pl.col(ALL_PREFIX + class_name) + 1, variance)).sqrt()
             end_exprs |= {
-                f"{side}{class_name}_{sign}": estimate_of_name[class_name] + sign * error
+                f"{side}{class_name}_{sign}": estimate_by_name[class_name] + sign * error
                 for sign in (-0.5, 0.5)
             }
             low_value, high_value = (
-                evaluate(estimate_of_name | {class_name: pl.col(f"{side}{class_name}_{sign}")})
+                evaluate(estimate_by_name | {class_name: pl.col(f"{side}{class_name}_{sign}")})
                 for sign in (-0.5, 0.5)
             )
             move_exprs[side + _MOVE_COLUMNS[class_name]] = (high_value - low_value).abs()
@@ -122,7 +122,7 @@ def _add_moves(
             # The logit of eta, less and plus half its error.
             eta_ends = (1 / (1 + (sign * eta_error / 2).exp() / (eta / (1 - eta))) for sign in (1, -1))
             low_value, high_value = (
-                evaluate(estimate_of_name | {"eta": eta_end}) for eta_end in eta_ends
+                evaluate(estimate_by_name | {"eta": eta_end}) for eta_end in eta_ends
             )
             move_exprs[side + MOVE_NAMES["eta"]] = (
                 pl.when(eta_error > 0).then(high_value - low_value).otherwise(0.0)

@@ -364,8 +364,8 @@ def cut_to_range(differences: pl.LazyFrame, metrics: Iterable[Metric]) -> pl.Laz
     """Cut limits where no two values of a metric are that far apart: those of shares at -1 and 1."""
     # The errors of two models that share examples add up to more than the values allow, where they are
     # thought to go in opposite directions, and limits of several models are stretched.
-    width_of_metric = {metric.name: metric.range[1] - metric.range[0] for metric in metrics}
-    return cut_to_ranges(differences, {name: (-width, width) for name, width in width_of_metric.items()})
+    width_by_metric = {metric.name: metric.range[1] - metric.range[0] for metric in metrics}
+    return cut_to_ranges(differences, {name: (-width, width) for name, width in width_by_metric.items()})
 
 
 def adjust_p_values(p_value: pl.Expr, family_columns: Sequence[str]) -> pl.Expr:

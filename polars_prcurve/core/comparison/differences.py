@@ -77,8 +77,8 @@ def build_compare_table(
     if not worst_only:
         return differences
     # Metrics without a direction have no best model, which is an error here.
-    sign_of_metric = {metric.name: direction_sign(metric) for metric in compared_metrics}
-    return _choose_farthest(differences, comparison.table, sign_of_metric)
+    sign_by_metric = {metric.name: direction_sign(metric) for metric in compared_metrics}
+    return _choose_farthest(differences, comparison.table, sign_by_metric)
 
 
 def find_compared_metrics(table: ResolvedTable, metrics: Any) -> list[CurveMetric]:
@@ -146,23 +146,23 @@ def _separate_targets(comparison: Comparison) -> list[Comparison]:
     part_comparisons = (
         [comparison._replace(metrics=[*split_metrics.others.values()])] if split_metrics.others else []
     )
-    metrics_of_target: dict[AtTarget, list[PointMetric]] = {}
+    metrics_by_target: dict[AtTarget, list[PointMetric]] = {}
     for name, metric in split_metrics.at_targets.items():
         at_target = cast("AtTarget", metric.recipe.at_target)
         target_key = at_target._replace(metric=point_formulas.recall)
-        metrics_of_target.setdefault(target_key, []).append(at_target.metric.alias(name))
+        metrics_by_target.setdefault(target_key, []).append(at_target.metric.alias(name))
     return part_comparisons + [
         comparison._replace(metrics=metrics, target=build_target_of_metric(at_target, comparison.table))
-        for at_target, metrics in metrics_of_target.items()
+        for at_target, metrics in metrics_by_target.items()
     ]
 
 
 def _choose_farthest(
-    differences: pl.LazyFrame, table: ResolvedTable, sign_of_metric: Mapping[str, float]
+    differences: pl.LazyFrame, table: ResolvedTable, sign_by_metric: Mapping[str, float]
 ) -> pl.LazyFrame:
     """Return the pair of the best and the worst model, as a and b, by group, prevalence and metric."""
     key_columns, difference = [*table.group_columns, "eta", "metric", _STEP_NUMBER], pl.col("difference")
-    falling_metric_names = [name for name, sign in sign_of_metric.items() if sign < 0]
+    falling_metric_names = [name for name, sign in sign_by_metric.items() if sign < 0]
     lead = pl.when(pl.col("metric").is_in(falling_metric_names)).then(-difference).otherwise(difference)
     step_number = model_pairs.number_within([*key_columns[:-1], "model_a", "model_b"])
     numbered_differences = differences.with_row_index(_ROW_NUMBER).with_columns(

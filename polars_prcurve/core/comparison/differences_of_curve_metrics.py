@@ -119,7 +119,7 @@ def _build_model_curves(comparison: Comparison) -> _ModelCurves:
     metrics_by_name = number_metrics(metrics)
     metrics_by_name = {
         name: metric.change_recipe(
-            helpers=metric.recipe.helpers_of_pairs if is_analytic else {}, is_compared=True
+            helpers=metric.recipe.helpers_by_pairs if is_analytic else {}, is_compared=True
         )
         for name, metric in metrics_by_name.items()
     }
@@ -189,20 +189,20 @@ def _carry_eta_errors(
 
 def _list_error_columns(model_curves: _ModelCurves) -> dict[str, tuple[str, CurveMetric]]:
     """Return the values with errors, by name: the column of the error of a model, and the metric."""
-    error_and_metric_of_name = {}
+    error_and_metric_by_name = {}
     for name, metric in model_curves.metrics_by_name.items():
         # Where a value is at a bound, the error of average precision is 0, and that of others unknown.
-        error_and_metric_of_name[name] = (
+        error_and_metric_by_name[name] = (
             f"{name}_error" if counts_unseen(metric) else f"{name}_standard_error",
             metric,
         )
         if counts_unseen(metric):
             cautious_name = f"{name}_{CAUTIOUS}"
-            error_and_metric_of_name[cautious_name] = (
+            error_and_metric_by_name[cautious_name] = (
                 f"{cautious_name}_error",
                 metric.recipe.helpers[CAUTIOUS],
             )
-    return error_and_metric_of_name
+    return error_and_metric_by_name
 
 
 def _subtract_apart(model_curves: _ModelCurves, model_values: pl.LazyFrame) -> pl.LazyFrame:
@@ -213,7 +213,7 @@ def _subtract_apart(model_curves: _ModelCurves, model_values: pl.LazyFrame) -> p
         model_values = add_bootstrap_intervals(
             model_curves.table, metrics, comparison.interval_options, model_curves.sweep, model_values
         )
-    error_column_of_name = {
+    error_column_by_name = {
         name: error_column for name, (error_column, _) in _list_error_columns(model_curves).items()
     }
     minimum_columns = [
@@ -223,8 +223,8 @@ def _subtract_apart(model_curves: _ModelCurves, model_values: pl.LazyFrame) -> p
     differences = _join_values(
         model_curves,
         model_values,
-        list(error_column_of_name),
-        [*error_column_of_name.values(), *minimum_columns],
+        list(error_column_by_name),
+        [*error_column_by_name.values(), *minimum_columns],
     )
     differences = differences.with_columns(
         *(pl.min_horizontal(A + column, B + column).alias(column) for column in minimum_columns),
@@ -232,7 +232,7 @@ def _subtract_apart(model_curves: _ModelCurves, model_values: pl.LazyFrame) -> p
             (pl.col(A + error_column) ** 2 + pl.col(B + error_column) ** 2)
             .sqrt()
             .alias(f"{name}_standard_error")
-            for name, error_column in error_column_of_name.items()
+            for name, error_column in error_column_by_name.items()
         ),
     )
     return _take_larger_errors(model_curves, differences)
@@ -240,8 +240,8 @@ def _subtract_apart(model_curves: _ModelCurves, model_values: pl.LazyFrame) -> p
 
 def _subtract_paired(model_curves: _ModelCurves, model_values: pl.LazyFrame) -> pl.LazyFrame:
     """Return differences of models that scored the same examples, with errors from influences."""
-    error_and_metric_of_name = _list_error_columns(model_curves)
-    differences = _join_paired_values(model_curves, model_values, error_and_metric_of_name)
+    error_and_metric_by_name = _list_error_columns(model_curves)
+    differences = _join_paired_values(model_curves, model_values, error_and_metric_by_name)
     error_exprs = {}
     for name, metric in model_curves.metrics_by_name.items():
         if not counts_unseen(metric):
@@ -255,7 +255,7 @@ def _subtract_paired(model_curves: _ModelCurves, model_values: pl.LazyFrame) -> 
         for column in (f"{name}_standard_error", f"{name}_{CAUTIOUS}_standard_error"):
             error_exprs[column] = (pl.col(column) ** 2 + eta_variance).sqrt()
     if model_curves.table.sample.joins_rows:
-        for name, (_, metric) in error_and_metric_of_name.items():
+        for name, (_, metric) in error_and_metric_by_name.items():
             null_freedom = {f"{name}_freedom": pl.lit(None, dtype=pl.Float64)}
             error_exprs |= null_freedom if metric.recipe.influence is None else find_freedom(name)
     return _take_larger_errors(model_curves, differences.with_columns(**error_exprs))
@@ -264,21 +264,21 @@ def _subtract_paired(model_curves: _ModelCurves, model_values: pl.LazyFrame) -> 
 def _join_paired_values(
     model_curves: _ModelCurves,
     model_values: pl.LazyFrame,
-    error_and_metric_of_name: Mapping[str, tuple[str, CurveMetric]],
+    error_and_metric_by_name: Mapping[str, tuple[str, CurveMetric]],
 ) -> pl.LazyFrame:
     """Return differences with errors by chance alone, of themselves and of either model."""
     table, sample_kind = model_curves.table, model_curves.table.sample
-    metrics_by_name = {name: metric for name, (_, metric) in error_and_metric_of_name.items()}
-    sample_error_of_name = {
+    metrics_by_name = {name: metric for name, (_, metric) in error_and_metric_by_name.items()}
+    sample_error_by_name = {
         name: analytic_intervals.find_standard_error(name, metric, sample_kind)
         for name, metric in metrics_by_name.items()
     }
     model_values = model_values.with_columns(
-        error.alias(f"{name}_{SAMPLE_ERROR}") for name, error in sample_error_of_name.items()
+        error.alias(f"{name}_{SAMPLE_ERROR}") for name, error in sample_error_by_name.items()
     )
     model_columns = [
-        *(error_column for error_column, _ in error_and_metric_of_name.values()),
-        *(f"{name}_{SAMPLE_ERROR}" for name in error_and_metric_of_name),
+        *(error_column for error_column, _ in error_and_metric_by_name.values()),
+        *(f"{name}_{SAMPLE_ERROR}" for name in error_and_metric_by_name),
         *(f"{name}_{SLOPE}" for name, metric in metrics_by_name.items() if counts_unseen(metric)),
     ]
     # Both models have the class sizes of their examples.
@@ -290,7 +290,7 @@ def _join_paired_values(
     differences = _join_values(
         model_curves,
         model_values,
-        list(error_and_metric_of_name),
+        list(error_and_metric_by_name),
         model_columns,
         group_columns=size_columns,
     )
@@ -305,7 +305,7 @@ def _join_paired_values(
         comparison=model_curves.comparison,
     )
     return differences.with_columns(
-        error.alias(f"{name}_standard_error") for name, error in sample_error_of_name.items()
+        error.alias(f"{name}_standard_error") for name, error in sample_error_by_name.items()
     )
 
 
@@ -372,7 +372,7 @@ def _join_values(
         *(f"{name}_{end}" for name in moved_metrics_by_name for end in ETA_ENDS),
     ]
     metrics_by_name = model_curves.metrics_by_name if has_doubts else {}
-    doubt_column_of_name = {name: f"{name}_{DOUBT}" for name in metrics_by_name}
+    doubt_column_by_name = {name: f"{name}_{DOUBT}" for name in metrics_by_name}
     names_with_unseen = [name for name, metric in metrics_by_name.items() if counts_unseen(metric)]
     extended_names = [f"{name}{ending}" for name in names_with_unseen for ending in EXTENDED]
     model_columns = dict.fromkeys(
@@ -383,7 +383,7 @@ def _join_values(
             *value_names,
             *extra_columns,
             *extended_names,
-            *doubt_column_of_name.values(),
+            *doubt_column_by_name.values(),
         ]
     )
     key_dtypes = {**model_curves.table.group_columns, ETA_NUMBER: pl.UInt32()}
@@ -400,7 +400,7 @@ def _join_values(
         *((pl.col(A + name) - pl.col(B + name)).alias(f"{name}_difference") for name in value_names),
         *(
             model_pairs.join_doubts(doubt_column, name).alias(doubt_column)
-            for name, doubt_column in doubt_column_of_name.items()
+            for name, doubt_column in doubt_column_by_name.items()
         ),
     )
 

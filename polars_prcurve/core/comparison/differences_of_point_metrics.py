@@ -180,14 +180,14 @@ def _add_limits(
     correlation: pl.Expr | None = None,
 ) -> pl.LazyFrame:
     """Add limits and doubts to rows of both models, whose values may have a `correlation`."""
-    value_of_side, low_of_side, high_of_side = (
+    value_by_side, low_of_side, high_of_side = (
         {side: pl.col(side + name) for side in SIDES} for name in ("value", "low", "high")
     )
     distance_below = combine_distances(
-        [value_of_side[A] - low_of_side[A], high_of_side[B] - value_of_side[B]], correlation
+        [value_by_side[A] - low_of_side[A], high_of_side[B] - value_by_side[B]], correlation
     )
     distance_above = combine_distances(
-        [high_of_side[A] - value_of_side[A], value_of_side[B] - low_of_side[B]], correlation
+        [high_of_side[A] - value_by_side[A], value_by_side[B] - low_of_side[B]], correlation
     )
     point_pairs = point_pairs.with_columns(
         distance_below.alias(_DISTANCE_BELOW), distance_above.alias(_DISTANCE_ABOVE)

@@ -345,7 +345,7 @@ def watch_series(series_rows: pl.DataFrame, time_column: str, watch: Watch) -> p
     running_cells = PeriodCells(*map(np.cumsum, cells))
     low, high = watch.find_interval(running_cells)
     reference_rate = watch.find_value(reference_cells) if reference_cells else watch.reference_rate
-    value_of_column: dict[str, Any] = {
+    value_by_column: dict[str, Any] = {
         "value": watch.find_value(cells),
         "overall": watch.find_value(running_cells),
         "overall_low": low,
@@ -358,7 +358,7 @@ def watch_series(series_rows: pl.DataFrame, time_column: str, watch: Watch) -> p
     }
     result_series = (
         pl.Series(name, np.broadcast_to(np.asarray(value, dtype=np.float64), series_rows.height))
-        for name, value in value_of_column.items()
+        for name, value in value_by_column.items()
     )
     return series_rows.with_columns(
         *(period_values.fill_nan(None) for period_values in result_series),

@@ -177,8 +177,8 @@ def _sum_squared_gaps(
     gap_exprs = {name: pl.col(A + name) - pl.col(B + name) for name in metric_names}
     share = pl.col(_SHARE)
     if joins_rows:  # the shares of both classes add up to 2
-        term_and_scale_of_name = {name: (gap * share, pl.lit(2.0)) for name, gap in gap_exprs.items()}
-        pair_totals = add_up_clusters(cell_pairs, key_columns, term_and_scale_of_name)
+        term_and_scale_by_name = {name: (gap * share, pl.lit(2.0)) for name, gap in gap_exprs.items()}
+        pair_totals = add_up_clusters(cell_pairs, key_columns, term_and_scale_by_name)
     else:
         square_exprs = {name: to_whole_shares(gap**2 * share) for name, gap in gap_exprs.items()}
         sum_exprs = {name: sum_shares(pl.col(name)) for name in metric_names}
@@ -205,12 +205,12 @@ def _list_influences(
     scale_exprs, kind_exprs_of_name, key_column = {}, {}, influence_table.key
     for name in influence_table.names:
         # No difference between models exceeds the scale, a power of two, where these keys are equal.
-        scale_column_of_class = {
+        scale_column_by_class = {
             class_name: f"{name}_{class_name}_scale" for class_name in ("pos", "neg")
         }
-        for scale_column in scale_column_of_class.values():
+        for scale_column in scale_column_by_class.values():
             scale = (
-                pl.max_horizontal(*scale_column_of_class.values())
+                pl.max_horizontal(*scale_column_by_class.values())
                 if joins_rows
                 else pl.col(scale_column)
             )
@@ -218,7 +218,7 @@ def _list_influences(
             # Less their means, influences are at most twice as large, and differences four times.
             scale_exprs[scale_column] = 4 * largest_scale
         kind_exprs_of_name[name] = [
-            pl.col(f"{name}_{kind}") / pl.col(scale_column_of_class[class_name])
+            pl.col(f"{name}_{kind}") / pl.col(scale_column_by_class[class_name])
             for kind, class_name in _CLASS_OF_KIND.items()
         ]
     scale_rows = (
@@ -341,9 +341,9 @@ def count_discordant(
         )
     ]
     flagged_counts = flagged_rows.group_by(Group.NUMBER, _LEVEL_NUMBER).agg(_AMOUNT_SUMS)
-    counts_of_side = {side: flagged_counts.select(pl.all().name.prefix(side)) for side in SIDES}
+    counts_by_side = {side: flagged_counts.select(pl.all().name.prefix(side)) for side in SIDES}
     count_frames += [
-        _count_flagged(step_rows, cell_rows, (side,), side) for side, cell_rows in counts_of_side.items()
+        _count_flagged(step_rows, cell_rows, (side,), side) for side, cell_rows in counts_by_side.items()
     ]
     # Of weighted examples a class counts as sum(w)**2 / sum(w**2) in all (Kish 1965).
     square_exprs = pl.col(*amount_columns)  # a row that represents several examples is no heavy example
@@ -364,21 +364,21 @@ def _build_counts(table: ScoreTable) -> dict[str, pl.Expr]:
     count_exprs: dict[str, pl.Expr] = {}
     for class_name, amount_column in AMOUNTS.items():
         n_both, square_sum = pl.col(BOTH_PREFIX + amount_column), pl.col(amount_column + _SQUARED_ENDING)
-        count_of_prefix = {side: pl.col(side + amount_column) - n_both for side in SIDES}
-        count_of_prefix |= {BOTH_PREFIX: n_both, ALL_PREFIX: pl.col(ALL_PREFIX + amount_column)}
+        count_by_prefix = {side: pl.col(side + amount_column) - n_both for side in SIDES}
+        count_by_prefix |= {BOTH_PREFIX: n_both, ALL_PREFIX: pl.col(ALL_PREFIX + amount_column)}
         if table.has_float_sums:
-            count_of_prefix = {
+            count_by_prefix = {
                 prefix: count.cast(pl.Float64) * exact_arithmetic.NEAR_ONE
-                for prefix, count in count_of_prefix.items()
+                for prefix, count in count_by_prefix.items()
             }
             square_sum = square_sum.cast(pl.Float64) * exact_arithmetic.SQUARES_NEAR_ONE
         # What a weight of 1 counts as.
         unit_count = (
-            pl.when(square_sum > 0).then(count_of_prefix[ALL_PREFIX] / square_sum).otherwise(1.0)
+            pl.when(square_sum > 0).then(count_by_prefix[ALL_PREFIX] / square_sum).otherwise(1.0)
         )
         count_exprs |= {
             prefix + class_name: count.cast(pl.Float64) * unit_count
-            for prefix, count in count_of_prefix.items()
+            for prefix, count in count_by_prefix.items()
         }
     return count_exprs
 
@@ -503,7 +503,7 @@ def _measure_sums(
     weights_of_metrics: list[Mapping[str, pl.Expr]] = []
     slopes: list[pl.Expr | None] = []
     eta, null_float = pl.col("eta"), pl.lit(None, dtype=pl.Float64)
-    rate_gap_of_class = {
+    rate_gap_by_class = {
         class_name: (pl.col(A + class_name) - pl.col(B + class_name)) / pl.col(ALL_PREFIX + class_name)
         for class_name in AMOUNTS
     }
@@ -513,18 +513,18 @@ def _measure_sums(
         weights_at_ends = [_find_weights(metric, pl.lit(end)) for end in ((0.0, 1.0) if is_sum else ())]
         values_at_ends = [
             sum(
-                (gap * weights[class_name] for class_name, gap in rate_gap_of_class.items()), pl.lit(0.0)
+                (gap * weights[class_name] for class_name, gap in rate_gap_by_class.items()), pl.lit(0.0)
             )
             for weights in weights_at_ends
         ]
         slopes.append(eta * (1 - eta) * (values_at_ends[1] - values_at_ends[0]) if is_sum else None)
-    weights_of_column = {
+    weights_by_column = {
         column: [weights.get(class_name) for weights in weights_of_metrics]
         for class_name, column in _WEIGHT_COLUMNS.items()
     }
     point_pairs = point_pairs.with_columns(
         pick_by_number(METRIC_NUMBER, class_weights, null_float).alias(column)
-        for column, class_weights in weights_of_column.items()
+        for column, class_weights in weights_by_column.items()
     )
     variance_terms, has_enough_exprs = [], []
     for class_name, column in _WEIGHT_COLUMNS.items():
@@ -545,9 +545,9 @@ def _measure_sums(
 def _find_weights(metric: PointMetric, eta: pl.Expr) -> dict[str, pl.Expr]:
     """Return the weights of recall and of fpr, by class, in a metric that is a weighted sum of both."""
     zero, one = pl.lit(0.0), pl.lit(1.0)
-    rates_of_class = {"pos": (one, zero), "neg": (zero, one)}
+    rates_by_class = {"pos": (one, zero), "neg": (zero, one)}
     value_at_zero = metric.from_columns(zero, zero, eta)
     return {
         class_name: metric.from_columns(*rates, eta) - value_at_zero
-        for class_name, rates in rates_of_class.items()
+        for class_name, rates in rates_by_class.items()
     }

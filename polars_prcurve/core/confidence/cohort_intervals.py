@@ -138,7 +138,7 @@ def measure_share(
     slopes = _find_slopes(share_value, share_cells)
     if not moment_columns:
         return share_value, cell_sum
-    unit_slope_of_cell = dict.fromkeys((*hit_cells, *miss_cells), pl.lit(1.0))
+    unit_slope_by_cell = dict.fromkeys((*hit_cells, *miss_cells), pl.lit(1.0))
     is_inside = (share_value > 0) & (share_value < 1)
     # The variance of a share s is s (1 - s) / m for m trials, and the slopes are n times those of s. At
     # 0 and 1 that gives no m: then it is n^2 / (sum of squared weights).
@@ -146,24 +146,24 @@ def measure_share(
     size = pl.when(is_inside).then(share_value * (1 - share_value) * cell_sum * cell_sum / variance)
     if unit_columns := [
         unit_column
-        for unit_column in map(name_unit, unit_slope_of_cell)
+        for unit_column in map(name_unit, unit_slope_by_cell)
         if unit_column in moment_columns
     ]:
         return share_value, size.otherwise(cell_sum / pl.max_horizontal(unit_columns))
-    square_sum = sum_moments(unit_slope_of_cell, unit_slope_of_cell, moment_columns)
+    square_sum = sum_moments(unit_slope_by_cell, unit_slope_by_cell, moment_columns)
     return share_value, size.otherwise(cell_sum * cell_sum / square_sum)
 
 
 def correlate_shares(
-    cells_of_share: Mapping[str, ShareCells], moment_columns: Collection[str]
+    cells_by_share: Mapping[str, ShareCells], moment_columns: Collection[str]
 ) -> pl.Expr | None:
     """Return the correlation of the errors of two shares, null where one has none; None if it is 0.
 
     The shares are columns, by these names.
     """
-    first_value, second_value = map(pl.col, cells_of_share)
+    first_value, second_value = map(pl.col, cells_by_share)
     first_slopes, second_slopes = (
-        _find_slopes(pl.col(name), share_cells) for name, share_cells in cells_of_share.items()
+        _find_slopes(pl.col(name), share_cells) for name, share_cells in cells_by_share.items()
     )
     if not moment_columns:
         if first_slopes.keys() != second_slopes.keys():
@@ -185,24 +185,24 @@ def _find_slopes(share_value: pl.Expr, share_cells: ShareCells) -> dict[str, pl.
 
 def evaluate_shares(metric: PointMetric, share_values: Sequence[pl.Expr]) -> pl.Expr:
     """Return a metric where the shares that it follows from have these values."""
-    value_of_cell = dict.fromkeys(("tp", "fn", "fp", "tn"), pl.lit(0.0))
+    value_by_cell = dict.fromkeys(("tp", "fn", "fp", "tn"), pl.lit(0.0))
     if metric.share_of is not None:
         (hit_cell, *_), (miss_cell, *_) = metric.share_of
-        value_of_cell |= {hit_cell: share_values[0], miss_cell: 1 - share_values[0]}
+        value_by_cell |= {hit_cell: share_values[0], miss_cell: 1 - share_values[0]}
     elif metric.difference_of is not None:
         (other_cell, *_) = (cell for cell in ("tn", "fn") if cell not in metric.difference_of)
-        value_of_cell |= dict(zip(metric.difference_of, share_values, strict=True))
-        value_of_cell[other_cell] = 1 - share_values[0] - share_values[1]
+        value_by_cell |= dict(zip(metric.difference_of, share_values, strict=True))
+        value_by_cell[other_cell] = 1 - share_values[0] - share_values[1]
     else:
         tn_share, tp_share, fn_share = share_values  # as in _CHAIN_OF_SHARES
         error_share = (1 - tn_share) * (1 - tp_share)
-        value_of_cell = {
+        value_by_cell = {
             "tp": (1 - tn_share) * tp_share,
             "fn": error_share * fn_share,
             "fp": error_share * (1 - fn_share),
             "tn": tn_share,
         }
-    value: pl.Expr = metric.formula(*value_of_cell.values())
+    value: pl.Expr = metric.formula(*value_by_cell.values())
     return value
 
 
@@ -228,10 +228,10 @@ def _add_cells(cell_names: tuple[str, ...], table: ResolvedTable) -> pl.Expr:
         cell_sum = pl.sum_horizontal(pl.col(cell_name).cast(pl.Float64) for cell_name in cell_names)
         return cell_sum * pl.col(EffectiveSize.WEIGHT_UNIT)
     recall, fpr, n_pos, n_neg = map(pl.col, ("recall", "fpr", EffectiveSize.N_POS, EffectiveSize.N_NEG))
-    value_of_cell = {
+    value_by_cell = {
         "tp": recall * n_pos,
         "fn": (1 - recall) * n_pos,
         "fp": fpr * n_neg,
         "tn": (1 - fpr) * n_neg,
     }
-    return sum((value_of_cell[cell_name] for cell_name in cell_names), pl.lit(0.0))
+    return sum((value_by_cell[cell_name] for cell_name in cell_names), pl.lit(0.0))

@@ -40,12 +40,12 @@ Doubts: TypeAlias = Mapping[str, pl.Expr]
 _RANK_OF_DOUBT = {reason: rank for rank, reason in enumerate(MEANING_OF_DOUBT)}
 
 
-def find_first_doubt(condition_of_reason: Doubts, has_interval: pl.Expr) -> pl.Expr:
+def find_first_doubt(condition_by_reason: Doubts, has_interval: pl.Expr) -> pl.Expr:
     """Return the first reason that holds, by MEANING_OF_DOUBT; without an interval one always does."""
     first_doubt: pl.Expr = pl.when(~has_interval).then(pl.lit("no value"))
-    reasons = sorted(condition_of_reason, key=_RANK_OF_DOUBT.__getitem__, reverse=True)
+    reasons = sorted(condition_by_reason, key=_RANK_OF_DOUBT.__getitem__, reverse=True)
     for reason in reasons:
-        is_doubtful = condition_of_reason[reason].fill_null(True)
+        is_doubtful = condition_by_reason[reason].fill_null(True)
         first_doubt = pl.when(is_doubtful).then(pl.lit(reason)).otherwise(first_doubt)
     return first_doubt
 

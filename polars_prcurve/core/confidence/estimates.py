@@ -56,21 +56,21 @@ def find_estimate(column_names: Collection[str], value_name: str) -> Estimate:
     return Estimate(*column_or_none)
 
 
-def read_estimate(value_of_column: Mapping[str, Any], value_name: str) -> Estimate:
+def read_estimate(value_by_column: Mapping[str, Any], value_name: str) -> Estimate:
     """Return the value of a row and what is known of it; None where the row has nothing."""
-    columns = astuple(find_estimate(value_of_column, value_name))
-    return Estimate(*(None if column is None else value_of_column[column] for column in columns))
+    columns = astuple(find_estimate(value_by_column, value_name))
+    return Estimate(*(None if column is None else value_by_column[column] for column in columns))
 
 
 def cut_to_ranges(
-    rows: pl.LazyFrame, range_of_metric: Mapping[str, tuple[float, float]]
+    rows: pl.LazyFrame, range_by_metric: Mapping[str, tuple[float, float]]
 ) -> pl.LazyFrame:
     """Cut `low` and `high` of rows with a `metric` at the ends of its range."""
-    metric_names_of_range: dict[tuple[float, float], list[str]] = {}
-    for name, metric_range in range_of_metric.items():
-        metric_names_of_range.setdefault(metric_range, []).append(name)
+    metric_names_by_range: dict[tuple[float, float], list[str]] = {}
+    for name, metric_range in range_by_metric.items():
+        metric_names_by_range.setdefault(metric_range, []).append(name)
     least_value, greatest_value = pl.lit(-math.inf), pl.lit(math.inf)
-    for (range_low, range_high), metric_names in metric_names_of_range.items():
+    for (range_low, range_high), metric_names in metric_names_by_range.items():
         when_in_range = pl.when(pl.col("metric").is_in(metric_names))
         least_value = when_in_range.then(range_low).otherwise(least_value)
         greatest_value = when_in_range.then(range_high).otherwise(greatest_value)

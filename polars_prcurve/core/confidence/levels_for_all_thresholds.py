@@ -86,16 +86,16 @@ def _split(n_examples: int, level: float) -> float:
     return (1 - level) / solve_local_level(n_examples, level)
 
 
-def _interpolate(n_examples: float, n_parts_of_size: dict[int, float]) -> float:
+def _interpolate(n_examples: float, n_parts_by_size: dict[int, float]) -> float:
     """Return the number of parts at n, by straight lines over log(n)."""
-    sizes = list(n_parts_of_size)
+    sizes = list(n_parts_by_size)
     for low_size, high_size in pairwise(sizes):
         if n_examples <= high_size:
             share = math.log(n_examples / low_size) / math.log(high_size / low_size)
-            return n_parts_of_size[low_size] + share * (
-                n_parts_of_size[high_size] - n_parts_of_size[low_size]
+            return n_parts_by_size[low_size] + share * (
+                n_parts_by_size[high_size] - n_parts_by_size[low_size]
             )
-    return n_parts_of_size[sizes[-1]] + max(0.0, math.log(n_examples / sizes[-1])) * _STEEPEST_GROWTH
+    return n_parts_by_size[sizes[-1]] + max(0.0, math.log(n_examples / sizes[-1])) * _STEEPEST_GROWTH
 
 
 # What `_split` would return for the sizes of the table

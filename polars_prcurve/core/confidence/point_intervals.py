@@ -90,16 +90,16 @@ def add_bands(
     points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: FixedBands, table: ResolvedTable
 ) -> pl.LazyFrame:
     """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics."""
-    columns_of_rate = {
+    columns_by_rate = {
         rate_name: (rate_name, size_column) for rate_name, size_column in SIZE_COLUMNS.items()
     }
     correlation_columns: Collection[str] = ()
     if bands.counts_eta:
-        points, columns_of_share, correlation_columns = _add_shares(points, metrics, bands, table)
-        columns_of_rate |= columns_of_share
+        points, columns_by_share, correlation_columns = _add_shares(points, metrics, bands, table)
+        columns_by_rate |= columns_by_share
     if bands.sample.joins_rows:
         points = points.with_columns(
-            **_lower_sizes([size_column for _, size_column in columns_of_rate.values()], bands)
+            **_lower_sizes([size_column for _, size_column in columns_by_rate.values()], bands)
         )
     points = add_limits_of_etas(points, bands)
     if "estimated" in bands.eta_kinds and EtaError.REFERENCE in points.collect_schema():
@@ -118,7 +118,7 @@ def add_bands(
     )
 
     limit_rates = partial(
-        _limit_rates_and_shares, columns_of_rate=columns_of_rate, bands=bands, table=table
+        _limit_rates_and_shares, columns_by_rate=columns_by_rate, bands=bands, table=table
     )
 
     def limit_moved_rates(points: pl.LazyFrame) -> pl.LazyFrame:
@@ -134,16 +134,16 @@ def add_bands(
 
 def _limit_rates_and_shares(
     points: pl.LazyFrame,
-    columns_of_rate: Mapping[str, tuple[str, str]],
+    columns_by_rate: Mapping[str, tuple[str, str]],
     bands: FixedBands,
     table: ResolvedTable,
 ) -> pl.LazyFrame:
     """Add both ends of rates and of shares; without trials a share may be any."""
-    points = add_rate_limits(points, columns_of_rate, bands, table)
+    points = add_rate_limits(points, columns_by_rate, bands, table)
     # The metric is undefined there, or does not move with the share.
     return points.with_columns(
         pl.col(f"{share_name}{end_suffix}").fill_nan(None).fill_null(value_if_null)
-        for share_name in columns_of_rate
+        for share_name in columns_by_rate
         if share_name not in SIZE_COLUMNS
         for end_suffix, value_if_null in (("_low", 0.0), ("_high", 1.0))
     )
@@ -207,22 +207,22 @@ def _add_shares(
         points = cohort_intervals.add_eta_correlations(points, table, moment_columns)
     share_exprs: dict[str, pl.Expr] = {}
     correlation_exprs: dict[str, pl.Expr] = {}
-    columns_of_share: dict[str, tuple[str, str]] = {}
+    columns_by_share: dict[str, tuple[str, str]] = {}
     for metric in metrics:
-        cells_of_share = cohort_intervals.list_shares(metric)
-        for share_name, share_cells in cells_of_share.items():
+        cells_by_share = cohort_intervals.list_shares(metric)
+        for share_name, share_cells in cells_by_share.items():
             size_name = f"{share_name}_size"
             share, size = cohort_intervals.measure_share(share_cells, table, moment_columns)
-            columns_of_share[share_name] = share_name, size_name
+            columns_by_share[share_name] = share_name, size_name
             share_exprs |= {share_name: share, size_name: size}
-        for first_name, second_name in combinations(cells_of_share, 2):
-            cells_of_pair = {name: cells_of_share[name] for name in (first_name, second_name)}
-            correlation = cohort_intervals.correlate_shares(cells_of_pair, moment_columns)
+        for first_name, second_name in combinations(cells_by_share, 2):
+            cells_by_pair = {name: cells_by_share[name] for name in (first_name, second_name)}
+            correlation = cohort_intervals.correlate_shares(cells_by_pair, moment_columns)
             if correlation is not None:
                 correlation_column = cohort_intervals.name_correlation(first_name, second_name)
                 correlation_exprs[correlation_column] = correlation
     points = points.with_columns(**share_exprs).with_columns(**correlation_exprs)
-    return points, columns_of_share, correlation_exprs.keys()
+    return points, columns_by_share, correlation_exprs.keys()
 
 
 def _measure_moved_shares(
@@ -238,7 +238,7 @@ def _measure_moved_shares(
 
 def add_rate_limits(
     points: pl.LazyFrame,
-    columns_of_rate: Mapping[str, tuple[str, str]],
+    columns_by_rate: Mapping[str, tuple[str, str]],
     bands: FixedBands,
     table: ResolvedTable,
 ) -> pl.LazyFrame:
@@ -246,11 +246,11 @@ def add_rate_limits(
     if not bands.needs_numbers:
         rate_and_size = {
             value_column: (rate_name, pl.col(size_column))
-            for rate_name, (value_column, size_column) in columns_of_rate.items()
+            for rate_name, (value_column, size_column) in columns_by_rate.items()
         }
         return add_limits(points, rate_and_size, bands)
     point_frame = table.collect(points, bands.needs_numbers)
-    for rate_name, (value_column, size_column) in columns_of_rate.items():
+    for rate_name, (value_column, size_column) in columns_by_rate.items():
         # A rate is the same at every prevalence, and at every threshold between two of its examples.
         rates_and_sizes = point_frame.select(value_column, size_column).unique()
         rate_and_size_arrays = (column.to_numpy() for column in rates_and_sizes)
@@ -267,14 +267,14 @@ def add_rate_limits(
 
 
 def add_limits(
-    points: pl.LazyFrame, rate_and_size_of_column: Mapping[str, tuple[str, pl.Expr]], bands: FixedBands
+    points: pl.LazyFrame, rate_and_size_by_column: Mapping[str, tuple[str, pl.Expr]], bands: FixedBands
 ) -> pl.LazyFrame:
     """Add both ends of rates of these columns, each with the rate that it is and its size."""
     # The optimizer takes time by the square of the length of an expression. So what an expression has
     # several times is bound first, and `null_if_nan` has its own twice.
     trial_exprs: dict[str, pl.Expr] = {}
     limit_exprs: dict[str, pl.Expr] = {}
-    for value_column, (rate_name, size) in rate_and_size_of_column.items():
+    for value_column, (rate_name, size) in rate_and_size_by_column.items():
         rate, trials_column = pl.col(value_column), f"{RESERVED}trials_of_{value_column}"
         trial_exprs[trials_column] = repeat_in_rows(size, rate)
         limit_exprs |= bands.limits_by_name(rate_name, rate, pl.col(trials_column))
@@ -341,16 +341,16 @@ def _move_ends_by_choice(
     limit_moved_rates: Callable[[pl.LazyFrame], pl.LazyFrame],
 ) -> pl.LazyFrame:
     """Move ends of metrics to where they are without the examples that a choice may owe to chance."""
-    metrics_of_sign = {
+    metrics_by_sign = {
         1: [metric for metric in metrics if metric.direction != "none"],
         -1: [metric for metric in metrics if metric.direction == "none" or _is_of_fpr(metric)],
     }
     column_names = points.collect_schema().names()
-    copy_of_column = {name: f"{RESERVED}copy_{name}" for name in _CHOSEN_COLUMNS if name in column_names}
+    copy_by_column = {name: f"{RESERVED}copy_{name}" for name in _CHOSEN_COLUMNS if name in column_names}
     points = points.with_columns(
-        pl.col(name).alias(copy_column) for name, copy_column in copy_of_column.items()
+        pl.col(name).alias(copy_column) for name, copy_column in copy_by_column.items()
     )
-    for fpr_sign, moved_metrics in metrics_of_sign.items():
+    for fpr_sign, moved_metrics in metrics_by_sign.items():
         if not moved_metrics:
             continue
         points = limit_moved_rates(points.with_columns(**_move_by_choice(fpr_sign, column_names)))
@@ -366,9 +366,9 @@ def _move_ends_by_choice(
                 pl.when(pl.col(limit_column).is_not_null()).then(farther_end).alias(limit_column)
             )
         points = points.with_columns(
-            pl.col(copy_column).alias(name) for name, copy_column in copy_of_column.items()
+            pl.col(copy_column).alias(name) for name, copy_column in copy_by_column.items()
         )
-    return points.drop(copy_of_column.values())
+    return points.drop(copy_by_column.values())
 
 
 def _is_of_fpr(metric: PointMetric) -> bool:
@@ -383,16 +383,16 @@ def _move_by_choice(fpr_sign: int, column_names: Collection[str]) -> dict[str, p
     """Return rates and cells with fewer true positives, and more false ones or one less."""
     n_right, n_wrong = pl.col(TargetRow.N_RIGHT_BY_CHOICE), pl.col(TargetRow.N_WRONG_BY_CHOICE)
     n_wrong = n_wrong if fpr_sign > 0 else pl.when(n_right > 0).then(-1.0).otherwise(0.0)
-    step_of_rate = {
+    step_by_rate = {
         "recall": -n_right / pl.col(SIZE_COLUMNS["recall"]),
         "fpr": n_wrong / pl.col(SIZE_COLUMNS["fpr"]),
     }
     moved_exprs = {
-        rate_name: (pl.col(rate_name) + step).clip(0.0, 1.0) for rate_name, step in step_of_rate.items()
+        rate_name: (pl.col(rate_name) + step).clip(0.0, 1.0) for rate_name, step in step_by_rate.items()
     }
     if "tp" not in column_names:
         return moved_exprs
-    for step, *cells in zip(step_of_rate.values(), ("tp", "fp"), ("fn", "tn"), strict=True):
+    for step, *cells in zip(step_by_rate.values(), ("tp", "fp"), ("fn", "tn"), strict=True):
         hits, misses = (pl.col(cell).cast(pl.Float64) for cell in cells)
         class_sum = hits + misses
         moved_hits = (hits + step * class_sum).clip(0.0, class_sum)
@@ -525,12 +525,12 @@ def _add_counted_ends(
 
 def _correlate_shares(share_names: Sequence[str], correlation_columns: Collection[str]) -> Common:
     """Return the correlations of shares, as errors in a metric: with the signs of how it moves."""
-    sign_of_share = {
+    sign_by_share = {
         name: (pl.col(f"{name}_high{_SUFFIX}") - pl.col(f"{name}_low{_SUFFIX}")).sign()
         for name in share_names
     }
     first_correlation, *other_correlations = (
-        pl.col(column).fill_null(0.0) * sign_of_share[first_name] * sign_of_share[second_name]
+        pl.col(column).fill_null(0.0) * sign_by_share[first_name] * sign_by_share[second_name]
         if column in correlation_columns
         else None
         for first_name, second_name in combinations(share_names, 2)
@@ -554,12 +554,12 @@ def _add_moved_ends(
         # Where either end of the rate moves the threshold, and a step less or more: that of one example
         # or of the curve, since a target is met between two rows.
         step = pl.max_horizontal(1 / pl.col(SIZE_COLUMNS[rate_name]), STEP_COLUMNS[rate_name])
-        neighbour_of_side = {"less": pl.col(rate_name) - step, "more": pl.col(rate_name) + step}
-        rates_of_neighbour = {
+        neighbour_by_side = {"less": pl.col(rate_name) - step, "more": pl.col(rate_name) + step}
+        rates_by_neighbour = {
             f"{RESERVED}{rate_name}_{side}": rate_exprs | {rate_name: neighbour.clip(0.0, 1.0)}
-            for side, neighbour in neighbour_of_side.items()
+            for side, neighbour in neighbour_by_side.items()
         }
-        rates_of_sources.append({limit: rates_at_limit[limit] for limit in limits} | rates_of_neighbour)
+        rates_of_sources.append({limit: rates_at_limit[limit] for limit in limits} | rates_by_neighbour)
     if bands.has_eta_limits:
         rates_of_sources.append(
             {end: rates_at_limit[end] | {"eta": pl.col(end)} for end in EtaError.LIMITS}
@@ -595,21 +595,21 @@ def _add_ends_from_values(
     other_distances: Sequence[Sequence[pl.Expr]] = (),
 ) -> pl.LazyFrame:
     """Add both ends of a metric, from its values at the limits of each source of error, by limit."""
-    value_of_column = {ESTIMATE: estimate}
-    for value_of_limit in values_of_sources:
-        value_of_column |= {limit + _SUFFIX: value for limit, value in value_of_limit.items()}
+    value_by_column = {ESTIMATE: estimate}
+    for value_by_limit in values_of_sources:
+        value_by_column |= {limit + _SUFFIX: value for limit, value in value_by_limit.items()}
     # Bind the values as columns first: Polars would compute each of them anew wherever it is used.
-    points, bounds = points.with_columns(**value_of_column), scale_bounds(metric)
-    extreme_exprs = corner_values or [find(*value_of_column) for find in _FARTHER_OF_SIDE.values()]
+    points, bounds = points.with_columns(**value_by_column), scale_bounds(metric)
+    extreme_exprs = corner_values or [find(*value_by_column) for find in _FARTHER_OF_SIDE.values()]
     points = points.with_columns(
-        to_unbounded(pl.col(*value_of_column), bounds).name.keep(),
+        to_unbounded(pl.col(*value_by_column), bounds).name.keep(),
         **dict(zip(_CORNER_COLUMNS, extreme_exprs, strict=True)),
     )
     # On the unbounded scale the distances to the values, and other ones, are added in quadrature.
     scaled_estimate = pl.col(ESTIMATE)
     distances_of_sources = [
-        measure_distances(scaled_estimate, [pl.col(limit + _SUFFIX) for limit in value_of_limit])
-        for value_of_limit in values_of_sources
+        measure_distances(scaled_estimate, [pl.col(limit + _SUFFIX) for limit in value_by_limit])
+        for value_by_limit in values_of_sources
     ]
     correlation, shared_errors = common_errors[0], common_errors[1] if len(values_of_sources) > 2 else ()
     distances_of_sides = zip(*distances_of_sources, *other_distances, strict=True)

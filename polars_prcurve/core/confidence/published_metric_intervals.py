@@ -55,8 +55,8 @@ def published_precision(
     >>> [round(number, 4) for number in estimate]
     [0.8584, 0.0397, 0.7617, 0.9199]
     """
-    count_of_name = {"tp": tp, "n_pos": n_pos, "fp": fp, "n_neg": n_neg}
-    counts_by_name = {name: read_numbers(name, count) for name, count in count_of_name.items()}
+    count_by_name = {"tp": tp, "n_pos": n_pos, "fp": fp, "n_neg": n_neg}
+    counts_by_name = {name: read_numbers(name, count) for name, count in count_by_name.items()}
     for name, size_name in (("tp", "n_pos"), ("fp", "n_neg")):
         refuse_rates(name, counts_by_name[name], size_name, counts_by_name[size_name])
     true_positives, positives, false_positives, negatives = counts_by_name.values()
@@ -108,9 +108,9 @@ def published_roc_auc(
     >>> [round(number, 4) for number in published_roc_auc(0.9, n_pos=50, n_neg=500)]
     [0.9, 0.0295, 0.8256, 0.9448]
     """
-    value_of_argument = {"roc_auc": roc_auc, "n_pos": n_pos, "n_neg": n_neg}
+    value_by_argument = {"roc_auc": roc_auc, "n_pos": n_pos, "n_neg": n_neg}
     value, n_positives, n_negatives = (
-        read_numbers(name, argument) for name, argument in value_of_argument.items()
+        read_numbers(name, argument) for name, argument in value_by_argument.items()
     )
     is_possible = (value >= 0) & (value <= 1) & (n_positives > 0) & (n_negatives > 0)
     _check_all(is_possible, "an area in [0, 1], n_pos > 0 and n_neg > 0")

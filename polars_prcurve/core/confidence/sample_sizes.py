@@ -243,23 +243,23 @@ def add_needed_sizes(rate_rows: F, size_options: SizeOptions, *, has_numbers: bo
     search_numbers = [0, *(_SEARCH_OF_KEPT.values() if has_numbers else ())]
     rate_rows = rate_rows.with_columns(pl.lit(search_numbers).alias(_SEARCH))
     rate_rows = rate_rows.explode(_SEARCH, empty_as_null=False)
-    size_of_rate: dict[str, pl.Expr] = {}
+    size_by_rate: dict[str, pl.Expr] = {}
     is_known = pl.lit(True)
     for rate_name, count_column in _COUNT_OF_RATE.items():
         size_alone = pl.col(_name(rate_name, "alone"))
         is_kept = pl.col(_SEARCH) == _SEARCH_OF_KEPT[rate_name]
         kept_size = pl.when(is_kept).then(pl.col(count_column).cast(pl.Float64))
-        size_of_rate[rate_name] = kept_size.otherwise(size_alone * pl.col(_ENOUGH_LOG).exp())
+        size_by_rate[rate_name] = kept_size.otherwise(size_alone * pl.col(_ENOUGH_LOG).exp())
         is_known &= size_alone.is_not_null()
-    rate_rows = _find_factor(rate_rows, size_options, size_of_rate)
+    rate_rows = _find_factor(rate_rows, size_options, size_by_rate)
     size_exprs: dict[str, pl.Expr] = {}
     for (rate_name, count_column), kept_rate in zip(
         _COUNT_OF_RATE.items(), reversed(_RATES), strict=True
     ):
-        size_exprs[f"{count_column}_needed"] = pl.when(is_known).then(size_of_rate[rate_name].ceil())
+        size_exprs[f"{count_column}_needed"] = pl.when(is_known).then(size_by_rate[rate_name].ceil())
         is_found = is_known & (pl.col(_ENOUGH_LOG) < _GREATEST_LOG)
         size_beside = (
-            pl.when(is_found).then(size_of_rate[rate_name].ceil()).shift(-_SEARCH_OF_KEPT[kept_rate])
+            pl.when(is_found).then(size_by_rate[rate_name].ceil()).shift(-_SEARCH_OF_KEPT[kept_rate])
         )
         size_exprs[f"{count_column}_beside"] = (
             size_beside if has_numbers else pl.lit(None, dtype=pl.Float64)
@@ -267,7 +267,7 @@ def add_needed_sizes(rate_rows: F, size_options: SizeOptions, *, has_numbers: bo
     return rate_rows.with_columns(**size_exprs).filter(pl.col(_SEARCH) == 0)
 
 
-def _find_factor(rate_rows: F, size_options: SizeOptions, size_of_rate: Mapping[str, pl.Expr]) -> F:
+def _find_factor(rate_rows: F, size_options: SizeOptions, size_by_rate: Mapping[str, pl.Expr]) -> F:
     """Return the rows with the logarithm of the least factor that is enough, as the sizes read it."""
     # The search for the logarithm of the factor begins 24 below the greatest one.
     rate_rows = rate_rows.with_row_index(_ROW_NUMBER)
@@ -278,7 +278,7 @@ def _find_factor(rate_rows: F, size_options: SizeOptions, size_of_rate: Mapping[
         rate_rows = rate_rows.with_columns(_EIGHT_STEPS).explode(_N_STEPS, empty_as_null=False)
         rate_rows = rate_rows.with_columns(pl.col(_ENOUGH_LOG) - pl.col(_N_STEPS) * log_step)
         rate_rows = rate_rows.with_columns(
-            size_of_rate[rate_name].alias(_name(rate_name, "size")) for rate_name in _RATES
+            size_by_rate[rate_name].alias(_name(rate_name, "size")) for rate_name in _RATES
         )
         rate_rows = _add_log_widths(
             _add_limits(rate_rows, size_options), is_at_eta=size_options.is_at_eta

@@ -116,8 +116,8 @@ def _add_doubts(points: pl.LazyFrame, table: ScoreTable, bands: FixedBands) -> p
 
     design = choose_design(table, with_sizes=True, for_thresholds=True)
     has_class_alone = (pl.col("tp") + pl.col("fn") == 0) | (pl.col("fp") + pl.col("tn") == 0)
-    condition_of_reason = {"one class": has_class_alone} | list_few_cells(table, bands, design, [])
-    points = points.with_columns(find_first_doubt(condition_of_reason, pl.lit(True)).alias(DOUBT))
+    condition_by_reason = {"one class": has_class_alone} | list_few_cells(table, bands, design, [])
+    points = points.with_columns(find_first_doubt(condition_by_reason, pl.lit(True)).alias(DOUBT))
     return points.with_columns(doubt_missing_ends(DOUBT, _ENDS).alias(DOUBT))
 
 

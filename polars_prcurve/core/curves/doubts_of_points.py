@@ -67,7 +67,7 @@ def _doubt_choices(
         and not (target.takes_first or target.promise)
         for target in targets
     )
-    condition_of_reason = {
+    condition_by_reason = {
         "few positives": (tp + fn < _FEW) | (is_ratio_target & (tp < _FEW_HITS)),
         "few false positives": pick_by_target(target.rate is not None for target in targets)
         & (fp < _FEW_FALSE),
@@ -79,7 +79,7 @@ def _doubt_choices(
         is_given_threshold | pl.col(EtaError.IS_OWN) if bands.counts_eta else is_given_threshold
     )
     return {
-        reason: pl.when(is_given_threshold).then(is_few).otherwise(condition_of_reason[reason])
+        reason: pl.when(is_given_threshold).then(is_few).otherwise(condition_by_reason[reason])
         for reason, is_few in _find_few(cell_exprs, table).items()
     }
 
@@ -93,7 +93,7 @@ def _doubt_strata(
     # their labels do not: intervals are those of rows without weights, and in doubt where these are.
     n_pos, n_neg = pl.col(StratumLabels.POS), pl.col(StratumLabels.NEG)
     n_above = pl.col(StratumLabels.N_ABOVE).fill_null(0)
-    condition_of_reason = {
+    condition_by_reason = {
         "few positives": n_pos < _FEW,
         "few negatives": n_neg < _FEW,
         "few labels": pl.min_horizontal(n_above, n_pos + n_neg - n_above) < _FEW,
@@ -110,8 +110,8 @@ def _doubt_strata(
     return {
         reason: pl.when(is_by_class)
         .then(plain_condition_of_reason.get(reason, false_expr).fill_null(True))
-        .otherwise(condition_of_reason.get(reason, false_expr).fill_null(True))
-        for reason in {**condition_of_reason, **plain_condition_of_reason}
+        .otherwise(condition_by_reason.get(reason, false_expr).fill_null(True))
+        for reason in {**condition_by_reason, **plain_condition_of_reason}
     } | {"stratum of one row": pl.col(StratumLabels.N_ALONE) > 0}
 
 
@@ -127,21 +127,21 @@ def add_doubts_of_points(
     """Add DOUBT, why intervals may have too low a coverage; and the error of the prevalence."""
     has_choices = isinstance(bands, ChosenBands) and bands.allows_for_choice
     if bands.sample.has_label_counts:
-        condition_of_reason = _doubt_strata(bands, table, targets, has_choices=has_choices)
+        condition_by_reason = _doubt_strata(bands, table, targets, has_choices=has_choices)
     elif has_choices and not (bands.sample.joins_rows or of_table.is_field(table)):
-        condition_of_reason = _doubt_choices(bands, table, _list_cells(table, design), targets)
+        condition_by_reason = _doubt_choices(bands, table, _list_cells(table, design), targets)
     else:
-        condition_of_reason = list_few_cells(table, bands, design, targets if is_of_curve else [])
+        condition_by_reason = list_few_cells(table, bands, design, targets if is_of_curve else [])
     if may_lack_weights(bands):
-        condition_of_reason["heavy weights"] = find_missing_weights()
-    condition_of_reason |= _list_no_points(table)
+        condition_by_reason["heavy weights"] = find_missing_weights()
+    condition_by_reason |= _list_no_points(table)
     if isinstance(bands, ModelBands):
-        condition_of_reason[EQUAL_SCORES] = pl.col(COARSENESS) > _COARSE
+        condition_by_reason[EQUAL_SCORES] = pl.col(COARSENESS) > _COARSE
     if targets[0].is_joined and targets[0].promise is None:
-        condition_of_reason["several targets"] = pl.lit(True)
+        condition_by_reason["several targets"] = pl.lit(True)
     if ONLY_POINT in targets:
-        condition_of_reason["recall below fpr"] = _is_below_diagonal(_list_cells(table, design))
-    doubt_expr = find_first_doubt(condition_of_reason, pl.lit(True))
+        condition_by_reason["recall below fpr"] = _is_below_diagonal(_list_cells(table, design))
+    doubt_expr = find_first_doubt(condition_by_reason, pl.lit(True))
     eta_deviation = pl.lit(0.0)
     if bands.counts_eta:
         eta_deviation = pl.when(EtaError.IS_OWN).then(pl.col(EtaError.VARIANCE).sqrt()).otherwise(0.0)
@@ -188,15 +188,15 @@ def list_few_cells(
     """
     if not bands.sample.joins_rows:
         cell_exprs = _list_cells(table, design)
-        is_few_of_reason = _find_few(cell_exprs, table, targets)
+        is_few_by_reason = _find_few(cell_exprs, table, targets)
         if not (bands.counts_eta and targets):
-            return is_few_of_reason
+            return is_few_by_reason
         # The count moves a target that reads it, too: 8 examples covered as little as 88% there.
         moves_with_eta = pl.col(EtaError.IS_OWN) & pick_by_target(
             target.depends_on_eta for target in targets
         )
         return {
-            reason: pl.when(moves_with_eta).then(is_few).otherwise(is_few_of_reason[reason])
+            reason: pl.when(moves_with_eta).then(is_few).otherwise(is_few_by_reason[reason])
             for reason, is_few in _find_few(cell_exprs, table).items()
         }
     n_units = pl.min_horizontal(EffectiveSize.POS_FREEDOM, EffectiveSize.NEG_FREEDOM) + 1
@@ -232,11 +232,11 @@ def _find_few(
         )
         for cell in ("tp", "fp", "fn")
     )
-    is_few_of_reason = {
+    is_few_by_reason = {
         "few positives": (tp < tp_limit) | (fn < fn_limit),
         "few false positives": fp < fp_limit,
     }
-    return is_few_of_reason | ({"few negatives": tn < _FEW} if table.counts_negatives else {})
+    return is_few_by_reason | ({"few negatives": tn < _FEW} if table.counts_negatives else {})
 
 
 def _list_no_points(table: ResolvedTable) -> dict[str, pl.Expr]:

@@ -317,16 +317,16 @@ class ScoredRows:
                 eta.is_null() if isinstance(eta, pl.Expr) else pl.lit(eta is None)
             )
             rate_exprs[Row.SCORE] = pl.field("score").cast(pl.Float64)
-        extreme_of_name = target.search.find_extremes(row_values)
+        extreme_by_name = target.search.find_extremes(row_values)
         extreme_exprs = {
-            extreme_name: extreme.value for extreme_name, extreme in extreme_of_name.items()
+            extreme_name: extreme.value for extreme_name, extreme in extreme_by_name.items()
         }
         search_steps = [step(row_values) for step in target.search.steps]
         point_list = _add_steps(
             point_list, [rate_exprs, *count_reader.list_steps(), *search_steps, extreme_exprs]
         )
         row_number = target.search.read_row(
-            lambda extreme_name: extreme_of_name[extreme_name].reduce(read_element(extreme_name))
+            lambda extreme_name: extreme_by_name[extreme_name].reduce(read_element(extreme_name))
         )
         return self.keep_name(
             point_list.list.eval(read_element("score").gather(row_number)).list.first()

@@ -80,8 +80,8 @@ def add_field_bands(
     part_rows = numbered_points.join(
         build_part_counts(table, points), on=[Group.NUMBER, Row.SCORE], nulls_equal=True
     )
-    columns_of_rate = {rate: (column, _SIZES[rate]) for rate, column in _RATES.items()}
-    part_rows = point_intervals.add_rate_limits(add_part_rates(part_rows), columns_of_rate, bands, table)
+    columns_by_rate = {rate: (column, _SIZES[rate]) for rate, column in _RATES.items()}
+    part_rows = point_intervals.add_rate_limits(add_part_rates(part_rows), columns_by_rate, bands, table)
     sum_exprs = _list_spread_exprs()
     if table.parts.uncertain_eta:
         part_rows = add_moved_etas(part_rows)
@@ -112,13 +112,13 @@ def _add_eta_squares(
 ) -> pl.LazyFrame:
     """Add the squares of how far the prevalence of a part moves the metric, down and up."""
     # Values are columns before they are scaled: an expression that is used twice is computed twice.
-    columns_of_value = {point_intervals.ESTIMATE: ("recall", "fpr", "eta")}
-    columns_of_value |= {
+    columns_by_value = {point_intervals.ESTIMATE: ("recall", "fpr", "eta")}
+    columns_by_value |= {
         f"{RESERVED}scaled_at_eta_{end_number}": RATES_AT_ETAS[end_number] for end_number in (0, 1)
     }
     value_exprs = {
         name: point_intervals.evaluate_metric(metric, *argument_columns)
-        for name, argument_columns in columns_of_value.items()
+        for name, argument_columns in columns_by_value.items()
     }
     scale_value = partial(point_intervals.to_unbounded, bounds=point_intervals.scale_bounds(metric))
     scaled_value_exprs = {name: scale_value(pl.col(name)) for name in value_exprs}
@@ -135,12 +135,12 @@ def _list_spread_exprs() -> list[pl.Expr]:
     """Return the variance of both rates of a field, also if all parts had them, and FARTHEST."""
     part_share, part_eta = pl.col(Part.SHARE), pl.col(Part.ETA)
     field_eta = repeat_in_rows(pl.col("eta"), part_share)
-    weight_of_rate = {
+    weight_by_rate = {
         "recall": part_share * part_eta / field_eta,
         "fpr": part_share * (1 - part_eta) / (1 - field_eta),
     }
     spread_exprs = []
-    for rate_column, weight in weight_of_rate.items():
+    for rate_column, weight in weight_by_rate.items():
         part_rate, part_size = pl.col(_RATES[rate_column]), pl.col(_SIZES[rate_column])
         low_column, high_column = LIMIT_COLUMNS[rate_column]
         # A part without examples of a class has no weight in its rate.
@@ -176,8 +176,8 @@ def _add_rate_limits_of_field(
     points: pl.LazyFrame, bands: FixedBands, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add LIMIT_COLUMNS of the field, whose classes have their sizes."""
-    columns_of_rate = {rate: (rate, size) for rate, size in point_intervals.SIZE_COLUMNS.items()}
-    points = point_intervals.add_rate_limits(points, columns_of_rate, bands, table)
+    columns_by_rate = {rate: (rate, size) for rate, size in point_intervals.SIZE_COLUMNS.items()}
+    points = point_intervals.add_rate_limits(points, columns_by_rate, bands, table)
     limit_exprs = {}
     for rate_column, (low_column, high_column) in LIMIT_COLUMNS.items():
         part_low = pl.col(rate_column) - pl.col(_FARTHEST + low_column)
@@ -300,17 +300,17 @@ def add_field_tests(
     ]
     limit_frame = _compute_limits(pl.concat(count_frames), alpha)
     n_points = limit_frame.height // 3
-    limit_frame_of_run = {
+    limit_frame_by_run = {
         PRECISION_RUN: limit_frame[n_points : 2 * n_points],
         NPV_RUN: limit_frame[2 * n_points :],
     }
     test_frame = limit_frame[:n_points].with_columns(
-        limits[run.limit].alias(run.best) for run, limits in limit_frame_of_run.items()
+        limits[run.limit].alias(run.best) for run, limits in limit_frame_by_run.items()
     )
     test_frame = test_frame.with_columns(
         *(
             pl.col(run.best).min().over(Group.NUMBER).alias(run.best_of_all)
-            for run in limit_frame_of_run
+            for run in limit_frame_by_run
         ),
         pl.col(PRECISION_RUN.best).cum_min().over(Group.NUMBER),
         pl.col(NPV_RUN.best).cum_min(reverse=True).over(Group.NUMBER),  # its run goes from low scores up

@@ -329,7 +329,7 @@ def add_upper_limits(
     ).to_series()
     tested_rows = collected_rows.filter(may_pass)
     tail_alpha = tested_rows[ALPHA].to_numpy() if alpha is None else alpha
-    limits_of_column = {}
+    limits_by_column = {}
     for limit_column, flagged_column, unflagged_column in (
         (_RECALL_HIGH, "tp", "fn"),
         (_FPR_HIGH, "fp", "tn"),
@@ -339,8 +339,8 @@ def add_upper_limits(
         limit_values[may_pass.to_numpy()] = compute_upper_limits(
             tested_rows[flagged_column].to_numpy(), n_examples.to_numpy(), tail_alpha
         )
-        limits_of_column[limit_column] = pl.Series(limit_values).fill_nan(None)
-    return collected_rows.with_columns(**limits_of_column).lazy()
+        limits_by_column[limit_column] = pl.Series(limit_values).fill_nan(None)
+    return collected_rows.with_columns(**limits_by_column).lazy()
 
 
 # Precision, and what is precision in other words ----------------------------------------------

@@ -100,19 +100,19 @@ def pick_by_number(
     number_expr = pl.col(number_column)
     picked_expr = pl.lit(None) if default_expr is None else default_expr
     literal_values: list[Any] = []
-    numbers_of_expr: dict[
+    numbers_by_expr: dict[
         int, tuple[pl.Expr, list[int]]
     ] = {}  # by the id, since an expression has no hash
     for value_number, value in enumerate(values):
         is_expr = isinstance(value, pl.Expr)
         literal_values.append(None if is_expr else value)
         if is_expr:
-            numbers_of_expr.setdefault(id(value), (value, []))[1].append(value_number)
+            numbers_by_expr.setdefault(id(value), (value, []))[1].append(value_number)
     if any(value is not None for value in literal_values):
         # The streaming engine gathers values as they come, where it collects what it replaces.
         number_or_null = number_expr.cast(pl.UInt32, strict=False)  # below 0 it would count from the end
         gathered_value = pl.lit(join_values(literal_values)).gather(number_or_null, null_on_oob=True)
         picked_expr = gathered_value if default_expr is None else gathered_value.fill_null(default_expr)
-    for expr, value_numbers in numbers_of_expr.values():
+    for expr, value_numbers in numbers_by_expr.values():
         picked_expr = pl.when(number_expr.is_in(value_numbers)).then(expr).otherwise(picked_expr)
     return picked_expr

@@ -98,14 +98,14 @@ def add_metrics(
         points = add_bands(points, metrics, bands, table)
     if not long:
         return points
-    suffix_of_kind = {"value": "", **{value_kind: f"_{value_kind}" for value_kind in bands.list_kinds()}}
-    exprs_of_column = {
+    suffix_by_kind = {"value": "", **{value_kind: f"_{value_kind}" for value_kind in bands.list_kinds()}}
+    exprs_by_column = {
         value_kind: [pl.col(metric.name + suffix) for metric in metrics]
-        for value_kind, suffix in suffix_of_kind.items()
+        for value_kind, suffix in suffix_by_kind.items()
     }
     if row_columns is not None:
-        return stack_metrics(points, exprs_of_column, metric_names, row_columns)
-    return points.with_columns(long_columns(exprs_of_column, metric_names))
+        return stack_metrics(points, exprs_by_column, metric_names, row_columns)
+    return points.with_columns(long_columns(exprs_by_column, metric_names))
 
 
 def metric_values(

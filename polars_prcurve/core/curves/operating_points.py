@@ -122,9 +122,9 @@ def _list_points_columns(
     if isinstance(bands, ChosenBands) and not long:
         # Rates and alerts have their intervals behind them, whether they are named or not.
         names_with_ends = {*_ALERTS, *(metric.name for metric in _SHOWN)}
-        suffixes_of_name = dict.fromkeys(names_with_ends, ("", "_low", "_high"))
+        suffixes_by_name = dict.fromkeys(names_with_ends, ("", "_low", "_high"))
         count_columns, alert_columns = (
-            [column + suffix for column in column_names for suffix in suffixes_of_name.get(column, [""])]
+            [column + suffix for column in column_names for suffix in suffixes_by_name.get(column, [""])]
             for column_names in (count_columns, alert_columns)
         )
         metric_columns = [column for column in metric_columns if column not in count_columns]
@@ -228,27 +228,27 @@ def _add_certainty(
     bands: FixedBands,
 ) -> pl.LazyFrame:
     """Add how sure it is that each threshold meets its target, by the interval of what is limited."""
-    name_of_metric = {metric: metric.name for metric in shown_metrics}
-    kind_of_word = {target.criterion: target.kind for target in targets if target.kind is not None}
+    name_by_metric = {metric: metric.name for metric in shown_metrics}
+    kind_by_word = {target.criterion: target.kind for target in targets if target.kind is not None}
     limit_expr = pick_by_target(
         target.value if target.rate is None else target.rate for target in targets
     )
 
     def scale_target(kind: TargetKind) -> dict[str, pl.Expr]:
-        scaled_column = name_of_metric.get(kind.metric, f"{_SOUGHT}{kind.metric.name}")
+        scaled_column = name_by_metric.get(kind.metric, f"{_SOUGHT}{kind.metric.name}")
         scale_unit = None if kind.value_kind == "factor" else 1.0
         return scale_limit(scaled_column, limit_expr, is_upper=kind.is_at_most, unit=scale_unit)
 
     null_number = pl.lit(None, dtype=pl.Float64)
-    scaled_words = kind_of_word if bands.band_kind == "mover" else ()
-    exprs_of_word = {word: scale_target(kind_of_word[word]) for word in scaled_words}
+    scaled_words = kind_by_word if bands.band_kind == "mover" else ()
+    exprs_by_word = {word: scale_target(kind_by_word[word]) for word in scaled_words}
     scaled_exprs = {
         name: pick_by_target(
-            (exprs_of_word.get(target.criterion, {}).get(name) for target in targets),
+            (exprs_by_word.get(target.criterion, {}).get(name) for target in targets),
             null_number,
         )
         for name in dict.fromkeys(
-            name for column_exprs in exprs_of_word.values() for name in column_exprs
+            name for column_exprs in exprs_by_word.values() for name in column_exprs
         )
     }
     certainty = (
@@ -481,14 +481,14 @@ def _fill_above_all_scores(table: ScoreTable) -> dict[str, pl.Expr]:
     has_threshold = (pl.col("criterion") == "threshold") & pl.col("target").is_not_null()
     is_above_all = has_threshold & pl.col("tp").is_null()
     zero_count, (n_pos, n_neg) = pl.lit(0, dtype=table.count_dtype), class_counts(table)
-    value_of_column: dict[str, pl.Expr] = {"tp": zero_count, "fp": zero_count, "fn": n_pos, "tn": n_neg}
+    value_by_column: dict[str, pl.Expr] = {"tp": zero_count, "fp": zero_count, "fn": n_pos, "tn": n_neg}
     # Null for an empty class.
     for rate_column, total_column in (("recall", Group.N_POS), ("fpr", Group.N_NEG)):
         has_examples = pl.col(total_column).is_not_null()
-        value_of_column[rate_column] = pl.when(has_examples).then(0.0).otherwise(rate_column)
+        value_by_column[rate_column] = pl.when(has_examples).then(0.0).otherwise(rate_column)
     return {
         column: pl.when(is_above_all).then(column_value).otherwise(column)
-        for column, column_value in value_of_column.items()
+        for column, column_value in value_by_column.items()
     }
 
 
@@ -514,12 +514,12 @@ def _add_alerts(
     rate_metrics = [point.predicted_positive_rate, point.recall, point.fnr]
     alert_share, *rate_exprs = metric_values(rate_metrics, table)
     share_exprs = (alert_share, *(pl.col("eta") * rate for rate in rate_exprs))
-    share_of_column = dict(zip(_ALERTS, share_exprs, strict=True))
+    share_by_column = dict(zip(_ALERTS, share_exprs, strict=True))
     shown_names = {metric.name for metric in shown_metrics}
     names_with_ends = [name for name in _ALERTS if f"{RESERVED}{name}" in shown_names]
     for end_column in (f"{name}_{end}" for name in names_with_ends for end in ("low", "high")):
-        share_of_column[end_column] = pl.col(f"{RESERVED}{end_column}")
-    return points.with_columns((share * per).alias(name) for name, share in share_of_column.items())
+        share_by_column[end_column] = pl.col(f"{RESERVED}{end_column}")
+    return points.with_columns((share * per).alias(name) for name, share in share_by_column.items())
 
 
 def _add_chance(

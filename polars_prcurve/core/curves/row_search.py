@@ -79,11 +79,11 @@ class Family(NamedTuple):
 
     def list_extremes(self, row_values: SegmentValues) -> dict[str, Extreme | LimitRows]:
         """Return the extremes that identify rows, and ends of guarantees, by column."""
-        extreme_of_name = dict(self.target.search.find_extremes(row_values))
+        extreme_by_name = dict(self.target.search.find_extremes(row_values))
         promise = self.target.promise
         if promise is not None and promise.find_end is not None:
-            extreme_of_name[END] = promise.find_end(row_values)
-        return {self.name_column(name): extreme for name, extreme in extreme_of_name.items()}
+            extreme_by_name[END] = promise.find_end(row_values)
+        return {self.name_column(name): extreme for name, extreme in extreme_by_name.items()}
 
 
 class RowSearch(NamedTuple):
@@ -177,8 +177,8 @@ class RowSearch(NamedTuple):
         corners = marked_rows.filter(Sweep.IS_CORNER)
         corners_at_eta = self._repeat_at_eta(corners, families)
         corner_extreme_rows = self._reduce_rows(corners_at_eta, Population.NUMBER, families)
-        extreme_of_column = self._list_extremes(families)
-        row_number_exprs = _list_rows_of(extreme_of_column)
+        extreme_by_column = self._list_extremes(families)
+        row_number_exprs = _list_rows_of(extreme_by_column)
         if not row_number_exprs:
             return corner_extreme_rows
         row_number_lists = pl.concat_list(row_number_exprs).alias(ROW_NUMBER)
@@ -195,7 +195,7 @@ class RowSearch(NamedTuple):
         )
         merged_exprs = {
             name: extreme.merge(pl.col(name), pl.col(name + _NEAR))
-            for name, extreme in extreme_of_column.items()
+            for name, extreme in extreme_by_column.items()
         }
         return joined_rows.select(Population.NUMBER, **merged_exprs)
 
@@ -227,12 +227,12 @@ class RowSearch(NamedTuple):
     ) -> pl.LazyFrame:
         """Return, per value of `key_column`, the extremes that identify the rows of targets."""
         row_values = build_metric_rows(self.table)
-        extreme_of_column = self._list_extremes(families)
+        extreme_by_column = self._list_extremes(families)
         for step in merge_steps(family.target for family in families):
             sweep_rows = sweep_rows.with_columns(**step(row_values))
-        extreme_exprs = {name: extreme.value for name, extreme in extreme_of_column.items()}
+        extreme_exprs = {name: extreme.value for name, extreme in extreme_by_column.items()}
         reduced_exprs = {
-            name: extreme.reduce(pl.col(name)) for name, extreme in extreme_of_column.items()
+            name: extreme.reduce(pl.col(name)) for name, extreme in extreme_by_column.items()
         }
         numbered_rows = sweep_rows.select(key_column, ROW_NUMBER, **extreme_exprs)
         return numbered_rows.group_by(key_column).agg(**reduced_exprs)
@@ -246,7 +246,7 @@ class RowSearch(NamedTuple):
 
 def _join_families(targets: Sequence[Target]) -> tuple[list[Family], list[Family]]:
     """Return the families of targets, and those of one each that are frames of thresholds."""
-    numbers_of_key: dict[Any, list[int]] = {}
+    numbers_by_key: dict[Any, list[int]] = {}
     families: list[Family] = []
     frame_families: list[Family] = []
     for target_number, target in enumerate(targets):
@@ -256,8 +256,8 @@ def _join_families(targets: Sequence[Target]) -> tuple[list[Family], list[Family
         family_key: Any = target_number
         if target.limit is not None and target.limit.can_be_met and target.promise is None:
             family_key = target.limit.measure, target.takes_first
-        numbers_of_key.setdefault(family_key, []).append(target_number)
-    for target_numbers in numbers_of_key.values():
+        numbers_by_key.setdefault(family_key, []).append(target_number)
+    for target_numbers in numbers_by_key.values():
         if len(target_numbers) < _MANY:
             families += [Family([number], targets[number]) for number in target_numbers]
         else:
@@ -270,34 +270,34 @@ def _join_families(targets: Sequence[Target]) -> tuple[list[Family], list[Family
 
 def _list_choices(populations: pl.LazyFrame, families: Sequence[Family]) -> pl.LazyFrame:
     """Return a row per population and target, from populations with extremes."""
-    exprs_of_column = {ROW_NUMBER: [family.chosen_row for family in families]}
+    exprs_by_column = {ROW_NUMBER: [family.chosen_row for family in families]}
     first_target = families[0].target
     if (read_end_row := first_target.search.read_end_row) is not None:
-        exprs_of_column[END_ROW] = [read_end_row(family.read_extreme) for family in families]
+        exprs_by_column[END_ROW] = [read_end_row(family.read_extreme) for family in families]
     elif first_target.promise is not None:
-        exprs_of_column[END] = [family.read_extreme(END) for family in families]
+        exprs_by_column[END] = [family.read_extreme(END) for family in families]
     target_numbers = [target_number for family in families for target_number in family.numbers]
     if len(target_numbers) == 1:
         number_expr = pl.lit(target_numbers[0], dtype=pl.Int64).alias(TARGET_NUMBER)
         return populations.with_columns(
-            number_expr, **{column: column_expr for column, [column_expr] in exprs_of_column.items()}
+            number_expr, **{column: column_expr for column, [column_expr] in exprs_by_column.items()}
         )
     choice_rows = populations.with_columns(
         pl.lit(target_numbers, dtype=pl.List(pl.Int64)).alias(TARGET_NUMBER),
-        **{column: pl.concat_list(column_exprs) for column, column_exprs in exprs_of_column.items()},
+        **{column: pl.concat_list(column_exprs) for column, column_exprs in exprs_by_column.items()},
     )
     # Lists of rows would be repeated with each of them.
     row_list_columns = [family.name_column(LIMIT_ROWS) for family in families if len(family.numbers) > 1]
     return choice_rows.drop(row_list_columns).explode(
-        TARGET_NUMBER, *exprs_of_column, empty_as_null=False
+        TARGET_NUMBER, *exprs_by_column, empty_as_null=False
     )
 
 
-def _list_rows_of(extreme_of_column: Mapping[str, Extreme | LimitRows]) -> list[pl.Expr]:
+def _list_rows_of(extreme_by_column: Mapping[str, Extreme | LimitRows]) -> list[pl.Expr]:
     """Return the numbers of the rows that have the extremes, over the columns with these names."""
     return [
         extreme.read_row(pl.col(extreme_column))
-        for extreme_column, extreme in extreme_of_column.items()
+        for extreme_column, extreme in extreme_by_column.items()
         if extreme.read_row is not None
     ]
 

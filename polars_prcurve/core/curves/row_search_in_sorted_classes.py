@@ -58,11 +58,11 @@ def find_few_rows(
     has_tiny_eta = any(0 < eta < _LEAST_ETA for eta in etas)
     if has_tiny_eta or _ROWS_OF_SEARCH * n_searches > _ROWS_OF_PLAN + n_pos + n_neg:
         return None
-    targets_of_word: dict[str, list[Target]] = {}
+    targets_by_word: dict[str, list[Target]] = {}
     for target in targets:
-        targets_of_word.setdefault(target.criterion, []).append(target)
+        targets_by_word.setdefault(target.criterion, []).append(target)
     score_arrays: list[Scores] = []
-    for word, word_targets in targets_of_word.items():
+    for word, word_targets in targets_by_word.items():
         limit_values = join_values([*map(_read_limit, word_targets)]).drop_nulls()
         with np.errstate(all="ignore"):  # an infinite ratio is one that all rows keep to
             near_scores = _LIST_SCORES[word](sorted_classes, limit_values.to_numpy(), np.array(etas))

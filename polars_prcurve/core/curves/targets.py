@@ -82,7 +82,7 @@ class GroupThresholds(NamedTuple):
     threshold_rows: pl.LazyFrame
     dtype_of_key: Mapping[str, pl.DataType]
     """The columns that `threshold_rows` are joined on, by internal names: `by`, Row.MODEL, and `eta`."""
-    label_of_key: Mapping[str, str]  # what users call the keys
+    label_by_key: Mapping[str, str]  # what users call the keys
     argument: str = "threshold"
 
     def join_thresholds(self, request_rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -101,7 +101,7 @@ class GroupThresholds(NamedTuple):
         """Return the check that each group has a row, over the table of requests."""
         lacks_row = is_request & pl.col(THRESHOLD_ROW).is_null()
         number_column = Population.NUMBER if "eta" in self.dtype_of_key else Group.NUMBER
-        key_exprs = {label: pl.col(key) for key, label in self.label_of_key.items()}
+        key_exprs = {label: pl.col(key) for key, label in self.label_by_key.items()}
         n_groups = pl.col(number_column).filter(lacks_row).n_unique()
         drop_hint = (
             "'eta', which makes them thresholds at any prevalence" if "eta" in self.dtype_of_key else ""
@@ -282,30 +282,30 @@ def find_greatest_rate(targets: Iterable[Target]) -> float | None:
 
 
 def read_targets(
-    table: ResolvedTable | None, *, at_eta: bool = True, one_each: bool = False, **value_of_word: Any
+    table: ResolvedTable | None, *, at_eta: bool = True, one_each: bool = False, **value_by_word: Any
 ) -> list[Target]:
     """Return the targets of all words with values, in the order of TARGET_KINDS.
 
     Without any, a table of points has the only point of each group as its target; others raise.
     """
-    value_of_word = {word: value for word, value in value_of_word.items() if value is not None}
+    value_by_word = {word: value for word, value in value_by_word.items() if value is not None}
     targets = _build_threshold_targets(
-        table, value_of_word.get("threshold"), at_eta=at_eta, one_each=one_each
+        table, value_by_word.get("threshold"), at_eta=at_eta, one_each=one_each
     )
     targets += [
         _build_target(target_kind, value, value)
         for word, target_kind in TARGET_KINDS.items()
-        if word in value_of_word and target_kind.value_kind != "number"
-        for value in _read_values(target_kind, value_of_word[word])
+        if word in value_by_word and target_kind.value_kind != "number"
+        for value in _read_values(target_kind, value_by_word[word])
     ]
-    alert_values, per = _to_list("alerts", value_of_word.get("alerts")), value_of_word.get("per")
+    alert_values, per = _to_list("alerts", value_by_word.get("alerts")), value_by_word.get("per")
     budgets = [read_budget(value, per) for value in alert_values]
     n_cases = read_per(per) if budgets else 1.0
     # Not alerts <= rate * per, whose product may round to just above a budget that is met exactly.
     targets += [_build_target(TARGET_KINDS["alerts"], budget, budget / n_cases) for budget in budgets]
-    if "maximize" in value_of_word:
+    if "maximize" in value_by_word:
         targets += map(
-            _build_best_target, find_metrics(value_of_word["maximize"], PointMetric, "maximize=")
+            _build_best_target, find_metrics(value_by_word["maximize"], PointMetric, "maximize=")
         )
     if not targets and isinstance(table, RateTable):
         return [ONLY_POINT]
@@ -566,16 +566,16 @@ def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Se
 
     def find_extremes(row_values: SegmentValues) -> dict[str, Extreme | LimitRows]:
         row_number = row_values.column(ROW_NUMBER)
-        extreme_of_name: dict[str, Extreme | LimitRows] = {
+        extreme_by_name: dict[str, Extreme | LimitRows] = {
             "first_row": Extreme(row_number, False),
             "last_row": Extreme(row_number),
         }
         for target_number, target in enumerate(targets):
             target_extremes = target.search.find_extremes(row_values)
-            extreme_of_name |= {
+            extreme_by_name |= {
                 f"{name}_{target_number}": extreme for name, extreme in target_extremes.items()
             }
-        return extreme_of_name
+        return extreme_by_name
 
     def find_stretch(extreme_of: ExtremeReader) -> tuple[pl.Expr, pl.Expr]:
         first_numbers, last_numbers = [extreme_of("first_row")], [extreme_of("last_row")]
@@ -626,25 +626,25 @@ def read_group_thresholds(
         raise PrcError("pass recall= or fpr=: rates= has no thresholds, so threshold= finds none")
     schema = thresholds.lazy().collect_schema()
     _check_schema(table, schema, argument_name, at_eta=at_eta)
-    label_of_name = _label_groups(table)
-    dtype_of_label = {
+    label_by_name = _label_groups(table)
+    dtype_by_label = {
         # Names of score columns may be any text in the frame.
         label: schema.get(label, pl.Null())
         if name == Row.MODEL == table.model_column
         else table.by[name]
-        for name, label in label_of_name.items()
+        for name, label in label_by_name.items()
     }
-    shown_keys = column_reader.read_group_keys(argument_name, schema, dtype_of_label)
+    shown_keys = column_reader.read_group_keys(argument_name, schema, dtype_by_label)
     other_columns = (name for name in schema if name not in (*shown_keys, *_OWN_COLUMNS))
     column_reader.check_forgotten_groups(argument_name, other_columns, table.schema)
-    label_of_key = {name: label for name, label in label_of_name.items() if label in shown_keys}
-    dtype_of_key = {name: table.by[name] for name in label_of_key}
+    label_by_key = {name: label for name, label in label_by_name.items() if label in shown_keys}
+    dtype_of_key = {name: table.by[name] for name in label_by_key}
     if at_eta and "eta" in schema:
-        dtype_of_key["eta"], label_of_key["eta"] = pl.Float64(), "eta"
+        dtype_of_key["eta"], label_by_key["eta"] = pl.Float64(), "eta"
     # A row of a score column that is not compared is one of a group that the table lacks.
     key_exprs = (
         pl.col(label).cast(dtype_of_key[name], strict=name != Row.MODEL).alias(name)
-        for name, label in label_of_key.items()
+        for name, label in label_by_key.items()
     )
     threshold_rows = _add_least_scores(thresholds, table.score_dtype, argument_name).select(
         *key_exprs, GIVEN_THRESHOLD, LEAST_SCORE, pl.int_range(pl.len()).alias(THRESHOLD_ROW)
@@ -659,16 +659,16 @@ def read_group_thresholds(
         threshold_rows = stop_if_broken(threshold_rows, [Check(n_repeated > 1, sentence_parts)])
     if isinstance(thresholds, pl.DataFrame):
         threshold_rows = run_query(threshold_rows).lazy()
-    return GroupThresholds(threshold_rows, dtype_of_key, label_of_key, argument_name)
+    return GroupThresholds(threshold_rows, dtype_of_key, label_by_key, argument_name)
 
 
 def _label_groups(table: ScoreTable) -> dict[str, str]:
     """Return what users call the group columns; names of score columns go by `model`."""
-    label_of_name = {name: table.name_of_inner.get(name, name) for name in table.by}
+    label_by_name = {name: table.name_by_inner.get(name, name) for name in table.by}
     may_say_model = table.model_column == Row.MODEL and "model" not in table.by
     if Row.MODEL in table.by:
-        label_of_name[Row.MODEL] = "model" if may_say_model else table.model_column
-    return label_of_name
+        label_by_name[Row.MODEL] = "model" if may_say_model else table.model_column
+    return label_by_name
 
 
 def _check_schema(

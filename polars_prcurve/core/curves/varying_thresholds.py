@@ -66,8 +66,8 @@ def add_row_limits(
     """
     # A step is that of a rate at the score of its row, or at the next one if it is greater, and at most
     # half as wide as the interval of the rate.
-    size_of_rate = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
-    size_of_rate |= {
+    size_by_rate = {"recall": pl.col("tp") + pl.col("fn"), "fpr": pl.col("fp") + pl.col("tn")}
+    size_by_rate |= {
         rate_column: pl.col(own_size_columns[size_column])
         for rate_column, size_column in SIZE_COLUMNS.items()
         if own_size_columns
@@ -88,19 +88,19 @@ def add_row_limits(
     )
     sweep_rows = sweep_rows.with_columns(*step_exprs, recall_rises.alias(_RISES)).filter(_RISES)
     rate_and_size = {
-        rate_column: (rate_column, size_column) for rate_column, size_column in size_of_rate.items()
+        rate_column: (rate_column, size_column) for rate_column, size_column in size_by_rate.items()
     }
     sweep_rows = add_limits(sweep_rows, rate_and_size, bands)
-    width_of_step = {
+    width_by_step = {
         STEP_COLUMNS[rate_column]: pl.col(high_column) - pl.col(low_column)
         for rate_column, (low_column, high_column) in LIMIT_COLUMNS.items()
     }
     coarseness = pl.max_horizontal(
-        pl.col(step_column) / width for step_column, width in width_of_step.items()
+        pl.col(step_column) / width for step_column, width in width_by_step.items()
     )
     short_step_exprs = (
         pl.min_horizontal(step_column, width * 0.5).alias(step_column)
-        for step_column, width in width_of_step.items()
+        for step_column, width in width_by_step.items()
     )
     whole_step_exprs = (
         pl.col(STEP_COLUMNS[rate_column]).alias(name) for rate_column, name in GREATEST_STEPS.items()
@@ -159,10 +159,10 @@ def add_moved_rates(
     if not bands.has_eta_limits or len(rate_ends) > len(_LIMITS):
         return points
     # A target that does not depend on eta is met on the same row whatever it is.
-    source_of_moved = {
+    source_by_moved = {
         moved: source for limit in EtaError.LIMITS for source, moved in MOVED_RATES[limit].items()
     }
-    return points.with_columns(pl.col(source).alias(moved) for moved, source in source_of_moved.items())
+    return points.with_columns(pl.col(source).alias(moved) for moved, source in source_by_moved.items())
 
 
 def _list_ends(targets: Sequence[Target], bands: ModelBands) -> list[tuple[str, str]]:

@@ -64,7 +64,7 @@ def read_shares(function_name: str, shares: object) -> dict[Any, float]:
         raise PrcError(
             f"{function_name} takes a mapping from each class to its share; got {describe_value(shares)}"
         )
-    share_of_class: dict[Any, float] = {}
+    share_by_class: dict[Any, float] = {}
     for class_label, share in shares.items():
         is_number = isinstance(share, Real) and not isinstance(share, bool)
         share_number = round_to_float(share) if is_number else -1.0
@@ -73,11 +73,11 @@ def read_shares(function_name: str, shares: object) -> dict[Any, float]:
                 f"{function_name} takes shares, numbers from 0 to 1e100; "
                 f"got {describe_value(share)} for {describe_value(class_label)}"
             )
-        share_of_class[class_label] = share_number
-    if not any(share_of_class.values()):
+        share_by_class[class_label] = share_number
+    if not any(share_by_class.values()):
         shares_text = describe_value(dict(shares))
         raise PrcError(f"{function_name} takes shares with a sum above 0; got {shares_text}")
-    return share_of_class
+    return share_by_class
 
 
 def read_numbers(
@@ -170,9 +170,9 @@ def take_frame(value: object) -> Any:
     return pl.DataFrame(foreign_frame) if hasattr(value, "__arrow_c_stream__") else value
 
 
-def refuse_objects(owner_name: str, dtype_of_column: Mapping[str, pl.DataType]) -> None:
+def refuse_objects(owner_name: str, dtype_by_column: Mapping[str, pl.DataType]) -> None:
     """Raise if a column holds Python objects; `owner_name` has the columns, such as `the eta= frame`."""
-    for column_name, dtype in dtype_of_column.items():
+    for column_name, dtype in dtype_by_column.items():
         if dtype == pl.Object:
             raise PrcError(
                 f"cast the column {column_name!r} of {owner_name}, such as to String: its dtype is "

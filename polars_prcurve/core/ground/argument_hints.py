@@ -125,7 +125,7 @@ def tell_alternative(
 
 def suggest_arguments(
     wrong_name: str,
-    spelling_of_argument: Mapping[str, str],
+    spelling_by_argument: Mapping[str, str],
     *,
     weight_spelling: str = "weight=",
     spelling: str | None = None,
@@ -134,17 +134,17 @@ def suggest_arguments(
     """Return a hint at the argument that a wrong name represents.
 
     Users wrote the name as `spelling`. They write each argument that there is as in
-    `spelling_of_argument`, and one called "weight", whether there is one or not, as `weight_spelling`.
+    `spelling_by_argument`, and one called "weight", whether there is one or not, as `weight_spelling`.
     Some functions that take a threshold cannot find that of all targets.
     """
     if alternative_text := tell_alternative(
-        wrong_name, spelling_of_argument, weight_spelling, target_names
+        wrong_name, spelling_by_argument, weight_spelling, target_names
     ):
         return alternative_text
     for argument_name in list_arguments_meant(wrong_name.lower()):
-        if argument_name in spelling_of_argument:
-            return f"did you mean {spelling_of_argument[argument_name]!r}?"
-    return suggest_names(spelling or wrong_name, spelling_of_argument.values())
+        if argument_name in spelling_by_argument:
+            return f"did you mean {spelling_by_argument[argument_name]!r}?"
+    return suggest_names(spelling or wrong_name, spelling_by_argument.values())
 
 
 def hint_at_arguments(
@@ -173,12 +173,12 @@ def hint_at_arguments(
 
     def refuse_name(wrong_name: str) -> NoReturn:
         call_text = f"{check_and_call.__qualname__}()"
-        spelling_of_argument = {
+        spelling_by_argument = {
             parameter_name: parameter_name
             for parameter_name in parameter_of_name
             if parameter_name not in _SELF_NAMES
         }
-        hint_text = suggest_arguments(wrong_name, spelling_of_argument, target_names=target_names)
+        hint_text = suggest_arguments(wrong_name, spelling_by_argument, target_names=target_names)
         message = f"{call_text} got an unexpected keyword argument {wrong_name!r}; {hint_text}"
         raise TypeError(make_visible(message))
 

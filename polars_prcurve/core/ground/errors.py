@@ -49,13 +49,13 @@ def warn_caller(message: str) -> None:
 
 
 def suggest_names(
-    wrong_name: str, valid_names: Iterable[str], text_of_name: Mapping[str, str] | None = None
+    wrong_name: str, valid_names: Iterable[str], text_by_name: Mapping[str, str] | None = None
 ) -> str:
     """Return a hint at the valid names nearest to a wrong one, or at all of them if none is near.
 
-    Names are compared, and shown as in `text_of_name` where it has them.
+    Names are compared, and shown as in `text_by_name` where it has them.
     """
-    valid_name_list, text_of_name = list(valid_names), text_of_name or {}
+    valid_name_list, text_by_name = list(valid_names), text_by_name or {}
     # At 0.9 a slip of one letter still finds its word; at 0.6, as by default, 'font' finds 'points'.
     near_names = (
         [name for name in valid_name_list if name.lower() == wrong_name.lower()]
@@ -63,7 +63,7 @@ def suggest_names(
         or [name for name in valid_name_list if name.startswith(f"{wrong_name}_")][:3]
         or get_close_matches(wrong_name, valid_name_list, n=3, cutoff=0.65)
     )
-    shown_texts = [text_of_name.get(name, name) for name in near_names or valid_name_list]
+    shown_texts = [text_by_name.get(name, name) for name in near_names or valid_name_list]
     if near_names:
         return f"did you mean {' or '.join(repr(shorten_name(text)) for text in shown_texts)}?"
     return f"choose from: {list_names(shown_texts)}"
@@ -73,7 +73,7 @@ class HintingAttributes:
     """A base class whose errors of a wrong attribute hint at the one that is meant."""
 
     _wrong_attribute: ClassVar[str]  # how the error begins, before the wrong name
-    _name_of_synonym: ClassVar[Mapping[str, str]] = {}  # the attributes that others call otherwise
+    _name_by_synonym: ClassVar[Mapping[str, str]] = {}  # the attributes that others call otherwise
 
     if not TYPE_CHECKING:  # for a type checker any name would be an attribute
 
@@ -89,7 +89,7 @@ class HintingAttributes:
         # Fields of a dataclass that have no default are no attributes of the class.
         all_names = {*dir(cls), *getattr(cls, "__dataclass_fields__", ())}
         public_names = sorted(name for name in all_names if not name.startswith("_"))
-        meant_name = cls._name_of_synonym.get(wrong_name)
+        meant_name = cls._name_by_synonym.get(wrong_name)
         return (
             f"did you mean {meant_name!r}?"
             if meant_name in public_names

@@ -24,11 +24,11 @@ def join_groups(
         return left_frame.join(right_frame, how="cross", maintain_order=row_order)
     # Floats are joined by their bits: in memory, the NaN of a table of one row finds no partner.
     float_key_names = [key_name for key_name, dtype in dtype_of_key.items() if dtype.is_float()]
-    bits_name_of_key = {key_name: f"{RESERVED}bits_{key_name}" for key_name in float_key_names}
-    join_columns = [bits_name_of_key.get(key_name, key_name) for key_name in dtype_of_key]
+    bits_name_by_key = {key_name: f"{RESERVED}bits_{key_name}" for key_name in float_key_names}
+    join_columns = [bits_name_by_key.get(key_name, key_name) for key_name in dtype_of_key]
     # NaN has many patterns of bits. All become -1, the bits of one of them, which no number has.
     bit_exprs = []
-    for key_name, bits_name in bits_name_of_key.items():
+    for key_name, bits_name in bits_name_by_key.items():
         key_expr = pl.col(key_name)
         bit_exprs.append(
             pl.when(key_expr.is_nan()).then(-1).otherwise(float_bits(key_expr)).alias(bits_name)
@@ -37,7 +37,7 @@ def join_groups(
     joined_frame = left_frame.with_columns(bit_exprs).join(
         right_frame, on=join_columns, how=how, nulls_equal=True, maintain_order=row_order
     )
-    return joined_frame.drop(bits_name_of_key.values())
+    return joined_frame.drop(bits_name_by_key.values())
 
 
 def aggregate_by(

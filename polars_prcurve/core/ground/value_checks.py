@@ -268,7 +268,7 @@ def _limit_integers(largest_amount: int, limit_text: str) -> ValueRule:
 # Of weights, of which expressions know no more than that they are numbers
 weight_checks = _limit_floats(LARGEST_WEIGHT, "1e100")
 # Of what a frame holds: by its kind, and whether it is integers
-amount_checks_of_kind = {
+amount_checks_by_kind = {
     **{("squares", is_integer): amount_checks for is_integer in (True, False)},
     ("weights", False): weight_checks,
     ("weights", True): _limit_integers(_LARGEST_INTEGER_WEIGHT, "2**45"),
@@ -346,17 +346,17 @@ def missing_checks(
     may_rank_last: bool = False,
 ) -> list[Check]:
     """Return checks that no value is null, and, with `refuses_nan`, that none is NaN."""
-    test_of_problem = {"null": value_expr.is_null()}
-    test_of_problem |= {"NaN": value_expr.cast(pl.Float64).is_nan()} if refuses_nan else {}
+    test_by_problem = {"null": value_expr.is_null()}
+    test_by_problem |= {"NaN": value_expr.cast(pl.Float64).is_nan()} if refuses_nan else {}
     remedy_phrase = ' row(s); filter those rows out, or pass missing="drop" to a method of df.prc'
     if may_rank_last:
         remedy_phrase += ', or missing="below" if they were never scored'
-    n_wrong_of_problem = {
-        problem_phrase: count_rows(is_wrong) for problem_phrase, is_wrong in test_of_problem.items()
+    n_wrong_by_problem = {
+        problem_phrase: count_rows(is_wrong) for problem_phrase, is_wrong in test_by_problem.items()
     }
     return [
         count_check(n_wrong, f"{subject_phrase} is {problem_phrase} in ", remedy_phrase)
-        for problem_phrase, n_wrong in n_wrong_of_problem.items()
+        for problem_phrase, n_wrong in n_wrong_by_problem.items()
     ]
 
 

@@ -86,7 +86,7 @@ def shorten_names(names: Sequence[str], n_letters: int) -> list[str]:
 
 def find_lookalikes(names: Iterable[str]) -> list[list[str]]:
     """Return those names, as `show_name` writes them, that people may take for one, together."""
-    names_of_visible_text: dict[str, list[str]] = {}
+    names_by_visible_text: dict[str, list[str]] = {}
     for name in sorted(set(names)):
         seen_text = "".join(" " if character.isspace() else character for character in name)
         seen_text = "".join(
@@ -100,8 +100,8 @@ def find_lookalikes(names: Iterable[str]) -> list[list[str]]:
             if len(visible_text) <= _MAX_NAME_LETTERS
             else shorten_name(visible_text, _LETTERS_BEFORE_DIGEST)
         )
-        names_of_visible_text.setdefault(visible_text, []).append(show_name(name))
-    return [like_names for like_names in names_of_visible_text.values() if len(like_names) > 1]
+        names_by_visible_text.setdefault(visible_text, []).append(show_name(name))
+    return [like_names for like_names in names_by_visible_text.values() if len(like_names) > 1]
 
 
 def _cut_name(text: str, whole_name: str, n_letters: int) -> str:

@@ -151,14 +151,14 @@ class ColumnReader:
                 f"{name_or_expr} as a pattern"
             )
         else:
-            dtype_of_name = self.read_dtypes(argument_name, [expr])
-            if len(dtype_of_name) != 1:
-                found_names_text = ", ".join(map(repr, list(dtype_of_name)[:5]))
-                found_names_text += ", ..." if len(dtype_of_name) > 5 else ""
+            dtype_by_name = self.read_dtypes(argument_name, [expr])
+            if len(dtype_by_name) != 1:
+                found_names_text = ", ".join(map(repr, list(dtype_by_name)[:5]))
+                found_names_text += ", ..." if len(dtype_by_name) > 5 else ""
                 raise PrcError(
-                    f"{argument_name}= must be one column; got {len(dtype_of_name)}: {found_names_text}"
+                    f"{argument_name}= must be one column; got {len(dtype_by_name)}: {found_names_text}"
                 )
-            [(name, dtype)] = dtype_of_name.items()
+            [(name, dtype)] = dtype_by_name.items()
         if dtype == pl.Object:
             arguments.refuse_objects(f"{argument_name}=", {name: dtype})
         return TypedColumn(expr, dtype, name, f"{argument_name} column {name!r}")
@@ -206,8 +206,8 @@ class ColumnReader:
             group_names = [expr.meta.output_name(raise_if_undetermined=False) for expr in group_exprs]
             for name in filter(None, arguments.find_repeats(group_names)):
                 raise PrcError(f"name the column {name!r} only once in {argument_name}=")
-        dtype_of_name = self.read_dtypes(argument_name, group_exprs) if group_exprs else {}
-        for name, dtype in dtype_of_name.items():
+        dtype_by_name = self.read_dtypes(argument_name, group_exprs) if group_exprs else {}
+        for name, dtype in dtype_by_name.items():
             advice_phrase = f"rename the column {name!r} of {argument_name}="
             if name.startswith(RESERVED):
                 raise PrcError(f"{advice_phrase}: names that start with {RESERVED!r} are reserved")
@@ -215,13 +215,13 @@ class ColumnReader:
                 raise PrcError(f"{advice_phrase}: Polars reads it as a pattern")
             if dtype in (pl.Object, pl.Unknown):
                 raise PrcError(f"cast the column {name!r} of {argument_name}=: {dtype} cannot be sorted")
-        if repeated_names := [name for name in dtype_of_name if name in self.by]:
+        if repeated_names := [name for name in dtype_by_name if name in self.by]:
             raise PrcError(
                 f"name the column {repeated_names[0]!r} in by= or in {argument_name}=, not in both"
             )
         self.by_exprs += group_exprs
-        self.by |= dtype_of_name
-        return dtype_of_name
+        self.by |= dtype_by_name
+        return dtype_by_name
 
     def check(self, make_checks: MakeChecks, subject_phrase: str, *checked_values: Any) -> None:
         """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
@@ -364,15 +364,15 @@ def check_group_names(
 
 
 def read_group_keys(
-    argument_name: str, schema: Mapping[str, pl.DataType], dtype_of_group: Mapping[str, pl.DataType]
+    argument_name: str, schema: Mapping[str, pl.DataType], dtype_by_group: Mapping[str, pl.DataType]
 ) -> tuple[str, ...]:
     """Return the group columns that a frame has; raise if one is of another dtype than in the table."""
-    key_names = tuple(name for name in schema if name in dtype_of_group)
+    key_names = tuple(name for name in schema if name in dtype_by_group)
     for name in key_names:
-        if schema[name] != dtype_of_group[name]:
+        if schema[name] != dtype_by_group[name]:
             raise PrcError(
                 f"cast column {name!r} to one dtype: it is {schema[name]} in the {argument_name}= frame "
-                f"and {dtype_of_group[name]} in the table"
+                f"and {dtype_by_group[name]} in the table"
             )
     return key_names
 

@@ -131,18 +131,18 @@ def _read_numbers(below: Any) -> tuple[int, int | None]:
 
 def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return the frame of `below=` with its `by` columns and TOTALS; a DataFrame is checked at once."""
-    group_rows, dtype_of_group = below.lazy(), table.by
+    group_rows, dtype_by_group = below.lazy(), table.by
     # Of a wide table the names of score columns are its models.
     model_column = "model" if table.model_column == Row.MODEL else table.model_column
-    if Row.MODEL in dtype_of_group and model_column in group_rows.collect_schema():
+    if Row.MODEL in dtype_by_group and model_column in group_rows.collect_schema():
         group_rows = group_rows.rename({model_column: Row.MODEL}).with_columns(
-            pl.col(Row.MODEL).cast(dtype_of_group[Row.MODEL])
+            pl.col(Row.MODEL).cast(dtype_by_group[Row.MODEL])
         )
     if not table.counts_negatives:
         group_rows = group_rows.with_columns(pl.lit(MANY, dtype=pl.Int64).alias("n_neg"))
     schema = group_rows.collect_schema()
-    key_names = read_group_keys("below", schema, dtype_of_group)
-    if lacking_columns := [name for name in dtype_of_group if name not in key_names]:
+    key_names = read_group_keys("below", schema, dtype_by_group)
+    if lacking_columns := [name for name in dtype_by_group if name not in key_names]:
         name = model_column if lacking_columns[0] == Row.MODEL else lacking_columns[0]
         raise PrcError(f"add the group column {name!r} to the below= frame, which needs a row per group")
     other_names = [name for name in schema if name not in (*key_names, *_TOTALS_OF_NUMBER)]
@@ -206,11 +206,11 @@ def _complete_examples(table: ScoreTable, never_scored: NeverScored) -> ScoreTab
     model_rows = model_rows.with_columns(no_class_expr).cache()
     model_groups = _list_models(model_rows, table.by, never_scored).cache()
     # The examples that a model has no row for, of all that a model of their group has.
-    dtype_of_group, example_dtype = table.group_columns, model_rows.collect_schema()[Row.EXAMPLE]
-    example_rows = model_rows.group_by(*dtype_of_group, Row.EXAMPLE).agg(pl.col(*_BELOW_OF_AMOUNT).max())
+    dtype_by_group, example_dtype = table.group_columns, model_rows.collect_schema()[Row.EXAMPLE]
+    example_rows = model_rows.group_by(*dtype_by_group, Row.EXAMPLE).agg(pl.col(*_BELOW_OF_AMOUNT).max())
     scored_examples = model_rows.select(*table.by, Row.EXAMPLE).unique()
     scored_examples = scored_examples.with_columns(pl.lit(True).alias(_HAS_ROW))
-    example_model_rows = join_groups(example_rows, model_groups.select(*table.by), dtype_of_group)
+    example_model_rows = join_groups(example_rows, model_groups.select(*table.by), dtype_by_group)
     dtype_of_key = {**table.by, Row.EXAMPLE: example_dtype}
     example_model_rows = join_groups(example_model_rows, scored_examples, dtype_of_key, how="left")
     lacking_examples = example_model_rows.filter(pl.col(_HAS_ROW).is_null())
@@ -237,18 +237,18 @@ def _complete_examples(table: ScoreTable, never_scored: NeverScored) -> ScoreTab
 
 
 def _list_models(
-    model_rows: pl.LazyFrame, dtype_of_group: Mapping[str, pl.DataType], never_scored: NeverScored
+    model_rows: pl.LazyFrame, dtype_by_group: Mapping[str, pl.DataType], never_scored: NeverScored
 ) -> pl.LazyFrame:
     """Return one row per group and model, with the numbers of `below=` in POS_BELOW and NEG_BELOW."""
-    model_key_rows = model_rows.select(*dtype_of_group).unique()
+    model_key_rows = model_rows.select(*dtype_by_group).unique()
     if never_scored.group_rows is None:
-        number_of_column = {Group.POS_BELOW: never_scored.n_pos, Group.NEG_BELOW: never_scored.n_neg}
+        number_by_column = {Group.POS_BELOW: never_scored.n_pos, Group.NEG_BELOW: never_scored.n_neg}
         return model_key_rows.with_columns(
-            pl.lit(number, dtype=pl.Int64).alias(name) for name, number in number_of_column.items()
+            pl.lit(number, dtype=pl.Int64).alias(name) for name, number in number_by_column.items()
         )
-    below_rows = never_scored.group_rows.select(*dtype_of_group, *_BELOW_OF_AMOUNT.values())
-    all_model_rows = pl.concat([model_key_rows, below_rows.select(*dtype_of_group)]).unique()
-    return join_groups(all_model_rows, below_rows, dtype_of_group, how="left").with_columns(
+    below_rows = never_scored.group_rows.select(*dtype_by_group, *_BELOW_OF_AMOUNT.values())
+    all_model_rows = pl.concat([model_key_rows, below_rows.select(*dtype_by_group)]).unique()
+    return join_groups(all_model_rows, below_rows, dtype_by_group, how="left").with_columns(
         pl.col(*_BELOW_OF_AMOUNT.values()).fill_null(0)
     )
 

@@ -109,7 +109,7 @@ class ResolvedTable:
     """Whether metrics are computed from the four counts of a row, and not from its rates."""
     counts: KeptCounts | None = None
     """What was counted of these rows, or of those that this table was made from, if that is kept."""
-    name_of_inner: Mapping[str, str] = field(default_factory=dict)
+    name_by_inner: Mapping[str, str] = field(default_factory=dict)
     """The names that columns of the result get back at the end; see `binding.group_renaming`."""
 
     @property

@@ -205,13 +205,13 @@ def count_dropped_rows(
         table = read_input(user_table, input_columns, may_collect=True)
     if table.row_counts is None:
         return DroppedRows(0, 0)
-    count_of_name = table.collect(table.row_counts, "the number of rows left out").row(0, named=True)
+    count_by_name = table.collect(table.row_counts, "the number of rows left out").row(0, named=True)
     has_labels = Row.LABEL in table.columns
-    n_pos = count_of_name["all_positive"] - count_of_name["kept_positive"] if has_labels else None
-    may_rank_last = count_of_name["without_score"] > 0 and not count_of_name["refused"]
+    n_pos = count_by_name["all_positive"] - count_by_name["kept_positive"] if has_labels else None
+    may_rank_last = count_by_name["without_score"] > 0 and not count_by_name["refused"]
     return DroppedRows(
-        count_of_name["all"] - count_of_name["kept"],
-        count_of_name["all"],
+        count_by_name["all"] - count_by_name["kept"],
+        count_by_name["all"],
         n_pos,
         may_rank_last=may_rank_last,
     )
@@ -368,11 +368,11 @@ def _read_counts(reader: ColumnReader, input_columns: InputColumns) -> dict[str,
     names_or_exprs = list_named_columns(
         "counts", input_columns.counts, 4 if has_squares else 2, columns_phrase
     )
-    kind_of_column = {Row.POS: "counts", Row.NEG: "counts"}
-    kind_of_column |= {Row.POS_SQUARES: "squares", Row.NEG_SQUARES: "squares"}
+    kind_by_column = {Row.POS: "counts", Row.NEG: "counts"}
+    kind_by_column |= {Row.POS_SQUARES: "squares", Row.NEG_SQUARES: "squares"}
     typed_exprs = {
         name: _read_amount(reader, "counts", name_or_expr, kind)
-        for name_or_expr, (name, kind) in zip(names_or_exprs, kind_of_column.items(), strict=False)
+        for name_or_expr, (name, kind) in zip(names_or_exprs, kind_by_column.items(), strict=False)
     }
     amount_exprs = [amount_expr for amount_expr, _ in typed_exprs.values()]
     for sum_expr, squares_expr, name_or_expr in zip(
@@ -444,7 +444,7 @@ def _read_amount(
     amount_expr, dtype, _, subject_phrase = reader.read_values(
         argument_name, name_or_expr, value_checks.AMOUNT_DTYPES
     )
-    make_checks = value_checks.amount_checks_of_kind[amount_kind, dtype.is_integer()]
+    make_checks = value_checks.amount_checks_by_kind[amount_kind, dtype.is_integer()]
     reader.check(make_checks, subject_phrase, amount_expr)
     # Sums in the user's dtype could overflow. What no Int128 holds is refused by the check.
     wide_dtype: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()

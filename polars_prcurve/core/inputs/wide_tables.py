@@ -118,18 +118,18 @@ def _cast_rule_scores(wide_rows: pl.LazyFrame, score_columns: Sequence[str]) -> 
     schema = wide_rows.collect_schema()
     # What is no name of a column is refused later, in its turn.
     score_names = [name for name in score_columns if isinstance(name, str) and name in schema]
-    dtype_of_score = {name: schema[name] for name in score_names}
+    dtype_by_score = {name: schema[name] for name in score_names}
     rule_columns = [
-        name for name, dtype in dtype_of_score.items() if dtype.is_integer() or dtype == pl.Boolean
+        name for name, dtype in dtype_by_score.items() if dtype.is_integer() or dtype == pl.Boolean
     ]
-    other_dtypes = {dtype_of_score[name] for name in dtype_of_score if name not in rule_columns}
+    other_dtypes = {dtype_by_score[name] for name in dtype_by_score if name not in rule_columns}
     float_dtype: Any = next(iter(other_dtypes), None)
     if not rule_columns or len(other_dtypes) != 1 or float_dtype not in _MOST_EXACT:
         return wide_rows
     most_exact = _MOST_EXACT[float_dtype]
     checks = []
     for name in rule_columns:
-        rule_dtype = dtype_of_score[name]
+        rule_dtype = dtype_by_score[name]
         if rule_dtype == pl.Boolean or 2 ** _BITS_OF_NARROW_INTEGERS.get(rule_dtype, 128) <= most_exact:
             continue
         is_lost = ~select_column(name).is_between(-most_exact, most_exact)
@@ -312,13 +312,13 @@ def _find_shared_columns(
     _check_known(schema, argument_name, score_columns)
     if len(set(score_columns)) < len(score_columns):
         raise PrcError(f"name each score column once; got {score_columns}")
-    dtype_of_column = {column: schema[column] for column in score_columns}
-    for column, dtype in dtype_of_column.items():
+    dtype_by_column = {column: schema[column] for column in score_columns}
+    for column, dtype in dtype_by_column.items():
         SCORE_DTYPES.require(f"score column {column!r}", dtype)
-    if len(set(dtype_of_column.values())) > 1:
+    if len(set(dtype_by_column.values())) > 1:
         raise PrcError(
             "cast the score columns to one dtype, so that none is rounded: they differ in "
-            f"dtype, {dtype_of_column}"
+            f"dtype, {dtype_by_column}"
         )
     shared_columns = [column for column in schema if column not in score_columns]
     for column in (name for name in new_names if name is not None):
@@ -363,19 +363,19 @@ def _check_all_occur(
     if isinstance(class_values.dtype, pl.Enum):
         return wide_rows
     label_count_column = f"{RESERVED}labels"
-    class_of_column = {
+    class_by_column = {
         f"{RESERVED}class_{i}": class_value for i, class_value in enumerate(class_values.to_list())
     }
     sum_exprs = (
         (select_column(label_name) == class_value).sum().alias(name)
-        for name, class_value in class_of_column.items()
+        for name, class_value in class_by_column.items()
     )
     label_count_row = wide_rows.select(
         select_column(label_name).count().alias(label_count_column), *sum_exprs
     )
     n_labels, checks = pl.col(label_count_column).sum(), []
     message_start_parts = f"label column {label_name!r} holds ", n_labels
-    for name, class_value in class_of_column.items():
+    for name, class_value in class_by_column.items():
         end_phrase = (
             f" label(s) and none is {class_value!r}; check the spelling, leave that class out of "
             f"{argument_name}=, or cast the labels to a pl.Enum of all classes"

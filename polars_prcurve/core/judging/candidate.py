@@ -185,11 +185,11 @@ class Candidate:
         """
         half_column = EvidenceColumn.AT_HALF
         is_at_half = self.goal.is_of_curve and not self.goal.mean_over
-        estimate_of_name = {name: self.read(name) for name in (self.goal.merit_column, "precision")}
-        if is_at_half or all(estimate.span is None for estimate in estimate_of_name.values()):
-            estimate_of_name = {self.goal.merit_column: self.merit, half_column: self.precision_at_half}
+        estimate_by_name = {name: self.read(name) for name in (self.goal.merit_column, "precision")}
+        if is_at_half or all(estimate.span is None for estimate in estimate_by_name.values()):
+            estimate_by_name = {self.goal.merit_column: self.merit, half_column: self.precision_at_half}
         return max(
-            estimate_of_name.items(), key=lambda name_and_estimate: measure_width(name_and_estimate[1])
+            estimate_by_name.items(), key=lambda name_and_estimate: measure_width(name_and_estimate[1])
         )
 
     def read(self, name: str) -> Estimate:

@@ -385,28 +385,28 @@ def list_cases(
     goal, model_column, key_columns = request.goal, request.model, evidence.keys
     n_group_columns = key_columns.index("eta")
     # The numbers of positives and negatives; of models with a sample each, the fewest
-    sizes_of_group: dict[tuple[Any, ...], tuple[float, float]] = {}
-    sizes_by_weight_of_group: dict[tuple[Any, ...], dict[str, float]] = {}
+    sizes_by_group: dict[tuple[Any, ...], tuple[float, float]] = {}
+    sizes_by_weight_by_group: dict[tuple[Any, ...], dict[str, float]] = {}
     for row in evidence.sizes.iter_rows(named=True):
         group_values = tuple(row[column] for column in key_columns[:n_group_columns])
         sizes_of_model = row["n_pos"] or 0, row["n_neg"] or 0
-        n_pos, n_neg = sizes_of_group.get(group_values, sizes_of_model)
-        sizes_of_group[group_values] = min(n_pos, sizes_of_model[0]), min(n_neg, sizes_of_model[1])
-        size_by_weight = sizes_by_weight_of_group.setdefault(group_values, {})
+        n_pos, n_neg = sizes_by_group.get(group_values, sizes_of_model)
+        sizes_by_group[group_values] = min(n_pos, sizes_of_model[0]), min(n_neg, sizes_of_model[1])
+        size_by_weight = sizes_by_weight_by_group.setdefault(group_values, {})
         for class_name, column in zip(("positives", "negatives"), FIELD_COLUMNS[:2], strict=True):
             if (weighed_size := row.get(column)) is not None:
                 size_by_weight[class_name] = min(
                     weighed_size, size_by_weight.get(class_name, weighed_size)
                 )
-    candidates_of_case: dict[tuple[Any, ...], list[Candidate]] = {}
+    candidates_by_case: dict[tuple[Any, ...], list[Candidate]] = {}
     for row in evidence.rows.iter_rows(named=True):
         candidate = Candidate(None if model_column is None else row[model_column], row, goal)
-        candidates_of_case.setdefault(tuple(row[column] for column in key_columns), []).append(candidate)
+        candidates_by_case.setdefault(tuple(row[column] for column in key_columns), []).append(candidate)
     etas = request.eta if isinstance(request.eta, list | tuple) else ()
-    position_of_eta = {eta: position for position, eta in enumerate(etas)}
+    position_by_eta = {eta: position for position, eta in enumerate(etas)}
     cases = []
-    for (case_values, candidates), standing in zip(candidates_of_case.items(), standings, strict=False):
-        n_pos, n_neg = sizes_of_group.get(case_values[:n_group_columns], (0, 0))
+    for (case_values, candidates), standing in zip(candidates_by_case.items(), standings, strict=False):
+        n_pos, n_neg = sizes_by_group.get(case_values[:n_group_columns], (0, 0))
         cases.append(
             Case(
                 key_values=dict(zip(key_columns, case_values, strict=True)),
@@ -414,13 +414,13 @@ def list_cases(
                 candidates=sorted(candidates, key=_rank_candidate),
                 n_pos=n_pos,
                 n_neg=n_neg,
-                size_by_weight=sizes_by_weight_of_group.get(case_values[:n_group_columns], {}),
+                size_by_weight=sizes_by_weight_by_group.get(case_values[:n_group_columns], {}),
                 per=evidence.per,
                 compares_intervals=request.compares_intervals,
                 standing=standing,
             )
         )
-    return sorted(cases, key=lambda case: position_of_eta.get(case.eta, 0))
+    return sorted(cases, key=lambda case: position_by_eta.get(case.eta, 0))
 
 
 def _rank_candidate(candidate: Candidate) -> tuple[int, float]:

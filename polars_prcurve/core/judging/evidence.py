@@ -180,12 +180,12 @@ def collect_evidence(request: DecisionRequest) -> Evidence:
 def _list_merits(goal: Goal, area_rows: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of the area by which models are judged, with its values under its name."""
     merit_column = goal.merit_column
-    new_name_of_column = {
+    new_name_by_column = {
         "value": merit_column,
         "low": f"{merit_column}_low",
         "high": f"{merit_column}_high",
     }
-    merit_rows = area_rows.filter(metric=goal.curve_metric).rename(new_name_of_column)
+    merit_rows = area_rows.filter(metric=goal.curve_metric).rename(new_name_by_column)
     return merit_rows.drop("metric", "standard_error")
 
 
@@ -315,11 +315,11 @@ def _add_whole_curves(
     """
     # A field has no limits of eta.
     key_columns = [name for name in key_columns if name in area_rows.columns]
-    rows_of_name = {
+    rows_by_name = {
         EvidenceColumn.AT_HALF: _measure_half(request, area_rows),
         EvidenceColumn.AREA: area_rows.filter(metric="average_precision"),
     }
-    for name, rows in rows_of_name.items():
+    for name, rows in rows_by_name.items():
         value_exprs = {
             name: pl.col("value"),
             f"{name}_low": pl.col("low"),
@@ -589,15 +589,15 @@ def _collect_rates(
 def _add_binding_targets(joint_points: pl.DataFrame, single_points: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of all targets, with BINDING, those that may bind."""
     key_columns = joint_points.columns[: joint_points.columns.index("criterion")]
-    points_of_case: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    points_by_case: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for point in single_points.iter_rows(named=True):
         if point["threshold"] is not None:
-            points_of_case.setdefault(tuple(point[column] for column in key_columns), []).append(point)
+            points_by_case.setdefault(tuple(point[column] for column in key_columns), []).append(point)
     binding_targets = []
     for joint_point in joint_points.iter_rows(named=True):
         single_points_here: list[dict[str, Any]] = []
         if joint_point["threshold"] is not None:
-            single_points_here = points_of_case.get(
+            single_points_here = points_by_case.get(
                 tuple(joint_point[column] for column in key_columns), []
             )
         # At the target that binds, a model finds least. Another one may bind in another sample if, by
@@ -747,14 +747,14 @@ def _add_leads_by_intervals(
         merit_low.alias(_MERIT_LOW),
         merit_high.alias(_MERIT_HIGH),
     )
-    other_name_of_column = {name: f"{_OTHER_MODEL}{name}" for name in (_MERIT, _MERIT_LOW, _MERIT_HIGH)}
-    other_merit_rows = merit_rows.rename({**other_name_of_column, model_column: _OTHER_MODEL})
+    other_name_by_column = {name: f"{_OTHER_MODEL}{name}" for name in (_MERIT, _MERIT_LOW, _MERIT_HIGH)}
+    other_merit_rows = merit_rows.rename({**other_name_by_column, model_column: _OTHER_MODEL})
     merit_pair_rows = merit_rows.join(other_merit_rows, on=key_columns, nulls_equal=True)
     merit_pair_rows = merit_pair_rows.filter(pl.col(model_column) != pl.col(_OTHER_MODEL))
     # The distances of both intervals add up in quadrature (Zou and Donner 2008), as of models that were
     # tested apart. What models of one test share makes the difference surer than that.
-    merit, merit_low, merit_high = map(pl.col, other_name_of_column)
-    other_merit, other_merit_low, other_merit_high = map(pl.col, other_name_of_column.values())
+    merit, merit_low, merit_high = map(pl.col, other_name_by_column)
+    other_merit, other_merit_low, other_merit_high = map(pl.col, other_name_by_column.values())
     gap_expr = other_merit - merit
     least_gap = gap_expr - combine_distances([other_merit - other_merit_low, merit_high - merit])
     greatest_gap = gap_expr + combine_distances([other_merit_high - other_merit, merit - merit_low])

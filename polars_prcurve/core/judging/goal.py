@@ -155,7 +155,7 @@ class Goal:
 
 def read_goal(question: Question, guarantee: object) -> Goal:
     """Return the goal; raise if targets make no sense together."""
-    value_of_target, per = _read_targets(question.targets), question.targets.get("per")
+    value_by_target, per = _read_targets(question.targets), question.targets.get("per")
     per = None if per is None else read_per(per)
     is_of_points = question.columns.points is not None
     if question.mean_groups is not None:
@@ -166,58 +166,58 @@ def read_goal(question: Question, guarantee: object) -> Goal:
             )
         mean_columns, merit_column = question.mean_groups.columns, f"{_MEAN}{default_curve_metric()}"
         return Goal({}, merit_column, per=None, guarantee=None, mean_over=mean_columns)
-    if not value_of_target and per is not None and not is_of_points:
+    if not value_by_target and per is not None and not is_of_points:
         raise PrcError("pass a target as well, such as recall=0.8: per= counts the alerts at a target")
-    _check_targets(value_of_target)
-    guarantee_level = None if guarantee is None else _read_guarantee(value_of_target, guarantee)
-    if "maximize" in value_of_target:
-        [metric] = find_metrics(value_of_target["maximize"], PointMetric)
-        return Goal(value_of_target, metric.name, per=per, guarantee=guarantee_level, maximized=metric)
-    value_of_limit = {word: value for word, value in value_of_target.items() if word != "threshold"}
-    if value_of_limit:
-        read_targets(None, **value_of_limit, per=per)  # raises for what is no value of a target
-    if "threshold" in value_of_target:
-        threshold_target = {"threshold": value_of_target["threshold"]}
-        return Goal(threshold_target, "precision", per=per, guarantee=None, demand=value_of_limit)
-    if len(value_of_limit) > 1 and set(value_of_limit) <= set(FLOORS) and not is_of_points:
+    _check_targets(value_by_target)
+    guarantee_level = None if guarantee is None else _read_guarantee(value_by_target, guarantee)
+    if "maximize" in value_by_target:
+        [metric] = find_metrics(value_by_target["maximize"], PointMetric)
+        return Goal(value_by_target, metric.name, per=per, guarantee=guarantee_level, maximized=metric)
+    value_by_limit = {word: value for word, value in value_by_target.items() if word != "threshold"}
+    if value_by_limit:
+        read_targets(None, **value_by_limit, per=per)  # raises for what is no value of a target
+    if "threshold" in value_by_target:
+        threshold_target = {"threshold": value_by_target["threshold"]}
+        return Goal(threshold_target, "precision", per=per, guarantee=None, demand=value_by_limit)
+    if len(value_by_limit) > 1 and set(value_by_limit) <= set(FLOORS) and not is_of_points:
         raise PrcError(
-            f"pass only one of {'= and '.join(value_of_limit)}=, or add a limit on alerts, such as "
+            f"pass only one of {'= and '.join(value_by_limit)}=, or add a limit on alerts, such as "
             "precision=0.2: these targets limit only missed positives"
         )
-    merit_column = "recall" if any(word in CAPS for word in value_of_limit) else "precision"
-    if not value_of_limit and not is_of_points:
+    merit_column = "recall" if any(word in CAPS for word in value_by_limit) else "precision"
+    if not value_by_limit and not is_of_points:
         merit_column = default_curve_metric()
-    goal = Goal(value_of_limit, merit_column, per=per, guarantee=guarantee_level)
-    demand = {} if guarantee_level is None else value_of_limit
-    return replace(goal, is_of_point=is_of_points and not value_of_limit, demand=demand)
+    goal = Goal(value_by_limit, merit_column, per=per, guarantee=guarantee_level)
+    demand = {} if guarantee_level is None else value_by_limit
+    return replace(goal, is_of_point=is_of_points and not value_by_limit, demand=demand)
 
 
-def _read_targets(value_of_target: Mapping[str, Any]) -> dict[str, Any]:
+def _read_targets(value_by_target: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of targets that are set, in order; texts of shares are numbers."""
-    set_words = (word for word, value in value_of_target.items() if value is not None and word != "per")
+    set_words = (word for word, value in value_by_target.items() if value is not None and word != "per")
     return {
-        word: read_share_texts(value_of_target[word]) if word in SHARE_WORDS else value_of_target[word]
+        word: read_share_texts(value_by_target[word]) if word in SHARE_WORDS else value_by_target[word]
         for word in sorted(set_words, key=_ORDER.index)
     }
 
 
-def _check_targets(value_of_target: Mapping[str, Any]) -> None:
+def _check_targets(value_by_target: Mapping[str, Any]) -> None:
     """Raise for several values of a target, and for targets beside the one that chooses by itself."""
-    for word, value in value_of_target.items():
+    for word, value in value_by_target.items():
         is_frame = word == "threshold" and isinstance(value, pl.DataFrame | pl.LazyFrame)
         if isinstance(value, Iterable) and not isinstance(value, str) and not is_frame:
             raise PrcError(
                 f"decide() takes one value of {word}=, since all targets have to hold together; got "
                 f"{describe_value(value)}"
             )
-    if "maximize" in value_of_target and len(value_of_target) > 1:
-        other_word = next(word for word in value_of_target if word != "maximize")
+    if "maximize" in value_by_target and len(value_by_target) > 1:
+        other_word = next(word for word in value_by_target if word != "maximize")
         raise PrcError(f"leave out {other_word}=: maximize= chooses a threshold by itself")
 
 
-def _read_guarantee(value_of_target: Mapping[str, Any], guarantee: object) -> float:
+def _read_guarantee(value_by_target: Mapping[str, Any], guarantee: object) -> float:
     """Return the level of a guarantee; raise without a target that it could be of."""
-    if not value_of_target:
+    if not value_by_target:
         raise PrcError(
             "pass a target, such as recall=0.8: guarantee= is the confidence that a target is met"
         )

@@ -62,12 +62,12 @@ def test_groups(request: DecisionRequest, evidence: Evidence) -> GroupTests | No
     else:
         overall_value = pooled_table.summary(eta, metrics=goal.merit_column)["value"][0]
     compare_arguments = {"eta": eta, "metrics": goal.merit_column, "paired": False, **target_arguments}
-    gap_of_group, tested_group_numbers = _find_gaps(
+    gap_by_group, tested_group_numbers = _find_gaps(
         request, score_counts, range(case_rows.height), compare_arguments
     )
     standings: list[GroupStanding | None] = [None] * case_rows.height
     for group_number in tested_group_numbers:
-        gap = gap_of_group.get(group_number)
+        gap = gap_by_group.get(group_number)
         standings[group_number] = "open" if gap is None else "better" if gap > 0 else "worse"
     return GroupTests(tuple(standings), overall_value)
 
@@ -96,7 +96,7 @@ def _find_gaps(
     compare_arguments: Mapping[str, Any],
 ) -> tuple[dict[int, float], set[int]]:
     """Return how far groups that differ are ahead of all others, and the groups that have a test."""
-    gap_of_group: dict[int, float] = {}
+    gap_by_group: dict[int, float] = {}
     tested_group_numbers: set[int] = set()
     open_group_numbers = [*group_numbers]
     side_expr = (
@@ -116,13 +116,13 @@ def _find_gaps(
         )
         tested_group_numbers |= set(difference_rows.drop_nulls(["low", "high"])[_CELL])
         difference_rows = difference_rows.filter("significant")
-        gap_of_group |= dict(
+        gap_by_group |= dict(
             zip(difference_rows[_CELL].to_list(), difference_rows["difference"].to_list(), strict=True)
         )
         remaining_group_numbers = [
-            group_number for group_number in open_group_numbers if group_number not in gap_of_group
+            group_number for group_number in open_group_numbers if group_number not in gap_by_group
         ]
         if len(remaining_group_numbers) == len(open_group_numbers):
             break
         open_group_numbers = remaining_group_numbers
-    return gap_of_group, tested_group_numbers
+    return gap_by_group, tested_group_numbers

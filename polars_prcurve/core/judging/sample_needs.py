@@ -198,9 +198,9 @@ def _plan_classes(
     safety_factor = math.exp(_find_plan_error(case, candidate, pos_half_width, neg_half_width))
     size_factor = (pos_half_width**2 + neg_half_width**2) / logit_half_width**2 * safety_factor
     # One class alone does where the other one leaves room, at no more than twice the size of both.
-    half_width_of_class: dict[str, float] = {"positives": pos_half_width, "negatives": neg_half_width}
+    half_width_by_class: dict[str, float] = {"positives": pos_half_width, "negatives": neg_half_width}
     for (class_name, class_half_width), other_half_width in zip(
-        half_width_of_class.items(), (neg_half_width, pos_half_width), strict=True
+        half_width_by_class.items(), (neg_half_width, pos_half_width), strict=True
     ):
         remaining_square = logit_half_width**2 - other_half_width**2 * safety_factor
         size_factor_alone = (
@@ -208,9 +208,9 @@ def _plan_classes(
         )
         if size_factor_alone <= 2 * size_factor:
             return _build_need(case, {class_name: size_factor_alone}, half_width)
-    widest_class = max(half_width_of_class, key=lambda class_name: half_width_of_class[class_name])
+    widest_class = max(half_width_by_class, key=lambda class_name: half_width_by_class[class_name])
     return _build_need(
-        case, dict.fromkeys([widest_class, *half_width_of_class], size_factor), half_width
+        case, dict.fromkeys([widest_class, *half_width_by_class], size_factor), half_width
     )
 
 
@@ -300,15 +300,15 @@ def count_group_need(cases: Sequence[Case], confidence: float) -> ClassNeed | No
 
 
 def _build_need(
-    case: Case, size_factor_of_class: dict[str, float], effect_size: float
+    case: Case, size_factor_by_class: dict[str, float], effect_size: float
 ) -> SampleNeed | None:
     """Return the sizes of classes that grow so many times; None if that is out of reach."""
-    if max(size_factor_of_class.values()) > _MOST_TIMES:
+    if max(size_factor_by_class.values()) > _MOST_TIMES:
         return None
     n_of_class = case.sizes
     needs = [
         ClassNeed(class_name, n_of_class[class_name] * size_factor, n_of_class[class_name])
-        for class_name, size_factor in size_factor_of_class.items()
+        for class_name, size_factor in size_factor_by_class.items()
     ]
     return SampleNeed(tuple(needs), effect_size)
 

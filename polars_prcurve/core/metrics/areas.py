@@ -221,7 +221,7 @@ _FITTED_AREA = Fitted(_step_term)
     influence=_build_influence("plain", lambda segment: segment),
     helpers=_build_helper_metrics(0.5)
     | {"loss": CurveMetric("average precision lost", Recipe(_loss_term))},
-    helpers_of_pairs=_build_helper_metrics(1),
+    helpers_by_pairs=_build_helper_metrics(1),
     fitted=_FITTED_AREA,
     limits=_STEP_LIMITS,
 )
@@ -360,7 +360,7 @@ def pr_auc_trapezoid(anchor: Literal["first", "one", "none"] = "first") -> Curve
 
 # All these share the rows and the term of average precision, but not its interval.
 _declare_like_average_precision = partial(
-    declare_like, average_precision, source="R Fig. 6", influence=None, helpers={}, helpers_of_pairs={}
+    declare_like, average_precision, source="R Fig. 6", influence=None, helpers={}, helpers_by_pairs={}
 )
 
 
@@ -637,9 +637,9 @@ def least_average_precision(n_pos: pl.Expr, odds: pl.Expr) -> pl.Expr:
     # The summand at the upper end, minus the summand at the lower end
     end_correction = a * rest / (low * high)
     # Bernoulli's numbers B_k over k: of the k! below B_k the derivative of order k - 1 cancels (k - 1)!.
-    factor_of_order = {2: 1 / 12, 4: -1 / 120, 6: 1 / 252, 8: -1 / 240, 10: 1 / 132}
+    factor_by_order = {2: 1 / 12, 4: -1 / 120, 6: 1 / 252, 8: -1 / 240, 10: 1 / 132}
     slope_correction = sum(
-        (factor * (a / high**order - a / low**order) for order, factor in factor_of_order.items()),
+        (factor * (a / high**order - a / low**order) for order, factor in factor_by_order.items()),
         pl.lit(0.0),
     )
     mean_precision = (first_sum + integral + end_correction / 2 + slope_correction) / n
@@ -684,16 +684,16 @@ def mean_random_average_precision(n_pos: pl.Expr, n_neg: pl.Expr, odds: pl.Expr)
     is_defined = neg_weight.is_not_null()
     s_scale = 15 / (1 + neg_weight + n_pos + neg_weight * n_neg)
     s_growth = (1 + _REACH / (1 + neg_weight) / s_scale).log()
-    expr_of_field = {"n_pos": n_pos, "n_neg": n_neg, "k": neg_weight}
-    expr_of_field |= {"scale": s_scale, "growth": s_growth}
+    expr_by_field = {"n_pos": n_pos, "n_neg": n_neg, "k": neg_weight}
+    expr_by_field |= {"scale": s_scale, "growth": s_growth}
     # A list of one struct, so that the numbers of each row are combined with all nodes.
     row_struct_expr = pl.concat_list(
-        pl.struct(expr.alias(field_name) for field_name, expr in expr_of_field.items())
+        pl.struct(expr.alias(field_name) for field_name, expr in expr_by_field.items())
     )
     # What is used more than once becomes a field first: Polars would compute it again for each use.
     nodes, weights = _gauss_nodes(64, 0.15)
     n_pos, n_neg, neg_weight, s_scale, s_growth = (
-        pl.element().struct.field(field_name).first() for field_name in expr_of_field
+        pl.element().struct.field(field_name).first() for field_name in expr_by_field
     )
     s_stretch = (pl.lit(pl.Series([*nodes, 1.0])) * s_growth).exp()
     s_weights = pl.lit(pl.Series([*weights, 0.0])) * s_growth * s_scale * s_stretch

@@ -225,7 +225,7 @@ class Recipe(NamedTuple):
     metric with half a false positive more at every threshold, `loss` the size of that step, and
     `hopeful` its mean over the positives below half a positive more; see
     `uncertainty.unseen_examples`. `slope` is its derivative by logit(eta)."""
-    helpers_of_pairs: Mapping[str, CurveMetric] = {}
+    helpers_by_pairs: Mapping[str, CurveMetric] = {}
     """The same for differences of two models, with whole examples more."""
     is_compared: bool = False  # whether the metric is that of a model beside another one
     at_target: AtTarget | None = None  # the target, if the metric has its value on the row found for one
@@ -338,10 +338,10 @@ class CurveMetric(Metric):
         """Return the total of the terms of all rows at each prevalence."""
         recipe = self.recipe
         if recipe.total != "sum":
-            reducer_of_total: dict[str, Callable[[Array], float]]
-            reducer_of_total = {"max": np.fmax.reduce, "min": np.fmin.reduce}
-            reducer_of_total |= {"first": _take_at(0), "last": _take_at(-1)}
-            reduce, segments = reducer_of_total[recipe.total], self._bind_rows(curve, slice(None))
+            reducer_by_total: dict[str, Callable[[Array], float]]
+            reducer_by_total = {"max": np.fmax.reduce, "min": np.fmin.reduce}
+            reducer_by_total |= {"first": _take_at(0), "last": _take_at(-1)}
+            reduce, segments = reducer_by_total[recipe.total], self._bind_rows(curve, slice(None))
             terms_of_etas = (
                 self._compute_terms(curve, segments, *eta_and_odds)
                 for eta_and_odds in zip(etas, odds_against(etas), strict=True)
@@ -378,12 +378,12 @@ class CurveMetric(Metric):
 
     def _read_rows(self, curve: CurveArrays, block: slice | NDArray[np.intp]) -> SegmentValues:
         """Return rows of a curve at no prevalence, each column of which is made once."""
-        array_of_column: dict[str, Array] = {}
+        array_by_column: dict[str, Array] = {}
 
         def read(column_name: str) -> Array:
-            if column_name not in array_of_column:
-                array_of_column[column_name] = curve.columns[column_name][block]
-            return array_of_column[column_name]
+            if column_name not in array_by_column:
+                array_by_column[column_name] = curve.columns[column_name][block]
+            return array_by_column[column_name]
 
         nan_eta = np.float64(math.nan)
         read_metric = partial(curve.compute_metric, read=read, eta=nan_eta)
@@ -396,27 +396,27 @@ class CurveMetric(Metric):
             segments = replace(segments, is_short=True)
         if self.recipe.once is None:
             return segments
-        bound_array_of_name, read = self.recipe.once(segments), segments.column
+        bound_array_by_name, read = self.recipe.once(segments), segments.column
         return replace(
             segments,
-            column=lambda name: bound_array_of_name[name] if name in bound_array_of_name else read(name),
+            column=lambda name: bound_array_by_name[name] if name in bound_array_by_name else read(name),
         )
 
     def _compute_terms(self, curve: CurveArrays, segments: SegmentValues, eta: Any, odds: Any) -> Array:
         """Return the terms of rows at a prevalence, or those of a column of prevalences as lines."""
         recipe = self.recipe
-        bound_array_of_name: dict[str, Array] = {Segment.ODDS: odds}
+        bound_array_by_name: dict[str, Array] = {Segment.ODDS: odds}
 
         def read(column_name: str) -> Array:
-            if column_name in bound_array_of_name:
-                return bound_array_of_name[column_name]
+            if column_name in bound_array_by_name:
+                return bound_array_by_name[column_name]
             array: Array = segments.column(column_name)
             return array
 
         read_metric = partial(curve.compute_metric, read=read, eta=eta)
         segments_at_eta = replace(segments, column=read, eta=eta, value=read_metric)
         for step in recipe.steps:
-            bound_array_of_name |= step(segments_at_eta)
+            bound_array_by_name |= step(segments_at_eta)
         terms, terms_shape = recipe.term(segments_at_eta), (*np.shape(eta)[:1], len(read("recall")))
         if np.shape(terms) != terms_shape:  # they do not depend on rows, or on the prevalence
             terms = np.broadcast_to(terms, terms_shape)
@@ -473,8 +473,8 @@ class CurveMetric(Metric):
 
     def reduce_terms(self, terms: pl.Expr) -> pl.Expr:
         """Return the total of prepared terms, or of totals of parts of them."""
-        reducer_of_total = {"sum": terms.sum, "max": terms.max, "min": terms.min}
-        return (reducer_of_total | {"first": terms.min, "last": terms.max})[self.recipe.total]()
+        reducer_by_total = {"sum": terms.sum, "max": terms.max, "min": terms.min}
+        return (reducer_by_total | {"first": terms.min, "last": terms.max})[self.recipe.total]()
 
     def restore_total(self, total: pl.Expr) -> pl.Expr:
         """Return a total of prepared terms as a number."""
@@ -506,12 +506,12 @@ def declare_curve(*, source: str, **value_of_field: Any) -> Callable[[Term], Cur
                 if field_name in recipe_field_names
             },
         )
-        value_of_metric_field = {
+        value_by_metric_field = {
             field_name: value_of_field[field_name]
             for field_name in value_of_field
             if field_name not in recipe_field_names
         }
-        metric = CurveMetric(term.__name__, recipe, source=source, **value_of_metric_field)
+        metric = CurveMetric(term.__name__, recipe, source=source, **value_by_metric_field)
         return declare(metric, term.__doc__, CURVE_METRICS)
 
     return make
@@ -634,8 +634,8 @@ _HINT = "labels and scores become points by roc_points(label, score)"
 
 def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
     """Return the curve through points; None without any, or without positives, whose rates are NaN."""
-    array_of_rate = {"recall": read_numbers("recall", recall), "fpr": read_numbers("fpr", fpr)}
-    for argument_name, rates in array_of_rate.items():
+    array_by_rate = {"recall": read_numbers("recall", recall), "fpr": read_numbers("fpr", fpr)}
+    for argument_name, rates in array_by_rate.items():
         if rates.ndim != 1:
             raise PrcError(
                 f"{argument_name} takes one array, a number per point; got shape {rates.shape}"
@@ -643,7 +643,7 @@ def read_curve(recall: ArrayLike, fpr: ArrayLike) -> CurveArrays | None:
         is_rate = (rates >= 0) & (rates <= 1)
         if not (is_rate.all() or np.isnan(rates).all()):
             raise PrcError(f"{argument_name} must lie in [0, 1]; got {rates[~is_rate][0]}; {_HINT}")
-    recall, fpr = array_of_rate["recall"], array_of_rate["fpr"]
+    recall, fpr = array_by_rate["recall"], array_by_rate["fpr"]
     if len(recall) != len(fpr):
         raise PrcError(f"recall and fpr take one number per point; got {len(recall)} and {len(fpr)}")
     if len(recall) == 0 or np.isnan(recall[0]):
@@ -670,7 +670,7 @@ def _build_segments(recall: Array, fpr: Array, has_negatives: bool, n_listed_poi
     rise = recall - recall_before
     with np.errstate(all="ignore"):
         fpr_recall_ratio = fpr / recall
-    array_of_column = {
+    array_by_column = {
         "recall": recall,
         "fpr": fpr if has_negatives else np.full(len(fpr), math.nan),
         Segment.RECALL_BEFORE: recall_before,
@@ -682,7 +682,7 @@ def _build_segments(recall: Array, fpr: Array, has_negatives: bool, n_listed_poi
         Segment.FPR_RECALL_RATIO: fpr_recall_ratio,
         Segment.ENVELOPE: np.fmin.accumulate(fpr_recall_ratio[::-1])[::-1],
     }
-    return CurveArrays(array_of_column, has_negatives, float(fpr[rise > 0].min()))
+    return CurveArrays(array_by_column, has_negatives, float(fpr[rise > 0].min()))
 
 
 def find_vertices(group_numbers: NDArray[Any], recall: Array, fpr: Array) -> NDArray[np.intp]:

@@ -183,18 +183,18 @@ def _suggest_metrics(wrong_name: str, metric_class: type[Metric]) -> str:
         metric_names, factory_names = [*POINT_METRICS], list_factories(PointMetric)
     else:
         metric_names, factory_names = [*CURVE_METRICS], list_factories(CurveMetric)
-        call_of_name = {
+        call_by_name = {
             f"{name}{_AT_THRESHOLD}": f"{name}{_AT_THRESHOLD}(0.8)" for name in POINT_METRICS
         }
         # A metric at a target, such as precision_at_recall, is less alike than 0.8.
-        if get_close_matches(function_name, call_of_name, cutoff=0.85):
-            return suggest_names(function_name, call_of_name, call_of_name)
+        if get_close_matches(function_name, call_by_name, cutoff=0.85):
+            return suggest_names(function_name, call_by_name, call_by_name)
         point_names = get_close_matches(function_name, POINT_METRICS, n=1, cutoff=0.85)
         if point_names and not get_close_matches(function_name, CURVE_METRICS, cutoff=0.85):
             [name] = point_names
             return f"did you mean {name!r}? It needs a threshold, as in '{name}{_AT_THRESHOLD}(0.8)'"
-    call_of_name = {name: _write_example_call(name) for name in factory_names}
-    return suggest_names(function_name, [*metric_names, *factory_names], call_of_name)
+    call_by_name = {name: _write_example_call(name) for name in factory_names}
+    return suggest_names(function_name, [*metric_names, *factory_names], call_by_name)
 
 
 def _write_example_call(factory_name: str) -> str:

@@ -420,7 +420,7 @@ def integrated(
             averages=average,
             influence=None,
             helpers={},
-            helpers_of_pairs={},
+            helpers_by_pairs={},
             at_target=None,
             limits=None,
         ),
@@ -429,9 +429,9 @@ def integrated(
 
 def _read_exponents(function_name: str, low: float, high: float, prior: Prior) -> tuple[float, float]:
     """Return a and b of a prior as a beta distribution; with 0 it cannot reach the end at 0 or at 1."""
-    exponents_of_prior = {"uniform": (1.0, 1.0), "log": (0.0, 1.0), "logit": (0.0, 0.0)}
-    if isinstance(prior, str) and prior in exponents_of_prior:
-        exponent_at_0, exponent_at_1 = exponents_of_prior[prior]
+    exponents_by_prior = {"uniform": (1.0, 1.0), "log": (0.0, 1.0), "logit": (0.0, 0.0)}
+    if isinstance(prior, str) and prior in exponents_by_prior:
+        exponent_at_0, exponent_at_1 = exponents_by_prior[prior]
     else:
         expected_phrase = '"uniform", "log", "logit" or ("beta", a, b) with a and b above 0'
         if not (isinstance(prior, tuple) and len(prior) == 3 and isinstance(prior[0], str)):

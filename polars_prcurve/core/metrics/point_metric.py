@@ -127,10 +127,10 @@ class PointMetric(Metric):
         Rates and prevalences outside [0, 1] raise, in expressions when the query runs.
         `eta` may be left out if the metric does not depend on it.
         """
-        value_of_argument = {"recall": recall, "fpr": fpr, "eta": self.choose_eta(eta)}
-        if value_of_argument["eta"] is None:
+        value_by_argument = {"recall": recall, "fpr": fpr, "eta": self.choose_eta(eta)}
+        if value_by_argument["eta"] is None:
             raise PrcError(f"pass eta: {self.name} depends on the prevalence")
-        return evaluate(self.name, self.from_rates, value_of_argument)
+        return evaluate(self.name, self.from_rates, value_by_argument)
 
     def choose_eta(self, eta: Any) -> Any:
         """Return the prevalence that the formula takes where a caller passes `eta`."""
@@ -200,31 +200,31 @@ class PointMetric(Metric):
 
 
 def evaluate(
-    column_name: str, compute_value: Callable[..., Amount], value_of_argument: dict[str, Any]
+    column_name: str, compute_value: Callable[..., Amount], value_by_argument: dict[str, Any]
 ) -> Any:
     """Return a formula of shares: of numbers or arrays (undefined is NaN) or of expressions (null)."""
-    if not any(isinstance(value, pl.Expr) for value in value_of_argument.values()):
-        array_of_argument = {
+    if not any(isinstance(value, pl.Expr) for value in value_by_argument.values()):
+        array_by_argument = {
             argument_name: read_numbers(argument_name, value)
-            for argument_name, value in value_of_argument.items()
+            for argument_name, value in value_by_argument.items()
         }
-        for argument_name, value in array_of_argument.items():
+        for argument_name, value in array_by_argument.items():
             is_undefined = np.isnan(value) & (argument_name != "eta")  # a rate of an empty class is NaN
             values_outside = value[~((value >= 0) & (value <= 1) | is_undefined)]
             if values_outside.size > 0:
                 raise PrcError(f"{argument_name} must lie in [0, 1]; got {values_outside.flat[0]}")
         with np.errstate(all="ignore"):
-            values = np.asarray(compute_value(*array_of_argument.values()), dtype=np.float64)
+            values = np.asarray(compute_value(*array_by_argument.values()), dtype=np.float64)
         return float(values) if values.ndim == 0 else values
-    expr_of_argument = {
+    expr_by_argument = {
         # Not strict: until the dtype is checked, the cast may be of any dtype.
         argument_name: _RATE_DTYPES.restrict(argument_name, value).cast(pl.Float64, strict=False)
         if isinstance(value, pl.Expr)
         else pl.lit(read_number(argument_name, value, "a number"))
-        for argument_name, value in value_of_argument.items()
+        for argument_name, value in value_by_argument.items()
     }
     checks = []
-    for argument_name, expr in expr_of_argument.items():
+    for argument_name, expr in expr_by_argument.items():
         n_outside = (expr.is_nan() | ~expr.is_between(0, 1)).sum()
         checks.append(
             Check(
@@ -232,7 +232,7 @@ def evaluate(
                 (f"{argument_name} must lie in [0, 1]; got ", n_outside, " value(s) outside"),
             )
         )
-    value_expr: pl.Expr = compute_value(*expr_of_argument.values()) + guard(checks)
+    value_expr: pl.Expr = compute_value(*expr_by_argument.values()) + guard(checks)
     return null_if_nan(value_expr).alias(column_name)
 
 

@@ -170,12 +170,12 @@ def _build_frame_grid(
     eta_frame: pl.DataFrame | pl.LazyFrame, table: ResolvedTable, confidence: float | None
 ) -> EtaTable:
     """Return the grid of a user's frame, with checks of its values, made at once in a DataFrame."""
-    schema, dtype_of_group = eta_frame.lazy().collect_schema(), table.group_columns
+    schema, dtype_by_group = eta_frame.lazy().collect_schema(), table.group_columns
     arguments.refuse_objects("the eta= frame", schema)
     _require_eta(schema)
-    key_names = read_group_keys("eta", schema, dtype_of_group)
+    key_names = read_group_keys("eta", schema, dtype_by_group)
     is_uncertain = has_uncertain_eta(schema, key_names)
-    carried_columns = _list_carried_columns(schema, dtype_of_group, is_uncertain=is_uncertain)
+    carried_columns = _list_carried_columns(schema, dtype_by_group, is_uncertain=is_uncertain)
     eta_expr, row_columns = pl.col("eta"), (*key_names, "eta", *carried_columns)
     outside_phrase = "holds an eta outside [0, 1] (expected shares, not percent)"
     problems = [(eta_expr.is_nan() | ~eta_expr.is_between(0, 1), outside_phrase)]
@@ -200,7 +200,7 @@ def _build_frame_grid(
         holds_own = eta_frame["eta"].null_count() > 0
     return EtaTable(
         eta_rows,
-        {name: dtype_of_group[name] for name in key_names},
+        {name: dtype_by_group[name] for name in key_names},
         carried_columns,
         etas_per_group,
         is_uncertain=is_uncertain,
@@ -219,19 +219,19 @@ def _require_eta(schema: Mapping[str, pl.DataType]) -> None:
 
 
 def _list_carried_columns(
-    schema: Iterable[str], dtype_of_group: Mapping[str, pl.DataType], *, is_uncertain: bool
+    schema: Iterable[str], dtype_by_group: Mapping[str, pl.DataType], *, is_uncertain: bool
 ) -> tuple[str, ...]:
     """Return what an eta frame has beside groups and eta, intervals first; raise for other names."""
     eta_columns = ("eta", *(UNCERTAIN_ETA_COLUMNS if is_uncertain else ()))
     carried_columns = (
         *eta_columns[1:],
-        *(name for name in schema if name not in (*dtype_of_group, *eta_columns)),
+        *(name for name in schema if name not in (*dtype_by_group, *eta_columns)),
     )
     for name in carried_columns:
         advice_phrase = f"rename the column {name!r} of the eta= frame"
         if is_pattern(name):
             raise PrcError(f"{advice_phrase}: Polars reads it as a pattern")
-        if name in dtype_of_group or name.startswith(RESERVED):
+        if name in dtype_by_group or name.startswith(RESERVED):
             raise PrcError(f"{advice_phrase}: the result has a column of that name")
     return carried_columns
 

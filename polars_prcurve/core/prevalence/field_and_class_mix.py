@@ -120,11 +120,11 @@ def class_mix(shares: Mapping[Any, float]) -> ClassMix:
     >>> class_mix({"cat": 0.2, "dog": 0.8})
     class_mix({'cat': 0.2, 'dog': 0.8})
     """
-    share_of_class = arguments.read_shares("class_mix()", shares)
-    share_sum = math.fsum(share_of_class.values())
+    share_by_class = arguments.read_shares("class_mix()", shares)
+    share_sum = math.fsum(share_by_class.values())
     if abs(share_sum - 1) > _ROUNDING_OF_SHARES * (1 + 1e-9):
         raise PrcError(
             "correct the shares of class_mix(), or divide each by their sum: they sum to "
             f"{share_sum:.6g} instead of 1"
         )
-    return ClassMix({class_value: share / share_sum for class_value, share in share_of_class.items()})
+    return ClassMix({class_value: share / share_sum for class_value, share in share_by_class.items()})

@@ -71,27 +71,27 @@ _IN_FRAME = f"{RESERVED}in_frame"  # how many rows of the eta frame are of the p
 class PartKeys(NamedTuple):
     """The names of the group columns as users know them, with internal names and dtypes."""
 
-    column_of_key: dict[str, str]  # all of them
-    column_of_group: dict[str, str]
-    column_of_part: dict[str, str]
-    dtype_of_column: dict[str, pl.DataType]  # by internal name
+    column_by_key: dict[str, str]  # all of them
+    column_by_group: dict[str, str]
+    column_by_part: dict[str, str]
+    dtype_by_column: dict[str, pl.DataType]  # by internal name
 
     @property
     def dtype_of_key(self) -> dict[str, pl.DataType]:
         """The dtypes by the names that users know."""
-        return {key: self.dtype_of_column[column] for key, column in self.column_of_key.items()}
+        return {key: self.dtype_by_column[column] for key, column in self.column_by_key.items()}
 
 
 def number_keys(table: ResolvedTable, part_columns: Sequence[str]) -> PartKeys:
     """Return the keys of a table whose groups are parts, the columns `part_columns` among them."""
-    column_of_key = {key: f"{RESERVED}key_{i}" for i, key in enumerate(table.by)}
+    column_by_key = {key: f"{RESERVED}key_{i}" for i, key in enumerate(table.by)}
     return PartKeys(
-        column_of_key,
-        column_of_group={
-            key: column for key, column in column_of_key.items() if key not in part_columns
+        column_by_key,
+        column_by_group={
+            key: column for key, column in column_by_key.items() if key not in part_columns
         },
-        column_of_part={key: column_of_key[key] for key in part_columns},
-        dtype_of_column={column_of_key[key]: dtype for key, dtype in table.by.items()},
+        column_by_part={key: column_by_key[key] for key in part_columns},
+        dtype_by_column={column_by_key[key]: dtype for key, dtype in table.by.items()},
     )
 
 
@@ -99,11 +99,11 @@ def join_factors(
     table: ResolvedTable, part_factor_rows: pl.LazyFrame, part_keys: PartKeys, *, keep_order: bool
 ) -> pl.LazyFrame:
     """Return the user's table with the keys by internal names, and the columns of `part_factor_rows`."""
-    names_and_exprs = zip(part_keys.column_of_key.values(), table.by_exprs, strict=True)
+    names_and_exprs = zip(part_keys.column_by_key.values(), table.by_exprs, strict=True)
     keyed_rows = table.frame.with_columns(
         expr.alias(column_name) for column_name, expr in names_and_exprs
     )
-    return join_groups(keyed_rows, part_factor_rows, part_keys.dtype_of_column, keep_order=keep_order)
+    return join_groups(keyed_rows, part_factor_rows, part_keys.dtype_by_column, keep_order=keep_order)
 
 
 def build_factors(
@@ -126,21 +126,21 @@ def build_factors(
     share_expr, eta_expr = pl.col(Part.SHARE), pl.col(Part.ETA)
     n_part_rows = pl.col(_N_GROUP_ROWS) * share_expr
     n_pos, n_neg = pl.col(Group.N_POS), pl.col(Group.N_NEG)
-    factor_expr_of_name = {}
-    eta_and_size_of_factor = {
+    factor_expr_by_name = {}
+    eta_and_size_by_factor = {
         Population.POS_FACTOR: (eta_expr, n_pos),
         Population.NEG_FACTOR: (1 - eta_expr, n_neg),
     }
-    for name, (class_share, n_of_class) in eta_and_size_of_factor.items():
+    for name, (class_share, n_of_class) in eta_and_size_by_factor.items():
         factor_expr = (
             pl.when(eta_expr.is_null())
             .then(n_part_rows / (n_pos + n_neg))
             .otherwise(n_part_rows * class_share / n_of_class)
         )
-        factor_expr_of_name[name] = pl.when(n_of_class > 0).then(factor_expr).otherwise(0.0)
+        factor_expr_by_name[name] = pl.when(n_of_class > 0).then(factor_expr).otherwise(0.0)
     return part_rows.select(
-        *part_keys.column_of_key.values(),
-        *(factor_expr.alias(name) for name, factor_expr in factor_expr_of_name.items()),
+        *part_keys.column_by_key.values(),
+        *(factor_expr.alias(name) for name, factor_expr in factor_expr_by_name.items()),
         eta_expr.fill_null(n_pos / (n_pos + n_neg)).fill_nan(None),
         share_expr,
         *UNCERTAIN_ETA_COLUMNS,
@@ -154,18 +154,18 @@ def _match_parts(
     """Return the parts of the table with those of the frame, checked to be the same."""
     frame_part_rows = frame_part_rows.with_columns(pl.lit(1).alias(_IN_FRAME))
     table_part_rows = _count_parts(table, part_keys)
-    group_columns = [*part_keys.column_of_group.values()]
+    group_columns = [*part_keys.column_by_group.values()]
     frame_schema = frame_part_rows.collect_schema()
     if group_columns:  # of each group every part of the frame
         frame_group_columns = [column for column in frame_schema if column in group_columns]
         frame_part_rows = join_groups(
             table_part_rows.select(group_columns).unique(),
             frame_part_rows,
-            {column: part_keys.dtype_of_column[column] for column in frame_group_columns},
+            {column: part_keys.dtype_by_column[column] for column in frame_group_columns},
         )
     # A group_by finds which parts the table or the frame lacks, and null and NaN equal themselves there.
     stacked_rows = pl.concat([table_part_rows, frame_part_rows], how="diagonal")
-    part_rows = stacked_rows.group_by(*part_keys.column_of_key.values()).agg(
+    part_rows = stacked_rows.group_by(*part_keys.column_by_key.values()).agg(
         pl.col(Group.N_POS, Group.N_NEG, _N_ROWS, *_FRAME_COLUMNS).max(), pl.col(_IN_FRAME).sum()
     )
     total_exprs = {_N_GROUP_ROWS: pl.col(_N_ROWS).sum(), _LARGEST_SHARE: pl.col(Part.SHARE).max()}
@@ -173,13 +173,13 @@ def _match_parts(
         (total_expr.over(group_columns) if group_columns else total_expr).alias(name)
         for name, total_expr in total_exprs.items()
     )
-    frame_key_names = [key for key, column in part_keys.column_of_key.items() if column in frame_schema]
+    frame_key_names = [key for key, column in part_keys.column_by_key.items() if column in frame_schema]
     return stop_if_broken(part_rows, _part_checks(part_keys, frame_key_names))
 
 
 def _divide_by_share_sums(part_rows: pl.LazyFrame, part_keys: PartKeys) -> pl.LazyFrame:
     """Return the parts with shares that sum to 1 in each group."""
-    share_expr, group_columns = pl.col(Part.SHARE), [*part_keys.column_of_group.values()]
+    share_expr, group_columns = pl.col(Part.SHARE), [*part_keys.column_by_group.values()]
     # Shares are added as integers, so that the order of parts changes no bit.
     exponent_expr = exact_arithmetic.weight_exponent(pl.col(_LARGEST_SHARE))
     integer_sum_expr = exact_arithmetic.to_integer(share_expr, exponent_expr).sum()
@@ -198,22 +198,22 @@ def build_field(
         table, part_keys, eta_frame, confidence=confidence, may_be_uncertain=True
     )
     if is_uncertain:
-        check_group_names(part_keys.column_of_group, UNCERTAIN_ETA_COLUMNS)
-        check_group_names(part_keys.column_of_part, UNCERTAIN_ETA_COLUMNS, "parts")
-    key_of_column = {column: key for key, column in part_keys.column_of_key.items()}
+        check_group_names(part_keys.column_by_group, UNCERTAIN_ETA_COLUMNS)
+        check_group_names(part_keys.column_by_part, UNCERTAIN_ETA_COLUMNS, "parts")
+    key_by_column = {column: key for key, column in part_keys.column_by_key.items()}
     if table.is_in_memory and table.may_collect and isinstance(eta_frame, pl.DataFrame):
         factor_and_eta_rows = table.collect(factor_and_eta_rows, "field()").lazy()
     else:  # several parts of the plan read these few rows
         factor_and_eta_rows = factor_and_eta_rows.cache()
     eta_limit_rows = add_eta_limits(factor_and_eta_rows.with_columns(pl.col(Part.ETA).alias("eta")))
     part_rows = eta_limit_rows.select(
-        *key_of_column, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
-    ).rename(key_of_column)
+        *key_by_column, Part.ETA, Part.SHARE, *EtaError.LIMITS, Group.N_POS, Group.N_NEG
+    ).rename(key_by_column)
     factor_columns = (Population.POS_FACTOR, Population.NEG_FACTOR)
-    factor_rows = factor_and_eta_rows.select(*key_of_column, *factor_columns)
+    factor_rows = factor_and_eta_rows.select(*key_by_column, *factor_columns)
     field_eta_rows = _combine_etas(factor_and_eta_rows, part_keys, is_uncertain=is_uncertain)
-    field_eta_rows = field_eta_rows.rename(key_of_column, strict=False)
-    dtype_of_group = {name: dtype for name, dtype in table.by.items() if name not in table.within}
+    field_eta_rows = field_eta_rows.rename(key_by_column, strict=False)
+    dtype_by_group = {name: dtype for name, dtype in table.by.items() if name not in table.within}
     amount_exprs = weigh_amounts(table)
     # A row of counts represents several examples, whose weights are squared one by one.
     square_exprs = {
@@ -223,8 +223,8 @@ def build_field(
     return replace(
         table,
         frame=join_factors(table, factor_rows, part_keys, keep_order=False),
-        by=dtype_of_group,
-        by_exprs=[pl.col(part_keys.column_of_key[name]).alias(name) for name in dtype_of_group],
+        by=dtype_by_group,
+        by_exprs=[pl.col(part_keys.column_by_key[name]).alias(name) for name in dtype_by_group],
         columns={Row.SCORE: table.columns[Row.SCORE], **amount_exprs, **square_exprs},
         tallies=Tallies(),  # they were checked when the parts were counted
         has_float_sums=True,
@@ -243,10 +243,10 @@ def _combine_etas(
     # weighted examples differ in the last one. Distances of parts to their ends are added in quadrature,
     # which leaves the sum between those of the ends.
     share_expr, eta_expr = pl.col(Part.SHARE), pl.col(Part.ETA)
-    eta_step_of_limit = {ETA_LOW: eta_expr - pl.col(ETA_LOW), ETA_HIGH: pl.col(ETA_HIGH) - eta_expr}
+    eta_step_by_limit = {ETA_LOW: eta_expr - pl.col(ETA_LOW), ETA_HIGH: pl.col(ETA_HIGH) - eta_expr}
     term_exprs = {Part.FIELD_ETA: share_expr * eta_expr, Part.SHARE: share_expr}
     term_exprs |= {
-        f"{name}_sum": (share_expr * eta_step) ** 2 for name, eta_step in eta_step_of_limit.items()
+        f"{name}_sum": (share_expr * eta_step) ** 2 for name, eta_step in eta_step_by_limit.items()
     }
     part_rows_with_terms = part_factor_rows.filter(share_expr > 0).with_columns(
         to_whole_shares(term_expr.fill_null(0.0)).alias(name) for name, term_expr in term_exprs.items()
@@ -256,18 +256,18 @@ def _combine_etas(
     level_expr, is_known = pl.col(ETA_CONFIDENCE), pl.col(ETA_LOW).is_not_null()
     has_one_level = is_known.any() & (level_expr.filter(is_known).n_unique() == 1)
     sum_exprs += [pl.when(has_one_level).then(level_expr.max()), has_one_level.alias(ETA_LOW)]
-    group_column_names = [*part_keys.column_of_group.values()]
+    group_column_names = [*part_keys.column_by_group.values()]
     field_eta_expr = pl.col(Part.FIELD_ETA) / repeat_in_rows(share_expr, pl.col(Part.FIELD_ETA))
     field_rows = aggregate_by(part_rows_with_terms, group_column_names, sum_exprs).with_columns(
         field_eta_expr
     )
-    limit_expr_of_column = {
+    limit_expr_by_column = {
         ETA_LOW: pl.col(Part.FIELD_ETA) - pl.col(f"{ETA_LOW}_sum").sqrt(),
         ETA_HIGH: pl.col(Part.FIELD_ETA) + pl.col(f"{ETA_HIGH}_sum").sqrt(),
     }
     limit_exprs = [
         pl.when(ETA_LOW).then(limit_expr.clip(0.0, 1.0)).alias(name)
-        for name, limit_expr in limit_expr_of_column.items()
+        for name, limit_expr in limit_expr_by_column.items()
     ]
     interval_exprs = (*limit_exprs, pl.col(ETA_CONFIDENCE)) if is_uncertain else ()
     return field_rows.select(*group_column_names, Part.FIELD_ETA, *interval_exprs)
@@ -275,10 +275,10 @@ def _combine_etas(
 
 def weigh_amounts(table: ResolvedTable) -> dict[str, pl.Expr]:
     """Return Row.POS and Row.NEG, what a row adds to either class, times the factors of its part."""
-    factor_of_class = {Row.POS: pl.col(Population.POS_FACTOR), Row.NEG: pl.col(Population.NEG_FACTOR)}
+    factor_by_class = {Row.POS: pl.col(Population.POS_FACTOR), Row.NEG: pl.col(Population.NEG_FACTOR)}
     amount_exprs = class_amounts(table.columns)
     return {
-        name: amount_expr.cast(pl.Float64) * factor_of_class[name]
+        name: amount_expr.cast(pl.Float64) * factor_by_class[name]
         for name, amount_expr in amount_exprs.items()
     }
 
@@ -315,7 +315,7 @@ def _count_parts(table: ResolvedTable, part_keys: PartKeys) -> pl.LazyFrame:
             for _, total_name, exponent_name in _CLASS_COLUMNS
         )
     checked_total_rows = stop_if_broken(part_total_rows, table.tallies.checks)
-    key_exprs = [pl.col(key).alias(column) for key, column in part_keys.column_of_key.items()]
+    key_exprs = [pl.col(key).alias(column) for key, column in part_keys.column_by_key.items()]
     part_rows = checked_total_rows.select(
         *key_exprs, pl.col(Group.N_POS, Group.N_NEG).cast(pl.Float64), _N_ROWS
     )
@@ -339,7 +339,7 @@ def _read_frame(
             "pass eta=field(...) to curve, operating_points or summary instead of weights, or "
             "drop eta_low and eta_high from the frame: a weight cannot carry the error of eta"
         )
-    for column in (*part_keys.column_of_part, "eta", "share"):
+    for column in (*part_keys.column_by_part, "eta", "share"):
         if column not in schema:
             raise PrcError(f"the eta= frame has no column {column!r}; {suggest_names(column, schema)}")
     for column in ("eta", "share"):
@@ -365,7 +365,7 @@ def _read_frame(
         for is_wrong, problem_phrase in problems
     ]
     return stop_if_broken(part_rows, checks).select(
-        *(pl.col(key).alias(part_keys.column_of_key[key]) for key in key_names),
+        *(pl.col(key).alias(part_keys.column_by_key[key]) for key in key_names),
         eta_expr.alias(Part.ETA),
         share_expr.alias(Part.SHARE),
         *((pl.col(name) if is_uncertain else null_expr).alias(name) for name in UNCERTAIN_ETA_COLUMNS),
@@ -377,7 +377,7 @@ def _part_checks(part_keys: PartKeys, frame_key_names: Sequence[str]) -> list[Ch
     # The frame lacks a part by its own keys, whatever the groups, such as models, that it serves.
     n_pos, n_neg = pl.col(Group.N_POS).fill_null(0), pl.col(Group.N_NEG).fill_null(0)
     eta_expr, share_expr, n_in_frame = pl.col(Part.ETA), pl.col(Part.SHARE), pl.col(_IN_FRAME)
-    key_exprs = {key: pl.col(column) for key, column in part_keys.column_of_key.items()}
+    key_exprs = {key: pl.col(column) for key, column in part_keys.column_by_key.items()}
     lacks_row = n_in_frame == 0
     is_absent = (share_expr > 0) & (n_pos + n_neg == 0) & (pl.col(_N_GROUP_ROWS) > 0)
     remedy_phrase = "; both classes are needed to reach an eta between 0 and 1"
@@ -439,7 +439,7 @@ def build_reweighted_table(
     part_keys = number_keys(table, part_columns)
     part_factor_rows, _ = build_factors(table, part_keys, eta)
     part_factor_rows = part_factor_rows.select(
-        *part_keys.column_of_key.values(), Population.POS_FACTOR, Population.NEG_FACTOR
+        *part_keys.column_by_key.values(), Population.POS_FACTOR, Population.NEG_FACTOR
     )
     weighted_rows = join_factors(table, part_factor_rows, part_keys, keep_order=True)
     amount_exprs = weigh_amounts(table)  # one of both is 0

@@ -51,16 +51,16 @@ def list_estimate_columns(confidence: float | None) -> list[str]:
 
 
 def join_estimates(
-    group_rows: pl.DataFrame, confidence: float | None, estimate_of_name: Mapping[str, Any]
+    group_rows: pl.DataFrame, confidence: float | None, estimate_by_name: Mapping[str, Any]
 ) -> pl.LazyFrame:
     """Return the groups with the columns of the result, from a value or one value per group for each."""
-    value_of_name = {**estimate_of_name, "eta_confidence": confidence}
-    dtype_of_name: dict[str, Any] = {"n": pl.Int64, "iterations": pl.Int64, "converged": pl.Boolean}
+    value_by_name = {**estimate_by_name, "eta_confidence": confidence}
+    dtype_by_name: dict[str, Any] = {"n": pl.Int64, "iterations": pl.Int64, "converged": pl.Boolean}
     series_list = []
     for name in list_estimate_columns(confidence):
-        value, dtype = value_of_name[name], dtype_of_name.get(name, pl.Float64)
+        value, dtype = value_by_name[name], dtype_by_name.get(name, pl.Float64)
         if value is None or isinstance(value, bool | float):
-            value = [value] * len(estimate_of_name["eta"])
+            value = [value] * len(estimate_by_name["eta"])
         series_list.append(pl.Series(name, value, dtype=dtype))
     return group_rows.lazy().select(*group_rows.columns, *series_list)
 
@@ -101,12 +101,12 @@ def build_estimates_table(table: ScoreTable, eta_train: float, confidence: float
     posteriors = _Posteriors(run_values[first_run_indices], merged_run_lengths, n_distinct_of_groups)
     etas, n_iterations, has_converged = _estimate_by_em(posteriors, start_eta=eta_train)
     n_rows_of_groups = posteriors.sum_per_group(posteriors.counts).astype("int64")
-    estimate_of_name: dict[str, Any] = {"eta": etas, "n": n_rows_of_groups, "shift_p_value": None}
-    estimate_of_name |= {"iterations": n_iterations, "converged": has_converged}
+    estimate_by_name: dict[str, Any] = {"eta": etas, "n": n_rows_of_groups, "shift_p_value": None}
+    estimate_by_name |= {"iterations": n_iterations, "converged": has_converged}
     if confidence is not None:
         eta_limits = _find_limits(posteriors, eta_train, etas, confidence)
-        estimate_of_name |= dict(zip(("eta_low", "eta_high"), eta_limits, strict=True))
-    return join_estimates(group_rows.select(*table.by), confidence, estimate_of_name)
+        estimate_by_name |= dict(zip(("eta_low", "eta_high"), eta_limits, strict=True))
+    return join_estimates(group_rows.select(*table.by), confidence, estimate_by_name)
 
 
 class _Posteriors(NamedTuple):

@@ -62,28 +62,28 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
     >>> round(shift_prior(0.9, eta_train=0.5, eta=0.01), 6)
     0.083333
     """
-    prior_of_name = {"eta_train": eta_train, "eta": eta}
-    if not any(isinstance(value, pl.Expr) for value in (p, *prior_of_name.values())):
-        prior_of_name = {name: _check_priors(name, value) for name, value in prior_of_name.items()}
-        return evaluate("shift_prior", _shift_posterior, {"p": p, **prior_of_name})
+    prior_by_name = {"eta_train": eta_train, "eta": eta}
+    if not any(isinstance(value, pl.Expr) for value in (p, *prior_by_name.values())):
+        prior_by_name = {name: _check_priors(name, value) for name, value in prior_by_name.items()}
+        return evaluate("shift_prior", _shift_posterior, {"p": p, **prior_by_name})
     if not isinstance(p, pl.Expr):
         p = pl.lit(read_number("p", p, "a number or an expression"))
     posterior_expr = read_expression(".prc", p)
     checks: list[Check] = []
-    for name, prior in prior_of_name.items():
+    for name, prior in prior_by_name.items():
         if isinstance(prior, pl.Expr):
             prior_expr = read_expression(f"{name}=", prior)
             prior_expr = value_checks.ETA_DTYPES.restrict(f"{name}=", prior_expr)
-            prior_of_name[name] = prior_expr.cast(pl.Float64)
-            checks += value_checks.inner_eta_checks(_count_rows, f"{name}=", prior_of_name[name])
+            prior_by_name[name] = prior_expr.cast(pl.Float64)
+            checks += value_checks.inner_eta_checks(_count_rows, f"{name}=", prior_by_name[name])
         else:
-            prior_of_name[name] = check_prior(name, prior)
+            prior_by_name[name] = check_prior(name, prior)
     subject_phrase = describe_expression("score", posterior_expr)
     checked_posterior_expr = value_checks.POSTERIOR_DTYPES.restrict(subject_phrase, posterior_expr).cast(
         pl.Float64
     )
     checks = value_checks.posterior_checks(_count_rows, subject_phrase, checked_posterior_expr) + checks
-    shifted_expr: pl.Expr = _shift_posterior(checked_posterior_expr, **prior_of_name) + guard(checks)
+    shifted_expr: pl.Expr = _shift_posterior(checked_posterior_expr, **prior_by_name) + guard(checks)
     return shifted_expr.alias(posterior_expr.meta.output_name())
 
 

@@ -98,7 +98,7 @@ class ArrayCounts(NamedTuple):
         """Return the counts of both classes in one unit, as floats; sums of float weights are near 1."""
         pos_exponent, neg_exponent = self.exponents or (0, 0)
         unit_exponent = 0 if self.has_whole_counts else min(pos_exponent, neg_exponent) - WEIGHT_BITS
-        sum_and_exponent_of_cell = {
+        sum_and_exponent_by_cell = {
             "tp": (self.tp, pos_exponent),
             "fn": (self.fn, pos_exponent),
             "fp": (self.fp, neg_exponent),
@@ -106,7 +106,7 @@ class ArrayCounts(NamedTuple):
         }
         return {
             cell: np.ldexp(sums.astype(np.float64), unit_exponent - exponent)
-            for cell, (sums, exponent) in sum_and_exponent_of_cell.items()
+            for cell, (sums, exponent) in sum_and_exponent_by_cell.items()
         }
 
 
@@ -228,7 +228,7 @@ def _read_classes(label: ArrayLike, other_kinds_text: str = "") -> Booleans:
 
 def check_lengths(**arrays: NDArray[Any] | None) -> None:
     """Raise unless all arrays are as long as each other."""
-    length_of_name = {name: len(array) for name, array in arrays.items() if array is not None}
-    if len(set(length_of_name.values())) > 1:
-        lengths_text = ", ".join(f"{name} has {n}" for name, n in length_of_name.items())
+    length_by_name = {name: len(array) for name, array in arrays.items() if array is not None}
+    if len(set(length_by_name.values())) > 1:
+        lengths_text = ", ".join(f"{name} has {n}" for name, n in length_by_name.items())
         raise PrcError(f"every array takes one value per example; {lengths_text}")

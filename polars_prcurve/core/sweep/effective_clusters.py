@@ -193,7 +193,7 @@ def _list_moments() -> list[pl.Expr]:
     """Return MOMENTS, from CLUSTER_SUMS: with x of the X rows of a cluster flagged, X - x are not."""
     moment_exprs: dict[str, pl.Expr] = {}
     product_sum, all_product_sum = (pl.col(name).cast(pl.Float64) for name in (_PRODUCTS, _ALL_PRODUCTS))
-    crossed_sum_of_class = {column: _read_sum(column, _CROSSED) for column in _OTHER_OF_CLASS}
+    crossed_sum_by_class = {column: _read_sum(column, _CROSSED) for column in _OTHER_OF_CLASS}
     for class_column, flagged_cell, silent_cell in ((Row.POS, "tp", "fn"), (Row.NEG, "fp", "tn")):
         square_sum, size_sum, all_square_sum = (
             _read_sum(class_column, sum_name) for sum_name in (_SQUARES, _SIZES, _ALL)
@@ -205,11 +205,11 @@ def _list_moments() -> list[pl.Expr]:
         }
     moment_exprs |= {
         name_moment("tp", "fp"): product_sum,
-        name_moment("tp", "tn"): crossed_sum_of_class[Row.POS] - product_sum,
-        name_moment("fp", "fn"): crossed_sum_of_class[Row.NEG] - product_sum,
+        name_moment("tp", "tn"): crossed_sum_by_class[Row.POS] - product_sum,
+        name_moment("fp", "fn"): crossed_sum_by_class[Row.NEG] - product_sum,
         name_moment("fn", "tn"): all_product_sum
-        - crossed_sum_of_class[Row.POS]
-        - crossed_sum_of_class[Row.NEG]
+        - crossed_sum_by_class[Row.POS]
+        - crossed_sum_by_class[Row.NEG]
         + product_sum,
     }
     return [moment.alias(name) for name, moment in moment_exprs.items()]
@@ -220,13 +220,13 @@ def _add_sizes_of_alerts(points: pl.LazyFrame) -> pl.LazyFrame:
     (tp, n_pos), (fp, n_neg) = (
         (_read_sum(column, _COUNT), _read_sum(column, _TOTAL)) for column in _OTHER_OF_CLASS
     )
-    count_of_cell = {"tp": tp, "fp": fp, "fn": n_pos - tp, "tn": n_neg - fp}
+    count_by_cell = {"tp": tp, "fp": fp, "fn": n_pos - tp, "tn": n_neg - fp}
 
     def sum_cells(*cell_names: str) -> WeightSums:
-        unit_slope_of_cell = dict.fromkeys(cell_names, pl.lit(1.0))
+        unit_slope_by_cell = dict.fromkeys(cell_names, pl.lit(1.0))
         return WeightSums(
-            pl.sum_horizontal(count_of_cell[cell] for cell in cell_names),
-            sum_moments(unit_slope_of_cell, unit_slope_of_cell),
+            pl.sum_horizontal(count_by_cell[cell] for cell in cell_names),
+            sum_moments(unit_slope_by_cell, unit_slope_by_cell),
         )
 
     pos_sums = sum_cells("tp", "fn")

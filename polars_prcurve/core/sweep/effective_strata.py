@@ -82,27 +82,27 @@ _UNSEEN_OF_CELL = {cell: _name(f"unseen_{cell}") for cell in CELLS}
 """What an unseen row of a cell weighs where its side of the threshold is empty."""
 
 
-def _list_state_terms(count_above_of_class: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
+def _list_state_terms(count_above_by_class: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
     """Return what a stratum adds to each of the sums, from the numbers of its rows above a threshold."""
     w, n_drawn = pl.col(Row.STRATUM_WEIGHT), pl.col(_N_DRAWN).cast(pl.Float64)
-    count_of_cell = {"tp": count_above_of_class["pos"], "fp": count_above_of_class["neg"]}
-    count_of_cell |= {
-        "fn": pl.col(_N_POS) - count_above_of_class["pos"],
-        "tn": pl.col(_N_NEG) - count_above_of_class["neg"],
+    count_by_cell = {"tp": count_above_by_class["pos"], "fp": count_above_by_class["neg"]}
+    count_by_cell |= {
+        "fn": pl.col(_N_POS) - count_above_by_class["pos"],
+        "tn": pl.col(_N_NEG) - count_above_by_class["neg"],
     }
     pair_weight = pl.when(n_drawn > 1).then(w * (w - 1) / (n_drawn - 1)).otherwise(0.0)
     state_exprs: dict[str, pl.Expr] = {}
     for side_cells in _CELLS_OF_SIDES:
-        n_on_side = count_of_cell[side_cells[0]] + count_of_cell[side_cells[1]]
+        n_on_side = count_by_cell[side_cells[0]] + count_by_cell[side_cells[1]]
         for cell in side_cells:
-            count_with_unseen = (count_of_cell[cell] + 1) * (n_on_side / (n_on_side + 2))
-            x = pl.when(StratumLabels.BY_CLASS).then(count_of_cell[cell]).otherwise(count_with_unseen)
+            count_with_unseen = (count_by_cell[cell] + 1) * (n_on_side / (n_on_side + 2))
+            x = pl.when(StratumLabels.BY_CLASS).then(count_by_cell[cell]).otherwise(count_with_unseen)
             state_exprs[_TOTAL_OF_CELL[cell]] = w * x
             n_pairs = (x * (x - 1)).clip(lower_bound=0.0)
             state_exprs[_VARIANCE_OF_CELL[cell]] = w * w * x - pair_weight * n_pairs
     for first_cell, other_cell in _CELL_PAIRS:
         state_exprs[_COVARIANCE_OF_PAIR[first_cell, other_cell]] = (
-            -pair_weight * count_of_cell[first_cell] * count_of_cell[other_cell]
+            -pair_weight * count_by_cell[first_cell] * count_by_cell[other_cell]
         )
     return state_exprs
 
@@ -176,7 +176,7 @@ def set_strata_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
     points = points.with_columns(
         pl.coalesce(name_unit(cell), _UNSEEN_OF_CELL[cell]).alias(name_unit(cell)) for cell in CELLS
     )
-    total_of_cell = {cell: pl.col(cell).cast(pl.Float64) for cell in CELLS}
+    total_by_cell = {cell: pl.col(cell).cast(pl.Float64) for cell in CELLS}
     size_exprs, variance_exprs, slopes_of_rate = {}, [], {}
     for rate_column, size_column, (cell_above, cell_below) in zip(
         ("recall", "fpr"),
@@ -184,7 +184,7 @@ def set_strata_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
         _CELLS_OF_CLASS.values(),
         strict=True,
     ):
-        r, class_total = pl.col(rate_column), total_of_cell[cell_above] + total_of_cell[cell_below]
+        r, class_total = pl.col(rate_column), total_by_cell[cell_above] + total_by_cell[cell_below]
         covariance = pl.col(_COVARIANCE_OF_PAIR[cell_above, cell_below]) / class_total
         size_exprs[size_column] = class_total / (
             (1 - r) * pl.col(name_unit(cell_above)) + r * pl.col(name_unit(cell_below)) - 2 * covariance
@@ -202,7 +202,7 @@ def set_strata_sizes(points: pl.LazyFrame) -> pl.LazyFrame:
         .otherwise(0.0)
     )
     moment_exprs = {
-        name_moment(cell, cell): total_of_cell[cell] * pl.col(name_unit(cell)) * unit_factor**2
+        name_moment(cell, cell): total_by_cell[cell] * pl.col(name_unit(cell)) * unit_factor**2
         for cell in CELLS
     }
     moment_exprs |= {name: pl.col(name) * unit_factor**2 for name in _COVARIANCE_OF_PAIR.values()}
@@ -218,25 +218,25 @@ def join_strata(table: ScoreTable, groups: pl.LazyFrame) -> pl.LazyFrame:
     StratumLabels.N_ALONE is the number of strata of which one row was drawn.
     """
     group_sums = _sum_strata(table)
-    total_of_class = {class_name: pl.col(name) for class_name, name in _WEIGHT_OF_CLASS.items()}
-    unit_of_class = {
+    total_by_class = {class_name: pl.col(name) for class_name, name in _WEIGHT_OF_CLASS.items()}
+    unit_by_class = {
         class_name: pl.col(_VARIANCE_OF_CELL[cell]) / pl.col(_TOTAL_OF_CELL[cell])
         for class_name, (cell, _) in _CELLS_OF_CLASS.items()
     }
     covariance = pl.col(_COVARIANCE_OF_PAIR["tp", "fp"]) / (
-        total_of_class["pos"] * total_of_class["neg"]
+        total_by_class["pos"] * total_by_class["neg"]
     )
     unseen_bottom_weight, unseen_top_weight = (pl.col(_UNSEEN_OF_CELL[cell]) for cell in ("fn", "tp"))
     column_exprs = {
-        EffectiveSize.N_POS_LEAST: total_of_class["pos"] / unit_of_class["pos"],
-        EffectiveSize.N_NEG_LEAST: total_of_class["neg"] / unit_of_class["neg"],
-        EtaError.VARIANCE: unit_of_class["pos"] / total_of_class["pos"]
-        + unit_of_class["neg"] / total_of_class["neg"]
+        EffectiveSize.N_POS_LEAST: total_by_class["pos"] / unit_by_class["pos"],
+        EffectiveSize.N_NEG_LEAST: total_by_class["neg"] / unit_by_class["neg"],
+        EtaError.VARIANCE: unit_by_class["pos"] / total_by_class["pos"]
+        + unit_by_class["neg"] / total_by_class["neg"]
         - 2 * covariance,
-        ClusterSize.N_POS_UNREACHED: total_of_class["pos"] / unseen_top_weight,
-        ClusterSize.N_NEG_UNREACHED: total_of_class["neg"] / pl.col(_UNSEEN_OF_CELL["fp"]),
-        Unseen.MISSED_SHARE: unseen_bottom_weight / (total_of_class["pos"] + unseen_bottom_weight),
-        Unseen.SHARE: unseen_top_weight / (total_of_class["pos"] + unseen_top_weight),
+        ClusterSize.N_POS_UNREACHED: total_by_class["pos"] / unseen_top_weight,
+        ClusterSize.N_NEG_UNREACHED: total_by_class["neg"] / pl.col(_UNSEEN_OF_CELL["fp"]),
+        Unseen.MISSED_SHARE: unseen_bottom_weight / (total_by_class["pos"] + unseen_bottom_weight),
+        Unseen.SHARE: unseen_top_weight / (total_by_class["pos"] + unseen_top_weight),
     }
     label_columns = (StratumLabels.POS, StratumLabels.NEG, StratumLabels.N_ALONE, StratumLabels.BY_CLASS)
     group_sums = group_sums.select(*table.by, *label_columns, *_UNSEEN_OF_CELL.values(), **column_exprs)

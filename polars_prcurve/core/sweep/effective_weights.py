@@ -163,12 +163,12 @@ def find_missing_weights() -> pl.Expr:
 
 def _add_sizes_of_alerts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     """Add ALERT_SIZES, from the counts and the moments of the cells."""
-    sums_of_cell = {
+    sums_by_cell = {
         cell: WeightSums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in CELLS
     }
 
     def sum_cells(*cell_names: str) -> WeightSums:
-        return reduce(WeightSums.__add__, (sums_of_cell[cell] for cell in cell_names))
+        return reduce(WeightSums.__add__, (sums_by_cell[cell] for cell in cell_names))
 
     # The next negative weighs as those at this score, or else at the next one below, or above.
     neg_weight_at_score = _near_one(table, CLASS_SUMS[1].sum_at_score) * _find_unit_ratios(table)[1]
@@ -176,7 +176,7 @@ def _add_sizes_of_alerts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFram
     neg_sums_at_score = WeightSums(neg_weight_at_score, _scale_squares(table, *square_sums_at_score)[1])
     next_neg_weight = neg_sums_at_score.mean.backward_fill().forward_fill().over(Group.NUMBER)
     # And a positive below the threshold, by class or by score.
-    tp_weight, fp_weight, _, tn_weight = (sums_of_cell[cell].mean for cell in CELLS)
+    tp_weight, fp_weight, _, tn_weight = (sums_by_cell[cell].mean for cell in CELLS)
     weight_by_class = pl.coalesce(tp_weight * (tn_weight / fp_weight), tp_weight, pl.lit(0.0))
     weight_by_score = pl.coalesce(sum_cells("fn", "tn").mean, sum_cells(*CELLS).mean)
     return add_alert_sizes(

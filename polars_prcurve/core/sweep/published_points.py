@@ -79,10 +79,10 @@ def _aggregate_sizes(table: RateTable) -> list[pl.Expr]:
 def add_row_before(points: pl.LazyFrame) -> pl.LazyFrame:
     """Add to sorted ROC points the point before each, first the origin."""
     has_row_before = pl.col(Group.NUMBER) == pl.col(Group.NUMBER).shift(1)
-    end_column_of_start = {Segment.RECALL_BEFORE: "recall", Segment.FPR_BEFORE: "fpr"}
+    end_column_by_start = {Segment.RECALL_BEFORE: "recall", Segment.FPR_BEFORE: "fpr"}
     return points.with_columns(
         pl.when(has_row_before).then(pl.col(end_column).shift(1)).otherwise(0.0).alias(start_column)
-        for start_column, end_column in end_column_of_start.items()
+        for start_column, end_column in end_column_by_start.items()
     )
 
 

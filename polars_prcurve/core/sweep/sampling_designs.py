@@ -309,13 +309,13 @@ def build_class_weights(table: ScoreTable) -> pl.LazyFrame:
     share_sum_exprs = (
         sum_shares(to_whole_shares(pl.col(name))).alias(name) for name in CLASS_WEIGHTS.values()
     )
-    total_of_weight_column = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
+    total_by_weight_column = {name: f"{name}_total" for name in CLASS_WEIGHTS.values()}
     part_rows = join_groups(
         part_rows,
-        aggregate_by(part_rows, table.by, share_sum_exprs).rename(total_of_weight_column),
+        aggregate_by(part_rows, table.by, share_sum_exprs).rename(total_by_weight_column),
         table.by,
     )
     return part_rows.with_columns(
         (pl.col(name) / repeat_in_rows(pl.col(total), pl.col(name))).fill_nan(0.0).alias(name)
-        for name, total in total_of_weight_column.items()
-    ).drop(total_of_weight_column.values())
+        for name, total in total_by_weight_column.items()
+    ).drop(total_by_weight_column.values())

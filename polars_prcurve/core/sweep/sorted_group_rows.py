@@ -161,16 +161,16 @@ def class_totals(table: ScoreTable, *, with_squares: bool) -> list[pl.Expr]:
             )
             for sum_columns in CLASS_SUMS
         ]
-    amount_of_total_column = {
+    amount_by_total_column = {
         sum_columns.total: amount_exprs[sum_columns.amount] for sum_columns in CLASS_SUMS
     }
     for sum_columns, square_columns in zip(
         CLASS_SUMS, SQUARE_SUMS if with_squares else (), strict=False
     ):
-        amount_of_total_column[square_columns.total] = exact_arithmetic.square_integer(
+        amount_by_total_column[square_columns.total] = exact_arithmetic.square_integer(
             amount_exprs[sum_columns.amount], is_scaled=False
         )
-    return [amount.sum().alias(total_column) for total_column, amount in amount_of_total_column.items()]
+    return [amount.sum().alias(total_column) for total_column, amount in amount_by_total_column.items()]
 
 
 def build_groups(table: ResolvedTable, aggregate_exprs: Iterable[pl.Expr]) -> pl.LazyFrame:

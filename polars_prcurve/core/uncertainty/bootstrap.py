@@ -546,12 +546,12 @@ def build_optimism_table(
     interval_options: Intervals,
 ) -> pl.LazyFrame:
     """Return TargetRow.IS_MAXIMIZED and the OPTIMISM of each metric, by NUMBER and TARGET_NUMBER."""
-    metric_of_target_number = {
+    metric_by_target_number = {
         target_number: target.maximized
         for target_number, target in enumerate(targets)
         if target.maximized is not None
     }
-    if not metric_of_target_number:
+    if not metric_by_target_number:
         raise PrcError(
             'pass maximize=, or leave method= out: method="bootstrap" corrects what was maximized'
         )
@@ -559,7 +559,7 @@ def build_optimism_table(
     check_result_columns(table, grid, ["eta", *SWEEP_COLUMNS])  # before anything is drawn
     score_table = cast("ScoreTable", table.require_example_counts())
     bootstrap = Bootstrap(
-        score_table, [best(metric) for metric in metric_of_target_number.values()], interval_options
+        score_table, [best(metric) for metric in metric_by_target_number.values()], interval_options
     )
     sweep = build_sweep(table)
     populations = build_populations_of_points(sweep.groups, grid, table)
@@ -570,7 +570,7 @@ def build_optimism_table(
     group_numbers = collected_populations[Group.NUMBER].unique().sort()
     samples = list(bootstrap.build_samples(sweep, [[group_number] for group_number in group_numbers]))
     optimism_rows = _measure_samples(
-        samples, collected_populations, metric_of_target_number, metrics, interval_options
+        samples, collected_populations, metric_by_target_number, metrics, interval_options
     )
     optimism_columns = [f"{TargetRow.OPTIMISM}{metric_number}" for metric_number in range(len(metrics))]
     dtypes: dict[str, Any] = {
@@ -588,7 +588,7 @@ def build_optimism_table(
 def _measure_samples(
     samples: Sequence[Sample],
     populations: pl.DataFrame,
-    metric_of_target_number: Mapping[int, PointMetric],
+    metric_by_target_number: Mapping[int, PointMetric],
     metrics: Sequence[PointMetric],
     interval_options: Intervals,
 ) -> list[list[float]]:
@@ -607,7 +607,7 @@ def _measure_samples(
                 drawn_rates = find_rates(sample.draw(generators, n_drawn))
                 block_gaps = [
                     compare_with_sample(drawn_rates, sample_rates, eta, metric, metrics)
-                    for eta, metric in product(etas, metric_of_target_number.values())
+                    for eta, metric in product(etas, metric_by_target_number.values())
                 ]
                 gap_blocks.append(block_gaps)
                 advance(n_drawn * sum(sample.n_cells_of_curves))
@@ -621,7 +621,7 @@ def _measure_samples(
             n_undefined = (n_replicates - n_defined)[~np.isnan(mean_gaps)]
             n_dropped = max(n_dropped, int(n_undefined.max(initial=0)))
             population_and_target_numbers = product(
-                sample_populations[Population.NUMBER], metric_of_target_number
+                sample_populations[Population.NUMBER], metric_by_target_number
             )
             optimism_rows += [
                 [*number_pair, *gap_list]

@@ -97,13 +97,13 @@ def blame_clusters(doubts: dict[str, pl.Expr], sample_kind: SampleKind) -> dict[
     """Return doubts that blame clusters where there are enough examples, in too few of them."""
     if not sample_kind.joins_rows:
         return doubts
-    total_column_of_reason = {"few positives": Group.N_POS, "few negatives": Group.N_NEG}
+    total_column_by_reason = {"few positives": Group.N_POS, "few negatives": Group.N_NEG}
     is_few = pl.any_horizontal(doubts[reason] for reason in doubts if reason.startswith("few "))
     other_doubts = {reason: doubt for reason, doubt in doubts.items() if not reason.startswith("few ")}
     if not sample_kind.is_weighted:
         other_doubts |= {
             name: is_few & (pl.col(total_column) < 10)
-            for name, total_column in total_column_of_reason.items()
+            for name, total_column in total_column_by_reason.items()
         }
     return other_doubts | {"few clusters": is_few}
 

@@ -141,7 +141,7 @@ def _build_shared_errors(
     slope_scale = pl.col(EtaError.REFERENCE).struct.field(SLOPE_SCALE)
     shared_rows = populations.select(Population.NUMBER)
     recall, fpr = pl.col(Segment.RECALL_BEFORE), pl.col(Segment.FPR_BEFORE)
-    class_and_ends_of_kind = {
+    class_and_ends_by_kind = {
         "pos": ("pos", recall, recall + pl.col(Segment.RISE)),
         "neg": ("neg", fpr, fpr + pl.col(Segment.RUN)),
         "gap": ("neg", fpr - pl.col(Segment.FPR_GAP), fpr),
@@ -150,7 +150,7 @@ def _build_shared_errors(
         curves, populations, moved_metrics_by_name, [EtaError.REFERENCE]
     ):
         slope_exprs, term_exprs, sum_exprs = {}, {}, {}
-        for kind, (class_name, start, end) in class_and_ends_of_kind.items():
+        for kind, (class_name, start, end) in class_and_ends_by_kind.items():
             slope = sum_slopes(class_name, end) - sum_slopes(class_name, start)
             slope_exprs[_SLOPE_PREFIX + kind] = slope / slope_scale
         for name in influence_table.names:

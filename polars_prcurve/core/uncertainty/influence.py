@@ -88,12 +88,12 @@ def build_influences(
             (pl.col(SquareSegment.FPR_BEFORE) - square_fpr_above).alias(SquareSegment.FPR_GAP)
         )
     for key_column, depends_on_eta in ((Group.NUMBER, False), (Population.NUMBER, True)):
-        influence_of_name = {
+        influence_by_name = {
             name: metric.recipe.influence
             for name, metric in metrics_by_name.items()
             if metric.depends_on_eta == depends_on_eta and metric.recipe.influence is not None
         }
-        if influence_of_name:
+        if influence_by_name:
             influence_rows = segments
             if depends_on_eta:
                 # The populations on the left, so that the join leaves each curve in order.
@@ -101,10 +101,10 @@ def build_influences(
                     segments, on=Group.NUMBER, maintain_order="left_right"
                 )
             segment = curves.make_segment_values(pl.col)
-            influence_rows = add_influences(influence_rows, segment, key_column, influence_of_name)
-            influence_rows = subtract_means(influence_rows, key_column, influence_of_name)
+            influence_rows = add_influences(influence_rows, segment, key_column, influence_by_name)
+            influence_rows = subtract_means(influence_rows, key_column, influence_by_name)
             yield InfluenceTable(
-                key_column, list(influence_of_name), influence_rows, curves.has_square_shares
+                key_column, list(influence_by_name), influence_rows, curves.has_square_shares
             )
 
 
@@ -112,12 +112,12 @@ def add_influences(
     influence_rows: pl.LazyFrame,
     segment: SegmentValues,
     key_column: str,
-    influence_of_name: Mapping[str, Influence],
+    influence_by_name: Mapping[str, Influence],
 ) -> pl.LazyFrame:
     """Add `<name>_pos`, `<name>_neg` and `<name>_gap`: influences of examples of a row."""
     sum_exprs: dict[str, pl.Expr] = {}
     influence_exprs: dict[str, pl.Expr] = {}
-    for name, influence in influence_of_name.items():
+    for name, influence in influence_by_name.items():
         sum_exprs |= influence.sums(segment)
         kind_functions = (influence.positive, influence.negative, influence.between)
         influence_exprs |= {
@@ -142,12 +142,12 @@ def subtract_means(
     """Subtract from influences their means by class, and add `<name>_pos_scale` and `_neg_scale`."""
     # A scale is a power of two just above the largest influence of the class before that.
     scale_exprs, mean_exprs, centred_exprs = {}, {}, []
-    for name, (class_name, share_column_of_kind) in product(metric_names, _CLASS_SHARES.items()):
-        kind_columns = [f"{name}_{kind}" for kind in share_column_of_kind]
+    for name, (class_name, share_column_by_kind) in product(metric_names, _CLASS_SHARES.items()):
+        kind_columns = [f"{name}_{kind}" for kind in share_column_by_kind]
         scale_column, mean_column = f"{name}_{class_name}_scale", f"{name}_{class_name}_mean"
         largest_influence = pl.max_horizontal(pl.col(kind_columns).abs()).max().over(key_column)
         scale_exprs[scale_column] = round_up_to_power_of_two(largest_influence)
-        mean_terms = to_whole_shares(_sum_kinds(name, class_name, share_column_of_kind))
+        mean_terms = to_whole_shares(_sum_kinds(name, class_name, share_column_by_kind))
         mean_exprs[mean_column] = sum_shares(mean_terms).over(key_column) * pl.col(scale_column)
         centred_exprs.append(pl.col(kind_columns) - pl.col(mean_column))
     influence_rows = influence_rows.with_columns(**scale_exprs).with_columns(**mean_exprs)
@@ -161,10 +161,10 @@ def compute_variances(influence_table: InfluenceTable) -> pl.LazyFrame:
     # influences themselves, which is not 0 where heavy examples are unlike light ones.
     key_column, metric_names, score_rows, is_weighted = influence_table
     share_columns_of_class = _SQUARE_SHARES if is_weighted else _CLASS_SHARES
-    power_of_ending = {"": 2, "_tilt": 1} if is_weighted else {"": 2}
+    power_by_ending = {"": 2, "_tilt": 1} if is_weighted else {"": 2}
     term_exprs, variance_exprs = {}, {}
     for name, class_name, (ending, power) in product(
-        metric_names, _CLASS_SHARES, power_of_ending.items()
+        metric_names, _CLASS_SHARES, power_by_ending.items()
     ):
         # Less their mean, influences are at most twice as large as before.
         power_term = _sum_kinds(name, class_name, share_columns_of_class[class_name], power=power)
@@ -195,13 +195,13 @@ _SQUARE_SHARES = {
 
 
 def _sum_kinds(
-    value_name: str, class_name: str, share_column_of_kind: Mapping[str, str], *, power: int = 1
+    value_name: str, class_name: str, share_column_by_kind: Mapping[str, str], *, power: int = 1
 ) -> pl.Expr:
     """Return the contribution of a row to the mean of a class: of influences by scale, or of squares."""
     scale = pl.col(f"{value_name}_{class_name}_scale")
     influences_and_shares = (
         (pl.col(f"{value_name}_{kind}"), pl.col(share_column))
-        for kind, share_column in share_column_of_kind.items()
+        for kind, share_column in share_column_by_kind.items()
     )
     return pl.sum_horizontal(
         (influence / scale) ** power * share for influence, share in influences_and_shares
@@ -242,20 +242,20 @@ def standard_error(
 
     The part of the negatives is at least `least_variance`.
     """
-    size_of_class = {name: pl.col(column) for name, column in CLASS_SIZE_COLUMNS.items()}
-    variance_of_class = {
-        class_name: pl.col(f"{value_name}_{class_name}") for class_name in size_of_class
+    size_by_class = {name: pl.col(column) for name, column in CLASS_SIZE_COLUMNS.items()}
+    variance_by_class = {
+        class_name: pl.col(f"{value_name}_{class_name}") for class_name in size_by_class
     }
     pos_variance, neg_variance = (
-        variance_of_class[class_name]
-        / repeat_in_rows(size - influence.ddof, variance_of_class[class_name])
-        for class_name, size in size_of_class.items()
+        variance_by_class[class_name]
+        / repeat_in_rows(size - influence.ddof, variance_by_class[class_name])
+        for class_name, size in size_by_class.items()
     )
     if least_variance is not None:
         neg_variance = pl.max_horizontal(neg_variance, least_variance)
     error = (pos_variance + neg_variance).sqrt()
     # One example does not show how much examples differ.
-    has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in size_of_class.values())
+    has_two_of_each = pl.all_horizontal(is_at_least(size, 2.0) for size in size_by_class.values())
     return pl.when(has_two_of_each & error.is_finite()).then(error)
 
 
@@ -326,14 +326,14 @@ def join_cluster_sizes(populations: pl.LazyFrame, cells: pl.LazyFrame) -> pl.Laz
         sum_shares(pl.exclude(Group.NUMBER)), pl.len().cast(pl.Float64).alias(_N_CLUSTERS)
     )
     n_clusters = pl.col(_N_CLUSTERS)
-    class_column_of_size = {
+    class_column_by_size = {
         size_column: class_column
         for class_column, size_columns in _SIZES_OF_CLASSES.items()
         for size_column in size_columns
     }
     example_count_exprs = (
         pl.when(pl.col(class_column) > 0).then(1 / pl.col(class_column)).alias(size_column)
-        for size_column, class_column in class_column_of_size.items()
+        for size_column, class_column in class_column_by_size.items()
     )
     eta_variance = pl.col(CLUSTER_ETA_VARIANCE) * (n_clusters / (n_clusters - 1))
     group_sizes = group_sums.select(Group.NUMBER, _N_CLUSTERS, eta_variance, *example_count_exprs)
@@ -345,7 +345,7 @@ def join_cluster_sizes(populations: pl.LazyFrame, cells: pl.LazyFrame) -> pl.Laz
             for class_column, size_columns in _SIZES_OF_CLASSES.items()
         }
     )
-    return renamed_populations.drop(*class_column_of_size, strict=False).join(
+    return renamed_populations.drop(*class_column_by_size, strict=False).join(
         group_sizes, on=Group.NUMBER, how="left", maintain_order="left"
     )
 
@@ -380,7 +380,7 @@ def find_freedom(value_name: str) -> dict[str, pl.Expr]:
 def compute_cluster_variances(cells: pl.LazyFrame, influence_table: InfluenceTable) -> pl.LazyFrame:
     """Return one row per key: what `add_up_clusters` has, the variances apart from G / (G - 1)."""
     # Less their means, influences are at most twice the scale. So shares of both classes add up to 1.
-    term_and_scale_of_name = {
+    term_and_scale_by_name = {
         name: (
             pl.col(f"{name}_pos") * pl.col(Row.POS).fill_nan(0.0)
             + pl.col(f"{name}_neg") * pl.col(Row.NEG).fill_nan(0.0),
@@ -389,38 +389,38 @@ def compute_cluster_variances(cells: pl.LazyFrame, influence_table: InfluenceTab
         for name in influence_table.names
     }
     return add_up_clusters(
-        join_influences(cells, influence_table), [influence_table.key], term_and_scale_of_name
+        join_influences(cells, influence_table), [influence_table.key], term_and_scale_by_name
     )
 
 
 def add_up_clusters(
     cells: pl.LazyFrame,
     key_columns: Sequence[str],
-    term_and_scale_of_name: Mapping[str, tuple[pl.Expr, pl.Expr]],
+    term_and_scale_by_name: Mapping[str, tuple[pl.Expr, pl.Expr]],
 ) -> pl.LazyFrame:
     """Return `<name>_of_clusters` and `_of_fourths`, sums of powers of terms that a cluster adds up."""
     # Beside a term stands a power of two that no such sum exceeds, equal on all rows of a key.
     share_exprs = {
         name: to_whole_shares(cluster_term / scale)
-        for name, (cluster_term, scale) in term_and_scale_of_name.items()
+        for name, (cluster_term, scale) in term_and_scale_by_name.items()
     }
-    bound_exprs = {f"{name}_most": scale for name, (_, scale) in term_and_scale_of_name.items()}
-    sum_exprs = (sum_shares(pl.col(name)).alias(name) for name in term_and_scale_of_name)
+    bound_exprs = {f"{name}_most": scale for name, (_, scale) in term_and_scale_by_name.items()}
+    sum_exprs = (sum_shares(pl.col(name)).alias(name) for name in term_and_scale_by_name)
     share_rows = cells.select(*key_columns, Row.CLUSTER, **share_exprs, **bound_exprs)
     cluster_groups = share_rows.group_by(*key_columns, Row.CLUSTER)
-    power_of_ending = {"of_clusters": 2, "of_fourths": 4}
+    power_by_ending = {"of_clusters": 2, "of_fourths": 4}
     power_exprs = {
         f"{name}_{ending}": to_whole_shares(pl.col(name) ** power)
-        for name in term_and_scale_of_name
-        for ending, power in power_of_ending.items()
+        for name in term_and_scale_by_name
+        for ending, power in power_by_ending.items()
     }
     cluster_power_rows = cluster_groups.agg(*sum_exprs, pl.col(*bound_exprs).first()).select(
         *key_columns, *bound_exprs, **power_exprs
     )
     return cluster_power_rows.group_by(key_columns).agg(
         sum_shares(pl.col(f"{name}_{ending}")) * pl.col(f"{name}_most").first() ** power
-        for name in term_and_scale_of_name
-        for ending, power in power_of_ending.items()
+        for name in term_and_scale_by_name
+        for ending, power in power_by_ending.items()
     )
 
 

@@ -138,11 +138,11 @@ def add_intervals(
         mean_rows = mean_rows.with_columns(pl.lit(None, dtype=pl.Float64).alias(STANDARD_ERROR))
     mean_rows = add_student_quantile(mean_rows, n_deviations, FREEDOM, _QUANTILE)
     half_width, error = pl.col(_QUANTILE) * pl.col(STANDARD_ERROR), pl.col(STANDARD_ERROR)
-    condition_of_reason = {"few groups": pl.col(N_GROUPS) < _FEW_GROUPS}
+    condition_by_reason = {"few groups": pl.col(N_GROUPS) < _FEW_GROUPS}
     if mean_groups.share_examples:
-        condition_of_reason = {"groups share examples": pl.lit(True)}
+        condition_by_reason = {"groups share examples": pl.lit(True)}
     return mean_rows.with_columns(
         low=pl.col(value_column) - half_width,
         high=pl.col(value_column) + half_width,
-        doubt=find_first_doubt(condition_of_reason, error.is_not_null()),
+        doubt=find_first_doubt(condition_by_reason, error.is_not_null()),
     )

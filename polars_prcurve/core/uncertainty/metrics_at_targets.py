@@ -124,41 +124,41 @@ def _find_values(
     """Return a row per population with what `add_values_at_targets` adds of metrics of one band."""
     from polars_prcurve.core.curves.operating_points import build_numbered_points
 
-    at_target_of_name = {
+    at_target_by_name = {
         name: metric.recipe.at_target
         for name, metric in metrics_by_name.items()
         if metric.recipe.at_target is not None
     }
     # Metrics of one target share its rows. Its key is what follows the metric.
-    target_of_key = {
+    target_by_key = {
         at_target[1:]: build_target_of_metric(at_target, table)
-        for at_target in at_target_of_name.values()
+        for at_target in at_target_by_name.values()
     }
-    metric_of_name = {metric.name: metric for metric, *_ in at_target_of_name.values()}
-    point_metrics = [*metric_of_name.values()]
-    points = build_numbered_points(table, grid, [*target_of_key.values()], point_metrics, bands=bands)
+    metric_by_name = {metric.name: metric for metric, *_ in at_target_by_name.values()}
+    point_metrics = [*metric_by_name.values()]
+    points = build_numbered_points(table, grid, [*target_by_key.values()], point_metrics, bands=bands)
     if isinstance(bands, ModelBands):
-        points = _finish_intervals(points, point_metrics, target_of_key.values())
+        points = _finish_intervals(points, point_metrics, target_by_key.values())
     endings = ["", "_standard_error", "_low", "_high", f"_{DOUBT}"] if has_intervals else [""]
-    exprs_of_metric = {
-        name: _list_values(name, table, bands, has_intervals=has_intervals) for name in metric_of_name
+    exprs_by_metric = {
+        name: _list_values(name, table, bands, has_intervals=has_intervals) for name in metric_by_name
     }
     point_exprs = (
         expr.alias(f"{RESERVED}{name}{ending}")
-        for name, exprs in exprs_of_metric.items()
+        for name, exprs in exprs_by_metric.items()
         for ending, expr in zip(endings, exprs, strict=True)
     )
     points = points.select(Population.NUMBER, TARGET_NUMBER, *point_exprs)
-    index_of_key = {target_key: index for index, target_key in enumerate(target_of_key)}
+    index_by_key = {target_key: index for index, target_key in enumerate(target_by_key)}
     # Each population has all targets, as lists in their order: the streaming engine sorts first.
     points = points.sort(Population.NUMBER, TARGET_NUMBER).drop(TARGET_NUMBER)
     population_groups = points.group_by(Population.NUMBER, maintain_order=True)
     list_rows = population_groups.agg(pl.exclude(Population.NUMBER))
     value_exprs = {
         name + ending: pl.col(f"{RESERVED}{at_target.metric.name}{ending}").list.get(
-            index_of_key[at_target[1:]]
+            index_by_key[at_target[1:]]
         )
-        for name, at_target in at_target_of_name.items()
+        for name, at_target in at_target_by_name.items()
         for ending in endings
     }
     return list_rows.select(Population.NUMBER, **value_exprs)
@@ -249,5 +249,5 @@ def _doubt_all(table: ResolvedTable) -> pl.Expr:
     if not isinstance(table, ScoreTable):  # and points cannot be resampled
         return pl.when(lacks_size()).then(pl.lit("no sizes")).otherwise(pl.lit("few points"))
     has_both = has_class(table, Group.N_POS) & has_class(table, Group.N_NEG)
-    condition_of_reason = {"one class": ~has_both, "no formula: method='bootstrap'": pl.lit(True)}
-    return find_first_doubt(condition_of_reason, pl.lit(False))
+    condition_by_reason = {"one class": ~has_both, "no formula: method='bootstrap'": pl.lit(True)}
+    return find_first_doubt(condition_by_reason, pl.lit(False))

@@ -104,8 +104,8 @@ def build_summary_table(
         is_smooth=is_smooth,
         is_coarse=is_coarse,
     )
-    index_of_metric = {metric.name: metric_index for metric_index, metric in enumerate(metrics)}
-    sorted_items = sorted(metrics_by_name.items(), key=lambda item: index_of_metric[item[1].name])
+    index_by_metric = {metric.name: metric_index for metric_index, metric in enumerate(metrics)}
+    sorted_items = sorted(metrics_by_name.items(), key=lambda item: index_by_metric[item[1].name])
     key_columns = [*table.by, "eta", *grid.carried_columns]
     metric_rows = _list_metric_rows(
         population_values,
@@ -331,16 +331,16 @@ def _build_values_with_errors(
         return population_values
     limit_rows = curves.compute_values(populations, _name_limits(doubtful_metrics_by_name))
     names_and_ends = product(doubtful_metrics_by_name, _LIMIT_COLUMNS)
-    limit_column_of_end = {
+    limit_column_by_end = {
         f"{name}_{end}": f"{RESERVED}{name}_limit_{end}" for name, end in names_and_ends
     }
-    limit_rows = limit_rows.select(Population.NUMBER, *limit_column_of_end).rename(limit_column_of_end)
+    limit_rows = limit_rows.select(Population.NUMBER, *limit_column_by_end).rename(limit_column_by_end)
     population_values = population_values.join(limit_rows, on=Population.NUMBER, how="left")
     doubt_exprs = []
     for name in doubtful_metrics_by_name:
         # The least and the greatest value, over all that may lie between the points, are further apart
         # than half of the interval: the gaps matter more than the sample does.
-        gap = pl.col(limit_column_of_end[f"{name}_high"]) - pl.col(limit_column_of_end[f"{name}_low"])
+        gap = pl.col(limit_column_by_end[f"{name}_high"]) - pl.col(limit_column_by_end[f"{name}_low"])
         half_width = (pl.col(f"{name}_high") - pl.col(f"{name}_low")) / 2
         coarse_doubt = pl.when(gap > half_width).then(pl.lit("few points"))
         doubt_exprs.append(pl.coalesce(f"{name}_{DOUBT}", coarse_doubt).alias(f"{name}_{DOUBT}"))
@@ -438,7 +438,7 @@ def _add_interval_steps(
     for step_number in (-3, -2, -1):
         expr_mappings = [plan.steps[step_number] for plan in plans if len(plan.steps) >= -step_number]
         population_values = population_values.with_columns(
-            **{name: expr for expr_of_column in expr_mappings for name, expr in expr_of_column.items()}
+            **{name: expr for expr_by_column in expr_mappings for name, expr in expr_by_column.items()}
         )
     return population_values
 

@@ -110,26 +110,26 @@ def _pass_gate(result: Any, options: Options, by: Sequence[str] = ()) -> bool:
                 "met tests whether that threshold meets the target"
             )
         verdict = result.verdict
-        truth_of_word: dict[str, bool] = {name: verdict.status == name for name in STATUSES}
-        truth_of_word["met"] = verdict.met is True
-        return any(_look_up(words, truth_of_word, "statuses, such as met or winner"))
+        truth_by_word: dict[str, bool] = {name: verdict.status == name for name in STATUSES}
+        truth_by_word["met"] = verdict.met is True
+        return any(_look_up(words, truth_by_word, "statuses, such as met or winner"))
     if "alarm" in result.columns:
         return all(_look_up(words, {"no_alarm": not result["alarm"].fill_null(True).any()}, "no_alarm"))
     result = keep_first_model(result, [name for name in by if name in result.columns])
     names = [name for name in ("significant", "not_worse") if name in result.columns]
-    truth_of_word = {name: result[name].fill_null(False).all() for name in names}
-    truths = _look_up(words, truth_of_word, "not_worse, with --margin, or significant")
+    truth_by_word = {name: result[name].fill_null(False).all() for name in names}
+    truths = _look_up(words, truth_by_word, "not_worse, with --margin, or significant")
     for name in words:
         for sentence in describe_pairs(result, name, options.get("margin")):
             print_note(sentence)
     return all(truths)
 
 
-def _look_up(words: Sequence[str], truth_of_word: Mapping[str, bool], expected: str) -> list[bool]:
+def _look_up(words: Sequence[str], truth_by_word: Mapping[str, bool], expected: str) -> list[bool]:
     """Return which words of `--fail-unless` hold; raise for one that the result does not have."""
-    if unknown_words := [word for word in words if word not in truth_of_word]:
+    if unknown_words := [word for word in words if word not in truth_by_word]:
         raise PrcError(f"--fail-unless takes {expected}; got {unknown_words[0]}")
-    return [truth_of_word[word] for word in words]
+    return [truth_by_word[word] for word in words]
 
 
 def _choose_output(options: Options) -> Callable[[pl.LazyFrame], None] | None:

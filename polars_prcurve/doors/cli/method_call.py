@@ -69,14 +69,14 @@ def open_tables(
     if isinstance(words.get("score"), list):
         dtypes["model"] = pl.String()  # the names of score columns
     point_words = {"cells": ("tp", "fp", "fn", "tn"), "by": words.get("by")}
-    words_of_table: dict[str, Any] = {"reference": {}, "other": point_words}
+    words_by_table: dict[str, Any] = {"reference": {}, "other": point_words}
     kinds = {name: list_kinds(args.method)[name] for name in arguments}
     for name, file in arguments.items():
         if isinstance(file, TableFile):
             rows = _scan_fitted(file.path, dtypes, _SCORE_COLUMNS if kinds[name].is_score else ())
             schema = {**rows.collect_schema(), **schema}  # INPUT may have no labels
-            is_bound = name in words_of_table
-            arguments[name] = prc(rows, **{**words_of_table[name], **file.words}) if is_bound else rows
+            is_bound = name in words_by_table
+            arguments[name] = prc(rows, **{**words_by_table[name], **file.words}) if is_bound else rows
             if kinds[name].is_score:  # texts are compared exactly, as numbers of a DataFrame are
                 arguments[name] = rows.collect()
     if "pos_label" in arguments and (label := words.get("label", "label")) in schema:
@@ -105,16 +105,16 @@ def check_output_paths(options: Mapping[str, Any], tables: Sequence[str]) -> Non
     """Raise if an output would be written over one of the inputs, or over another output."""
     patterns = [*tables, *as_list(options.get("qrels"))]
     input_paths = (name for path in patterns for name in (path, *glob.glob(path, recursive=True)))
-    use_of_path = dict.fromkeys(map(os.path.realpath, filter(os.path.isfile, input_paths)), "an input")
+    use_by_path = dict.fromkeys(map(os.path.realpath, filter(os.path.isfile, input_paths)), "an input")
     for name in ("output", "report", "page"):
         if path := options.get(name):
             target = os.path.realpath(path)
-            if target in use_of_path:
+            if target in use_by_path:
                 raise PrcError(
-                    f"choose another file for --{name}: {path!r} is also {use_of_path[target]}"
+                    f"choose another file for --{name}: {path!r} is also {use_by_path[target]}"
                 )
             if not is_stream(Path(target)):
-                use_of_path[target] = f"--{name}"
+                use_by_path[target] = f"--{name}"
 
 
 _TEXT_DTYPES = (pl.String, pl.Enum, pl.Categorical)  # which read 007 as it is written

@@ -327,9 +327,9 @@ def _add_options(parser: argparse.ArgumentParser, method: str) -> None:
     input_help = "a file, a pattern such as 'days/*.parquet', or - for CSV from standard input"
     parser.add_argument("input", metavar="INPUT", help=input_help)
     targets, table = (parser.add_argument_group(title) for title in ("targets", "the table"))
-    group_of_word: dict[str, Any] = dict.fromkeys((*TABLE_WORDS, "qrels"), table)
-    group_of_word |= dict.fromkeys(TARGET_WORDS, targets)
-    group_of_word |= dict.fromkeys(("label", "unlabelled"), table.add_mutually_exclusive_group())
+    group_by_word: dict[str, Any] = dict.fromkeys((*TABLE_WORDS, "qrels"), table)
+    group_by_word |= dict.fromkeys(TARGET_WORDS, targets)
+    group_by_word |= dict.fromkeys(("label", "unlabelled"), table.add_mutually_exclusive_group())
     parameters = list_parameters(method)
     for name, kind in list_kinds(method).items():
         default = parameters[name].default if name in parameters else None
@@ -344,6 +344,6 @@ def _add_options(parser: argparse.ArgumentParser, method: str) -> None:
             description += f" (default: {default})"
         flags = ["-o"] if name == "output" else []
         flags.append(f"--{'no-' if default is True else ''}{spell_name(name)}")
-        group = group_of_word.get(name, parser)
+        group = group_by_word.get(name, parser)
         group.add_argument(*flags, help=description.replace("%", "%%"), **settings)
     parser.set_defaults(method=method)

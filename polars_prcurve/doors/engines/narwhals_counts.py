@@ -140,8 +140,8 @@ def counts(
 
 def _read_names(by: Any, score: Any, label: Any, weight: Any) -> ColumnNames:
     """Return the names of columns; raise if one is an expression, or anything else but a name."""
-    columns_of_argument = {"score": [score], "label": [label], "weight": [weight] * (weight is not None)}
-    for argument, column_names in {"by": list_columns("by=", by), **columns_of_argument}.items():
+    columns_by_argument = {"score": [score], "label": [label], "weight": [weight] * (weight is not None)}
+    for argument, column_names in {"by": list_columns("by=", by), **columns_by_argument}.items():
         for column_name in column_names:
             if not isinstance(column_name, str):
                 raise PrcError(
@@ -285,29 +285,29 @@ def _count_on_engine(
     used_names = {*column_names.by, *column_names.value_columns()}
     # Other columns may have dtypes that Polars lacks, and only their names matter.
     used_schema = nw.Schema({name: schema[name] for name in schema if name in used_names}).to_polars()
-    dtype_of_column = {name: used_schema.get(name, pl.Null()) for name in schema}
+    dtype_by_column = {name: used_schema.get(name, pl.Null()) for name in schema}
     input_columns = InputColumns(**column_names._asdict(), pos_label=pos_label, missing=missing)
-    resolved_table = read_input(pl.LazyFrame(schema=dtype_of_column), input_columns, may_collect=False)
+    resolved_table = read_input(pl.LazyFrame(schema=dtype_by_column), input_columns, may_collect=False)
     check_group_names(resolved_table.by, COUNT_COLUMNS)
     if missing == "drop":
         for name in column_names.value_columns():
             engine_table = engine_table.filter(~nw.col(name).is_null())
-            if dtype_of_column[name].is_float():
+            if dtype_by_column[name].is_float():
                 engine_table = engine_table.filter(~nw.col(name).is_nan())
     label_expr = nw.col(column_names.label)
     is_positive_expr = (
-        label_expr if dtype_of_column[column_names.label] == pl.Boolean else label_expr == 1
+        label_expr if dtype_by_column[column_names.label] == pl.Boolean else label_expr == 1
     )
     if pos_label is not None:
         is_positive_expr = label_expr == pos_label
-    kinds_of_column = _list_kinds(
-        column_names, dtype_of_column, None if pos_label is None else is_positive_expr
+    kinds_by_column = _list_kinds(
+        column_names, dtype_by_column, None if pos_label is None else is_positive_expr
     )
     _check_values(
-        engine_table, kinds_of_column, list(_list_checks(column_names, dtype_of_column, pos_label))
+        engine_table, kinds_by_column, list(_list_checks(column_names, dtype_by_column, pos_label))
     )
     score_expr = nw.col(column_names.score)
-    if dtype_of_column[column_names.score].is_float():  # an engine may group -0.0 and 0.0 apart
+    if dtype_by_column[column_names.score].is_float():  # an engine may group -0.0 and 0.0 apart
         zero_expr = nw.lit(0.0, schema[column_names.score])
         score_expr = nw.when(score_expr == 0).then(zero_expr).otherwise(score_expr)
     return _count_classes(engine_table, column_names, score_expr, is_positive_expr)
@@ -331,8 +331,8 @@ def _count_classes(
             for weight_power_expr in (weight_expr, weight_expr * weight_expr)
             for condition_expr in (is_positive_expr, ~is_positive_expr)
         ]
-    expr_of_count_column = dict(zip(count_columns, count_exprs, strict=True))
-    example_table = engine_table.select(*column_names.by, score=score_expr, **expr_of_count_column)
+    expr_by_count_column = dict(zip(count_columns, count_exprs, strict=True))
+    example_table = engine_table.select(*column_names.by, score=score_expr, **expr_by_count_column)
     return _sum_counts(example_table, [*column_names.by, "score"], count_columns, count_dtype).select(
         *column_names.by, "score", *count_columns
     )
@@ -364,7 +364,7 @@ class _ValueKind(NamedTuple):
 
 
 def _list_kinds(
-    column_names: ColumnNames, dtype_of_column: dict[str, pl.DataType], is_positive_expr: Any
+    column_names: ColumnNames, dtype_by_column: dict[str, pl.DataType], is_positive_expr: Any
 ) -> dict[str, list[_ValueKind]]:
     """Return the kinds of value of score, label and weight; the last kind is any other value.
 
@@ -375,7 +375,7 @@ def _list_kinds(
     def list_missing_kinds(name: str) -> list[_ValueKind]:
         value_expr = nw.col(name)
         nan_kinds = (
-            [_ValueKind(value_expr.is_nan(), float("nan"))] if dtype_of_column[name].is_float() else []
+            [_ValueKind(value_expr.is_nan(), float("nan"))] if dtype_by_column[name].is_float() else []
         )
         return [_ValueKind(value_expr.is_null(), None), *nan_kinds]
 
@@ -383,30 +383,30 @@ def _list_kinds(
     null_kinds = [_ValueKind(nw.col(column_names.label).is_null(), None)]
     if is_positive_expr is not None:
         label_kinds = [_ValueKind(is_positive_expr, True), _ValueKind(None, False)]
-    elif dtype_of_column[column_names.label] == pl.Boolean:
+    elif dtype_by_column[column_names.label] == pl.Boolean:
         label_kinds = [_ValueKind(None, True)]
     else:
         label_kinds = [
             *(_ValueKind(label_expr == valid_label, valid_label) for valid_label in (0, 1, -1)),
             _ValueKind(None, 2),
         ]
-    kinds_of_column = {
+    kinds_by_column = {
         "score": [*list_missing_kinds(column_names.score), _ValueKind(None, 0.0)],
         "label": [*null_kinds, *label_kinds],
     }
     if column_names.weight is not None:
         weight_expr = nw.col(column_names.weight)
         is_wrong_expr = (weight_expr < 0) | (weight_expr.cast(nw.Float64) > LARGEST_WEIGHT)
-        kinds_of_column["weight"] = [
+        kinds_by_column["weight"] = [
             *list_missing_kinds(column_names.weight),
             _ValueKind(is_wrong_expr, -1.0),
             _ValueKind(None, 0.0),
         ]
-    return kinds_of_column
+    return kinds_by_column
 
 
 def _list_checks(
-    column_names: ColumnNames, dtype_of_column: dict[str, pl.DataType], pos_label: Any
+    column_names: ColumnNames, dtype_by_column: dict[str, pl.DataType], pos_label: Any
 ) -> Iterator[Check]:
     """Yield the checks of frame methods, in the same order, on the table of examples."""
     score_description = f"score column {column_names.score!r}"
@@ -421,7 +421,7 @@ def _list_checks(
         yield from value_checks.pos_label_checks(
             _sum_rows, label_description, pl.col("label"), pos_label
         )
-    elif dtype_of_column[column_names.label] != pl.Boolean:
+    elif dtype_by_column[column_names.label] != pl.Boolean:
         yield from value_checks.label_checks(_sum_rows, label_description, pl.col("label"))
     if column_names.weight is not None:
         weight_description = f"weight column {column_names.weight!r}"
@@ -437,35 +437,35 @@ def _sum_rows(condition: pl.Expr) -> pl.Expr:
 
 
 def _check_values(
-    engine_table: Any, kinds_of_column: dict[str, list[_ValueKind]], checks: list[Check]
+    engine_table: Any, kinds_by_column: dict[str, list[_ValueKind]], checks: list[Check]
 ) -> None:
     """Count the rows of each combination of kinds, and run the checks on an example of each."""
     nw = _load_narwhals()
-    kind_number_expr_of_column = {
-        name: nw.lit(len(value_kinds) - 1) for name, value_kinds in kinds_of_column.items()
+    kind_number_expr_by_column = {
+        name: nw.lit(len(value_kinds) - 1) for name, value_kinds in kinds_by_column.items()
     }
-    for name, value_kinds in kinds_of_column.items():  # the first test that holds gives the kind
+    for name, value_kinds in kinds_by_column.items():  # the first test that holds gives the kind
         for kind_number, value_kind in reversed(list(enumerate(value_kinds[:-1]))):
-            kind_number_expr_of_column[name] = (
+            kind_number_expr_by_column[name] = (
                 nw.when(value_kind.test)
                 .then(nw.lit(kind_number))
-                .otherwise(kind_number_expr_of_column[name])
+                .otherwise(kind_number_expr_by_column[name])
             )
     combination_table = (
-        engine_table.select(**kind_number_expr_of_column)
-        .group_by(*kinds_of_column)
+        engine_table.select(**kind_number_expr_by_column)
+        .group_by(*kinds_by_column)
         .agg(nw.len().alias(_ROW_COUNT))
     )
     combination_table = combination_table.collect("polars").to_native()
-    type_of_column: dict[str, Any] = {
-        name: type(value_kinds[-1].example) for name, value_kinds in kinds_of_column.items()
+    type_by_column: dict[str, Any] = {
+        name: type(value_kinds[-1].example) for name, value_kinds in kinds_by_column.items()
     }
     example_frame = combination_table.with_columns(
         pl.Series(
             name,
             [value_kinds[kind_number].example for kind_number in combination_table[name]],
-            type_of_column[name],
+            type_by_column[name],
         )
-        for name, value_kinds in kinds_of_column.items()
+        for name, value_kinds in kinds_by_column.items()
     )
     run_query(example_frame.lazy().select(guard(checks)), example_frame.height)

@@ -436,7 +436,7 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
         crossings_frame = build_frame(
             table, ranking_metric, _ETA_RANGE if eta_range is None else eta_range
         )
-        return crossings_frame.rename(table.name_of_inner)
+        return crossings_frame.rename(table.name_by_inner)
 
     def _rank_models(self, metric: Any, call_arguments: Any) -> tuple[ResolvedTable, RankingMetric]:
         """Return the table of all models, and the metric that ranks them at any prevalence."""

@@ -225,15 +225,15 @@ class ExprPrc(PublicMethods, public_name="prc"):
         0.8
         """
         check_per_has_alerts(words.get("alerts"), words.get("per"))
-        value_of_target: dict[str, Any] = {
+        value_by_target: dict[str, Any] = {
             name: value for name, value in words.items() if name in TARGET_WORDS
         }
-        value_of_target["maximize"] = maximize
+        value_by_target["maximize"] = maximize
         row_arguments: Any = {name: value for name, value in words.items() if name not in TARGET_WORDS}
-        targets = read_targets(None, **value_of_target)
+        targets = read_targets(None, **value_by_target)
         if len(targets) > 1:
             raise PrcError(f"write one expression for each target (recall=, ...); got {len(targets)}")
-        arguments = {**value_of_target, "guarantee": guarantee, "start": start}
+        arguments = {**value_by_target, "guarantee": guarantee, "start": start}
         check_rules("threshold", list_facts(row_arguments, arguments, None, None))
         is_weighted = row_arguments.get("weight") is not None
         promised_targets = promise_targets_of_expression(

@@ -186,8 +186,8 @@ class FramePrc(
         if table is not None and not table.counts_negatives:
             carried_columns: tuple[str, ...] = () if grid is None else grid.carried_columns
             query = hide_unknown(query, set(table.by).union(carried_columns))
-        if table is not None and table.name_of_inner:
-            query = query.rename(table.name_of_inner)
+        if table is not None and table.name_by_inner:
+            query = query.rename(table.name_by_inner)
         if isinstance(self._frame, pl.LazyFrame):
             return query
         n_etas = 1 if grid is None else grid.etas_per_group

@@ -244,9 +244,9 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
             )
         ranking_argument: dict[str, pl.DataFrame] = {}
         if curve_points.n_unique("eta") == 1:
-            target_of_ranking: dict[str, float] = {"predicted_positive_rate": 0.1}
+            target_by_ranking: dict[str, float] = {"predicted_positive_rate": 0.1}
             ranking_argument = self._rank_models(
-                curve_points, eta, 0.95, table_arguments, "recall", **target_of_ranking
+                curve_points, eta, 0.95, table_arguments, "recall", **target_by_ranking
             )
         return draw(curve_points, points=tenth_points, **ranking_argument)
 
@@ -656,14 +656,14 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         has_plain_etas = etas is None or isinstance(etas, float | int | str | list | tuple)
         if model_column is None or confidence is None or not (has_scores and has_plain_etas):
             return {}
-        value_of_target = target or {
+        value_by_target = target or {
             argument: target_value
             for argument, target_value in table_arguments.items()
             if argument in TARGET_WORDS and target_value is not None and argument != "per"
         }
-        is_one_target = len(value_of_target) == 1 and "maximize" not in value_of_target
+        is_one_target = len(value_by_target) == 1 and "maximize" not in value_by_target
         is_one_target &= all(
-            isinstance(target_value, float | int | str) for target_value in value_of_target.values()
+            isinstance(target_value, float | int | str) for target_value in value_by_target.values()
         )
         if not is_one_target or not 2 <= model_rows[model_column].n_unique() <= _MAX_MODELS:
             return {}

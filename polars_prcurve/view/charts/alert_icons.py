@@ -102,23 +102,23 @@ def alerts(
     curves = add_order(curves, "alerts", ranking)
     channels = read_panels_of_one(curves, color, facet)
     if channels.facet is not None:
-        value_of_curve = dict(curves.points.select("curve", "value").rows())
-        facet_channel, color_channel = sort_panels(channels.facet, value_of_curve), channels.color
+        value_by_curve = dict(curves.points.select("curve", "value").rows())
+        facet_channel, color_channel = sort_panels(channels.facet, value_by_curve), channels.color
         if color_channel is not None and color_channel.fields == facet_channel.fields:
             color_channel = replace(color_channel, ink_label=facet_channel.ink_label)
         channels = replace(channels, color=color_channel, facet=facet_channel)
-    canvas, grid_of_curve = _draw_icons(curves, channels, size)
+    canvas, grid_by_curve = _draw_icons(curves, channels, size)
     level_text = "interval" if confidence is None else f"{format_level(confidence)} interval"
     note = ["Solid: true positives. Hollow: false positives"]
     has_span = "low" in curves.points.columns
     if has_span:
         note.append(f"Dotted: uncertain ({level_text}); the darker tint ends at the estimate")
-    if any(not grid.is_of_100 for grid in grid_of_curve.values()):
+    if any(not grid.is_of_100 for grid in grid_by_curve.values()):
         rare_note = "If precision is below 2%, grids show the number of alerts per true positive"
         note.append(f"{rare_note}; dotted: this number's uncertainty" if has_span else rare_note)
-    if any(grid.n_icons == MOST_ICONS for grid in grid_of_curve.values()):
+    if any(grid.n_icons == MOST_ICONS for grid in grid_by_curve.values()):
         note.append(f"At most {format_count(MOST_ICONS)} alerts are drawn")
-    say_grids = partial(say_each_of_100, grid_of_curve, canvas.channels)
+    say_grids = partial(say_each_of_100, grid_by_curve, canvas.channels)
     are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).fill_null(False).all())
     finding = say_grids(curves) if are_few else say_known(curves, say_grids)
     if not are_few and _may_be_chance(curves):
@@ -156,7 +156,7 @@ def _find_recall(curves: ChartCurves) -> float | None:
 def _check_number(curves: ChartCurves) -> None:
     """Raise if there are more grids than one looks at."""
     if len(curves.curve_rows) > _MOST_GRIDS:
-        group_column = curves.column_of_field.get("group_0")
+        group_column = curves.column_by_field.get("group_0")
         remedy = "pass fewer prevalences or targets"
         if group_column is not None and curves.count_distinct(["group_0"]) > 1:
             first_groups = curves.curve_rows["group_0"].unique(maintain_order=True).head(2).to_list()
@@ -176,34 +176,34 @@ def _draw_icons(
     _check_number(curves)
     names = [name for name in ("value", "low", "high") if name in curves.points.columns]
     is_rare_of_curve = _find_rare(curves)
-    grid_of_curve = {
+    grid_by_curve = {
         curve: count_icons(*row, *[None] * (3 - len(names)), is_rare=is_rare_of_curve[curve])
         for curve, *row in curves.points.select("curve", *names).rows()
     }
     further_texts = _say_recalls_and_few(curves)
-    caption_of_curve = {
-        curve: f"{grid.caption}{further_texts.get(curve, '')}" for curve, grid in grid_of_curve.items()
+    caption_by_curve = {
+        curve: f"{grid.caption}{further_texts.get(curve, '')}" for curve, grid in grid_by_curve.items()
     }
-    row_shares = (-(-grid.n_icons // grid.columns) / grid.columns for grid in grid_of_curve.values())
+    row_shares = (-(-grid.n_icons // grid.columns) / grid.columns for grid in grid_by_curve.values())
     height = max(row_shares, default=1.0)
     x_axis, y_axis = ChartAxis("x", "", 0.0, 1.0, "none"), ChartAxis("y", "", height, 0.0, "none")
     facet = channels.facet
     if facet is not None:
-        captions = {facet.label_of_curve[curve]: text for curve, text in caption_of_curve.items()}
-        channels = replace(channels, facet=replace(facet, caption_of_label=captions))
+        captions = {facet.label_by_curve[curve]: text for curve, text in caption_by_curve.items()}
+        channels = replace(channels, facet=replace(facet, caption_by_label=captions))
     spec = ChartSpec(x_axis, y_axis, "linear", names="none", height=height, width=_WIDTH / COMMON_WIDTH)
     canvas = Canvas(curves, channels, spec, given)
-    said_of_curve = {curve: text.replace("\n", ", ") for curve, text in caption_of_curve.items()}
-    canvas.spoken = _join_captions(facet, said_of_curve)
-    for curve, grid in grid_of_curve.items():
+    said_by_curve = {curve: text.replace("\n", ", ") for curve, text in caption_by_curve.items()}
+    canvas.spoken = _join_captions(facet, said_by_curve)
+    for curve, grid in grid_by_curve.items():
         if facet is None:
-            canvas.words.append(Word(text=caption_of_curve[curve], py=-9, baseline="bottom"))
+            canvas.words.append(Word(text=caption_by_curve[curve], py=-9, baseline="bottom"))
         n_columns, area = grid.columns, math.pi * (0.37 * canvas.size.width / grid.columns) ** 2
         stroke_width = round(min(1.3, 20 / n_columns), 2)
         icon_fields = {
             "size": round(area, 1),
             "width": stroke_width,
-            "said": said_of_curve[curve],
+            "said": said_by_curve[curve],
         }
         icon_fields |= channels.curve_fields(curve)
         for number, icon_kind in enumerate(grid.kinds):
@@ -211,15 +211,15 @@ def _draw_icons(
             place = {"kind": icon_kind, "x": (column + 0.5) / n_columns, "y": (row + 0.5) / n_columns}
             canvas.records.append({"part": "icon", **place, **icon_fields})
     canvas.layers += _build_layers(*canvas.place, channels)
-    return canvas, grid_of_curve
+    return canvas, grid_by_curve
 
 
-def _join_captions(facet: Channel | None, said_of_curve: dict[int, str]) -> str:
+def _join_captions(facet: Channel | None, said_by_curve: dict[int, str]) -> str:
     """Return the numbers of all grids, in the order of panels, for people who cannot see them."""
     if facet is None:
-        return "; ".join(said_of_curve.values())
-    said_of_label = {facet.label_of_curve[curve]: said for curve, said in said_of_curve.items()}
-    return "; ".join(f"{name}: {said_of_label[name]}" for name in facet.labels if name in said_of_label)
+        return "; ".join(said_by_curve.values())
+    said_by_label = {facet.label_by_curve[curve]: said for curve, said in said_by_curve.items()}
+    return "; ".join(f"{name}: {said_by_label[name]}" for name in facet.labels if name in said_by_label)
 
 
 def _say_recalls_and_few(curves: ChartCurves) -> dict[int, str]:

@@ -325,11 +325,11 @@ class _LineChart:
         [target, *others] = self.curves.curve_rows["target"].unique().to_list()
         if others or target["criterion"] != "recall" or "recall" not in self.rows.columns:
             return ""
-        recall_of_curve = dict(self.rows.group_by("curve").agg(pl.col("recall").first()).rows())
-        if {say_share(target["target"])} == {*map(say_share, recall_of_curve.values())}:
+        recall_by_curve = dict(self.rows.group_by("curve").agg(pl.col("recall").first()).rows())
+        if {say_share(target["target"])} == {*map(say_share, recall_by_curve.values())}:
             return ""
         names = name_curves(self.curves, self.channels)
-        return say_each("; recall is", "", recall_of_curve, names)
+        return say_each("; recall is", "", recall_by_curve, names)
 
     def _say_order(self, trades: Sequence[dict[str, Any]]) -> str:
         """Return the significant leaders, and draw them; else where lines cross, if known well."""
@@ -341,21 +341,21 @@ class _LineChart:
         _draw_firsts(self.canvas, self.firsts, self.order if self.is_open else "")
         if self.is_open and not curves.has_few_positives:
             return ""  # the title goes on with the values
-        return self._say_firsts(curves, color.label_of_curve)
+        return self._say_firsts(curves, color.label_by_curve)
 
-    def _say_firsts(self, curves: ChartCurves, label_of_curve: Mapping[int, str]) -> str:
+    def _say_firsts(self, curves: ChartCurves, label_by_curve: Mapping[int, str]) -> str:
         """Return the significant leaders; or that there are none, and the values."""
-        labels = [label for curve, label in label_of_curve.items() if curve not in curves.few_curves]
+        labels = [label for curve, label in label_by_curve.items() if curve not in curves.few_curves]
         sentence = say_by_metric(self.name, say_firsts(self.firsts, labels))
         if curves.few_curves:
             return say_known(curves, lambda _: sentence)
         if any(name for _, name in self.firsts):
             return sentence
-        eta, value_of_curve = self._find_values(curves)
-        if not value_of_curve and self._is_of_test(eta):
+        eta, value_by_curve = self._find_values(curves)
+        if not value_by_curve and self._is_of_test(eta):
             place_text = f"the test set's prevalence, {say_eta(eta)}"
             return f"{sentence}; values are known only roughly at {place_text}"
-        return self._say_heights(f"{sentence}; it is", curves, eta, value_of_curve) or sentence
+        return self._say_heights(f"{sentence}; it is", curves, eta, value_by_curve) or sentence
 
     def _is_of_test(self, eta: float) -> bool:
         """Whether a prevalence on the axis is that of the test set, and of all of several."""
@@ -374,8 +374,8 @@ class _LineChart:
 
     def _say_values(self, curves: ChartCurves) -> str:
         """Return the height of lines at a prevalence, or why it is not known well."""
-        eta, value_of_curve = self._find_values(curves)
-        heights = self._say_heights(f"{self.name} is", curves, eta, value_of_curve)
+        eta, value_by_curve = self._find_values(curves)
+        heights = self._say_heights(f"{self.name} is", curves, eta, value_by_curve)
         near_eta, spans = self._find_spans(curves, eta)
         is_chance = include_chance(spans, near_eta)
         if self.rests_on_counts and "low" not in self.rows.columns:
@@ -398,7 +398,7 @@ class _LineChart:
         channels = [channel for channel in (self.channels.color, self.channels.facet) if channel]
         if not names and len(channels) == 2:  # colours within panels
             names = {
-                number: " · ".join(channel.label_of_curve[number] for channel in channels)
+                number: " · ".join(channel.label_by_curve[number] for channel in channels)
                 for number in numbers
             }
         are_all, is_short = len(numbers) == len(curves.curve_rows), are_short(numbers, names)
@@ -430,12 +430,12 @@ class _LineChart:
         return (near_etas.pop(), spans) if len(near_etas) == 1 else (None, [])
 
     def _say_heights(
-        self, start: str, curves: ChartCurves, eta: float, value_of_curve: dict[int, float]
+        self, start: str, curves: ChartCurves, eta: float, value_by_curve: dict[int, float]
     ) -> str:
         """Return what each line has at a prevalence, after a start; empty without values."""
         names = name_curves(curves, self.channels)
         place_text = f"at a prevalence of {say_eta(eta)}"
-        return say_each(start, place_text, value_of_curve, names) if value_of_curve else ""
+        return say_each(start, place_text, value_by_curve, names) if value_by_curve else ""
 
     def _find_values(self, curves: ChartCurves) -> tuple[float, dict[int, float]]:
         """Return the first prevalence to compare lines at where all are known well, and their values."""
@@ -452,7 +452,7 @@ class _LineChart:
         facet = self.channels.facet
         if not is_share or (facet is not None and len(facet.labels) < len(self.curves.curve_rows)):
             return {}
-        value_of_curve: dict[int, float] = {}
+        value_by_curve: dict[int, float] = {}
         rows = self.doubt.filter(pl.col("curve").is_in(curves.curve_rows["curve"].to_list()))
         rows = rows.filter(pl.col("eta") > 0).drop_nulls("value").sort("eta")
         for (curve,), line_frame in rows.group_by("curve", maintain_order=True):
@@ -461,8 +461,8 @@ class _LineChart:
             if near_rows.is_empty() or near_rows["doubt"].any() or distances[0] > 0 or distances[-1] < 0:
                 return {}
             values = line_frame["value"].cast(pl.Float64)
-            value_of_curve[curve] = float(np.interp(0.0, distances, values))
-        return value_of_curve if len(value_of_curve) == len(curves.curve_rows) else {}
+            value_by_curve[curve] = float(np.interp(0.0, distances, values))
+        return value_by_curve if len(value_by_curve) == len(curves.curve_rows) else {}
 
     def _write_note(self, has_own: bool, n_trades: int) -> list[str]:
         """Return the sentences at the foot of the chart, but for those on the test set."""
@@ -557,10 +557,10 @@ def _read_trades(
     if crossings.is_empty() or curves.curve_rows.is_empty():
         return []
     groups = crossings.columns[:-4]
-    by_fields = {field: name for field, name in curves.column_of_field.items() if name in groups}
+    by_fields = {field: name for field, name in curves.column_by_field.items() if name in groups}
     model_fields = [field for field in curves.group_fields if field not in by_fields]
     if len(model_fields) != 1 or len(by_fields) != len(groups):
-        own_groups = ", ".join(curves.column_of_field[field] for field in curves.group_fields) or "none"
+        own_groups = ", ".join(curves.column_by_field[field] for field in curves.group_fields) or "none"
         raise PrcError(
             "make crossings= from the same scores, with model= one of the group columns and "
             f"by= the others; here they are {own_groups}"
@@ -573,16 +573,16 @@ def _read_trades(
             f"{trades.schema['model_a']} in one and {lines.schema[model]} in the other"
         )
     # Both models of a trade may share a panel, which then shows one circle.
-    record_of_place: dict[tuple[int, str], dict[str, Any]] = {}
-    model_of_side = {"below": "model_a", "above": "model_b"}
-    say_name = partial(names_and_numbers.name_with_column, model, curves.column_of_field[model])
-    for side in model_of_side.values():
+    record_by_place: dict[tuple[int, str], dict[str, Any]] = {}
+    model_by_side = {"below": "model_a", "above": "model_b"}
+    say_name = partial(names_and_numbers.name_with_column, model, curves.column_by_field[model])
+    for side in model_by_side.values():
         join_options: dict[str, Any] = {"left_on": [*by_fields, model], "right_on": [*by_fields, side]}
         trade_rows = lines.join(trades, **join_options, nulls_equal=True, coalesce=False)
         for row in trade_rows.iter_rows(named=True):
-            panel = facet.label_of_curve[row["curve"]] if facet else None
+            panel = facet.label_by_curve[row["curve"]] if facet else None
             place = {name: names_and_numbers.round_digits(row[name]) for name in ("eta", "value")}
-            names = {where: say_name(row[name]) for where, name in model_of_side.items()}
+            names = {where: say_name(row[name]) for where, name in model_by_side.items()}
             record = {"part": "ring", **place, "place": say_eta(row["eta"]), **names}
-            record_of_place[row["trade"], panel or ""] = record | tell_panel(panel)
-    return [record_of_place[key] for key in sorted(record_of_place)]
+            record_by_place[row["trade"], panel or ""] = record | tell_panel(panel)
+    return [record_by_place[key] for key in sorted(record_by_place)]

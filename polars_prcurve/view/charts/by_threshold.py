@@ -194,10 +194,10 @@ def _read_channels(
             color = curves.group_column
         channels = colors_and_panels.read_channels(curves, color, facet)
     half_points = find_known_half(curves)
-    value_of_curve = curves.find_means("precision")
+    value_by_curve = curves.find_means("precision")
     if len(half_points):  # then the title is on these
-        value_of_curve = dict(half_points.select("curve", "precision").rows())
-    return colors_and_panels.pick_out(channels, curves.keep_known(value_of_curve))
+        value_by_curve = dict(half_points.select("curve", "precision").rows())
+    return colors_and_panels.pick_out(channels, curves.keep_known(value_by_curve))
 
 
 class _Column:
@@ -244,7 +244,7 @@ class _Column:
     def _draw_rules(self, mark_rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[Word]]:
         """Return a rule per threshold of lines with colours, and its text."""
         color, ink_of_label = self.channels.color, {}
-        names = [color.label_of_curve[row["curve"]] if color else "" for row in mark_rows]
+        names = [color.label_by_curve[row["curve"]] if color else "" for row in mark_rows]
         if color is not None:
             ink_of_label = color.colors
             shown_rows = zip(mark_rows, names, strict=True)

@@ -112,16 +112,16 @@ def gain_curve(
         )
         for kind_rows in (curves.points, points_to_draw.start_at_origin(curves.points))
     )
-    tenth_of_curve = _read_tenths(curve_points, curves)
-    tenth_of_curve |= _read_intervals(points, curves)
-    recall_of_curve = {curve: tenth.recall for curve, tenth in tenth_of_curve.items()}
-    channels = choose_channels(curves, color, facet, recall_of_curve)
+    tenth_by_curve = _read_tenths(curve_points, curves)
+    tenth_by_curve |= _read_intervals(points, curves)
+    recall_by_curve = {curve: tenth.recall for curve, tenth in tenth_by_curve.items()}
+    channels = choose_channels(curves, color, facet, recall_by_curve)
     order_text = "" if channels.facet else ", highest scores first"
     x = ChartAxis("alerted", f"Share of cases flagged{order_text}", 0.0, 1.0)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88), size)
     curve_points = points_to_draw.find_few_positives(curve_points, curves)
     canvas.draw_diagonal("in random order")
-    has_marks = _mark_tenths(canvas, tenth_of_curve)
+    has_marks = _mark_tenths(canvas, tenth_by_curve)
     points_text = "Large points" if points_to_draw.has_points_alone(table_points) else "Points"
     chart = CurveChart(
         canvas,
@@ -132,12 +132,12 @@ def gain_curve(
         say_row=_say_alerted,
         subtitle="Recall by share of cases flagged",
         title="Recall by share of cases flagged",
-        say=partial(_say_all, "With a tenth of the cases flagged, recall is", recall_of_curve, channels),
-        few=_say_few_tenths(canvas, tenth_of_curve) if has_marks else "",
+        say=partial(_say_all, "With a tenth of the cases flagged, recall is", recall_by_curve, channels),
+        few=_say_few_tenths(canvas, tenth_by_curve) if has_marks else "",
         note=[
             f"{points_text} mark where a tenth of cases are flagged" if has_marks else "",
             "Brackets: the interval of recall at the threshold that flags at most a tenth"
-            if has_marks and any(tenth.span for tenth in tenth_of_curve.values())
+            if has_marks and any(tenth.span for tenth in tenth_by_curve.values())
             else "",
         ],
         describe_doubt=points_to_draw.describe_few_positives,
@@ -146,11 +146,11 @@ def gain_curve(
 
 
 def _say_all(
-    sentence_start: str, value_of_curve: dict[int, float], channels: Channels, curves: ChartCurves
+    sentence_start: str, value_by_curve: dict[int, float], channels: Channels, curves: ChartCurves
 ) -> str:
     """Return the value of each curve; empty if one has none."""
     numbers = curves.curve_rows["curve"]
-    values = {curve: value_of_curve[curve] for curve in numbers if curve in value_of_curve}
+    values = {curve: value_by_curve[curve] for curve in numbers if curve in value_by_curve}
     is_known = 0 < len(values) == len(numbers)
     return say_values(sentence_start, values, curves, channels) if is_known else ""
 
@@ -185,48 +185,48 @@ def _read_intervals(points: object, curves: ChartCurves) -> dict[int, _Tenth]:
     names = ["recall", "recall_low", "recall_high", "fpr"]
     marked = read_points("gain_curve", points, curves, names)
     row_of_curve = curves.curve_rows.rows_by_key("curve", named=True, unique=True)
-    tenth_of_curve: dict[int, _Tenth] = {}
+    tenth_by_curve: dict[int, _Tenth] = {}
     for record in marked.records:
         row = row_of_curve[record["curve"]]
         alerted = row["eta"] * record["recall"] + (1 - row["eta"]) * record["fpr"]
         if (row["n_pos"] or math.inf) < FEW_POSITIVES and alerted <= _TENTH + 1e-9:
             texts = say_estimate(*(record[name] for name in names[:3]))
-            tenth_of_curve[record["curve"]] = _Tenth(alerted, record["recall"], *texts)
-    return tenth_of_curve
+            tenth_by_curve[record["curve"]] = _Tenth(alerted, record["recall"], *texts)
+    return tenth_by_curve
 
 
-def _say_few_tenths(canvas: Canvas, tenth_of_curve: dict[int, _Tenth]) -> str:
+def _say_few_tenths(canvas: Canvas, tenth_by_curve: dict[int, _Tenth]) -> str:
     """Return what is known of the marked recalls of lines that all have few positives."""
     curves, names = canvas.curves, name_curves(canvas.curves, canvas.channels)
     curve_numbers = [*curves.curve_rows["curve"]]
     sentence_start = "recall with at most a tenth flagged is"
-    spans = [tenth.span for tenth in tenth_of_curve.values()]
-    has_all = {*curve_numbers} == tenth_of_curve.keys() and all(spans)
+    spans = [tenth.span for tenth in tenth_by_curve.values()]
+    has_all = {*curve_numbers} == tenth_by_curve.keys() and all(spans)
     if not has_all or (len(curve_numbers) > 1 and not are_short(curve_numbers, names)):
         return f"{sentence_start} known only roughly"
-    recall_of_curve = {curve: tenth.recall for curve, tenth in tenth_of_curve.items()}
-    span_of_curve = {
-        curve: f"{tenth.span.replace(' to ', '% to ')}%" for curve, tenth in tenth_of_curve.items()
+    recall_by_curve = {curve: tenth.recall for curve, tenth in tenth_by_curve.items()}
+    span_by_curve = {
+        curve: f"{tenth.span.replace(' to ', '% to ')}%" for curve, tenth in tenth_by_curve.items()
     }
-    return say_each(sentence_start, "", recall_of_curve, names, given_text_of_curve=span_of_curve)
+    return say_each(sentence_start, "", recall_by_curve, names, given_text_by_curve=span_by_curve)
 
 
-def _mark_tenths(canvas: Canvas, tenth_of_curve: dict[int, _Tenth]) -> bool:
+def _mark_tenths(canvas: Canvas, tenth_by_curve: dict[int, _Tenth]) -> bool:
     """Mark the recall of each curve at a tenth of the cases; return whether any is marked."""
     channels = canvas.channels
     n_colors = len(channels.color.labels) if channels.color else 1
-    if len(tenth_of_curve) > _MOST_POINTS or n_colors > _MOST_LABELS:
+    if len(tenth_by_curve) > _MOST_POINTS or n_colors > _MOST_LABELS:
         return False
-    recalls = [tenth.recall for tenth in tenth_of_curve.values()]
+    recalls = [tenth.recall for tenth in tenth_by_curve.values()]
     recall_texts = say_shares(recalls) if len(recalls) <= 12 else [*map(say_share, recalls)]
-    for (curve_number, tenth), recall_text in zip(tenth_of_curve.items(), recall_texts, strict=True):
+    for (curve_number, tenth), recall_text in zip(tenth_by_curve.items(), recall_texts, strict=True):
         label = join_value(tenth.text or recall_text, tenth.span)
         budget_text = f"{'at most ' if tenth.span else ''}a tenth of the cases flagged"
         mark_text = f"{budget_text}: recall {label}, lift {tenth.recall / _TENTH:.3g}"
         if tenth.alerted is None:  # no number without its doubt
             label, mark_text = "", "a tenth of the cases flagged"
         canvas.mark(curve_number, tenth.alerted or _TENTH, tenth.recall, mark_text, label)
-    return bool(tenth_of_curve)
+    return bool(tenth_by_curve)
 
 
 def _say_alerted(point: dict[str, Any]) -> tuple[str, str]:

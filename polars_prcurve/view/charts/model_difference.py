@@ -95,11 +95,11 @@ def difference(
     size = read_words(title, (width, height))
     compare_frame = chart_input.check_table("difference", table, "compare", ["eta", *_COLUMNS])
     group_columns = compare_frame.columns[: compare_frame.columns.index("eta")]
-    column_of_field = chart_input.name_group_fields(group_columns) | {"metric": "metric"}
-    pair_frame = chart_input.pick_columns(compare_frame, column_of_field, ["eta", *_COLUMNS])
+    column_by_field = chart_input.name_group_fields(group_columns) | {"metric": "metric"}
+    pair_frame = chart_input.pick_columns(compare_frame, column_by_field, ["eta", *_COLUMNS])
     pair_frame = pair_frame.with_columns(pair=pl.struct("model_a", "model_b"))
-    column_of_field |= {"pair": "two models"}
-    curves = chart_input.build_lines(pair_frame, column_of_field, "difference")
+    column_by_field |= {"pair": "two models"}
+    curves = chart_input.build_lines(pair_frame, column_by_field, "difference")
     if curves.count_distinct(["pair"]) >= _FEWEST_ROWS or curves.points["eta"].n_unique() == 1:
         return _draw_table(table, curves, confidence, title, size)
     points, is_one_pair = curves.points, len(curves.curve_rows) == 1
@@ -199,7 +199,7 @@ def _add_sides(difference_points: pl.DataFrame) -> pl.DataFrame:
 def _build_panels(curves: ChartCurves) -> Channels:
     """Return the channels: all that differs among the lines is in the name of their panel."""
     field_names = [
-        field_name for field_name in curves.column_of_field if curves.count_distinct([field_name]) > 1
+        field_name for field_name in curves.column_by_field if curves.count_distinct([field_name]) > 1
     ]
     return Channels(
         None, build_channel(curves, field_names, is_eta_added=False) if field_names else None
@@ -264,15 +264,15 @@ def _draw_table(
     )
     metrics, etas = curves.curve_rows["metric"].unique().to_list(), pair_rows["eta"].unique().to_list()
     is_better = all(map(is_higher_better, metrics))
-    fields = [field_name for field_name in curves.column_of_field if field_name != "pair"]
-    column_of_varied_field = {
-        field_name: curves.column_of_field[field_name]
+    fields = [field_name for field_name in curves.column_by_field if field_name != "pair"]
+    column_by_varied_field = {
+        field_name: curves.column_by_field[field_name]
         for field_name in fields
         if curves.count_distinct([field_name]) > 1
     }
-    column_of_varied_field |= {"eta": "eta"} if len(etas) > 1 else {}
+    column_by_varied_field |= {"eta": "eta"} if len(etas) > 1 else {}
     interval_rows = [
-        _read_interval(row, column_of_varied_field, is_better=is_better)
+        _read_interval(row, column_by_varied_field, is_better=is_better)
         for row in pair_rows.iter_rows(named=True)
     ]
     canvas = _draw_intervals(curves, interval_rows, given)
@@ -290,7 +290,7 @@ def _draw_table(
     etas_text = names_and_numbers.describe_etas(etas)
     subtitle = f"Differences in {go_on(metric_name)}, in percentage points, {etas_text}"
     finding = _say_settled(
-        interval_rows, metric_name, is_better=is_better, is_varied=bool(column_of_varied_field)
+        interval_rows, metric_name, is_better=is_better, is_varied=bool(column_by_varied_field)
     )
     canvas.spoken = "; ".join(
         f"{interval_row.name}: {interval_row.say()}" for interval_row in interval_rows[:_MOST_ROWS]
@@ -331,9 +331,9 @@ def _say_settled(
 
 def _find_most(model_names: Sequence[str]) -> tuple[str, int]:
     """Return `a is`, or `a and b are`, of the most frequent names, and how often these are there."""
-    count_of_name = Counter(model_names)
-    max_times = max(count_of_name.values())
-    most_frequent_names = [name for name, n_times in count_of_name.items() if n_times == max_times]
+    count_by_name = Counter(model_names)
+    max_times = max(count_by_name.values())
+    most_frequent_names = [name for name, n_times in count_by_name.items() if n_times == max_times]
     is_short = sum(map(len, most_frequent_names)) <= _MOST_LETTERS
     subject = join_words(most_frequent_names) if is_short else f"{len(most_frequent_names)} models"
     return f"{subject} {'is' if len(most_frequent_names) == 1 else 'are each'}", max_times
@@ -354,7 +354,7 @@ class IntervalRow(NamedTuple):
 
 
 def _read_interval(
-    row: dict[str, Any], column_of_varied_field: dict[str, str], *, is_better: bool
+    row: dict[str, Any], column_by_varied_field: dict[str, str], *, is_better: bool
 ) -> IntervalRow:
     """Return a row of the table, of the better model minus the other one if more is better."""
     model_names, is_settled = _name_models(row["pair"]), bool(row["significant"])
@@ -370,7 +370,7 @@ def _read_interval(
         f"prevalence {say_eta(row[field_name])}"
         if field_name == "eta"
         else names_and_numbers.name_with_column(field_name, column, row[field_name])
-        for field_name, column in column_of_varied_field.items()
+        for field_name, column in column_by_varied_field.items()
     )
     row_name = " \u00b7 ".join([f" {joint_word} ".join(model_names), *group_texts])
     return IntervalRow(row_name, value, low, high, is_settled, model_names)

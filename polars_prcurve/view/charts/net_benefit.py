@@ -132,17 +132,17 @@ def _read_decisions(table: object) -> ChartCurves:
     chart_name, made_by = "the chart decision_curve", "the method decision_curve"
     result = chart_input.check_table(chart_name, table, made_by, _NEEDED)
     group_columns = result.columns[: result.columns.index("eta")]
-    column_of_field = chart_input.name_group_fields(group_columns) | {"eta": "eta"}
+    column_by_field = chart_input.name_group_fields(group_columns) | {"eta": "eta"}
     band_columns = _BAND_COLUMNS if set(_BAND_COLUMNS) <= set(result.columns) else ()
     value_columns = [_RISK, _VALUE, "treat_all", *band_columns]
     field_columns = [name for name in FIELD_COLUMNS if name in result.columns]
     points = chart_input.pick_columns(
-        result, column_of_field, [*SWEEP_COLUMNS, *value_columns, *field_columns]
+        result, column_by_field, [*SWEEP_COLUMNS, *value_columns, *field_columns]
     )
     points = points.with_columns(chart_input.empty_infinite(pl.col(value_columns)))
-    points = chart_input.number_lines(points, column_of_field, _RISK, _VALUE, "risk")
+    points = chart_input.number_lines(points, column_by_field, _RISK, _VALUE, "risk")
     is_known = pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
-    curves = chart_input.build_chart_curves(points, column_of_field, is_known)
+    curves = chart_input.build_chart_curves(points, column_by_field, is_known)
     return replace(curves, points=points_to_draw.find_few_false_alerts(curves.points))
 
 
@@ -167,9 +167,9 @@ def _build_axes(
     bottom_benefit, top_benefit = _find_ends(curves.points, x_axis)
     curves_of_label = channels.split(curves)
     etas = [own_curves.curve_rows["eta"].mean() for own_curves in curves_of_label.values()]
-    range_of_label = {}
+    range_by_label = {}
     if are_far_apart(pl.Series(etas, dtype=pl.Float64)):  # each panel has a range of its own
-        range_of_label = {
+        range_by_label = {
             label: _find_ends(own_curves.points, x_axis) for label, own_curves in curves_of_label.items()
         }
     y_title, number_style = "Net benefit per 1,000", "thousandths"
@@ -181,8 +181,8 @@ def _build_axes(
         bottom_benefit,
         top_benefit,
         number_style,
-        is_free=bool(range_of_label),
-        ranges=range_of_label,
+        is_free=bool(range_by_label),
+        ranges=range_by_label,
     )
 
 
@@ -267,7 +267,7 @@ def _draw_alternatives(canvas: Canvas) -> None:
     etas = canvas.curves.curve_rows["eta"].to_list()
     if color_channel and canvas.channels.facet is None:
         # Grey lines of models that are grey themselves would hide all others.
-        etas_and_labels = zip(etas, color_channel.label_of_curve.values(), strict=True)
+        etas_and_labels = zip(etas, color_channel.label_by_curve.values(), strict=True)
         etas = [eta for eta, label in etas_and_labels if label in color_channel.shown_labels]
     etas_and_panels = canvas.channels.repeat_in_panels(etas)
     for eta, panel_fields in etas_and_panels:

@@ -155,18 +155,18 @@ def _read_periods(table: object) -> tuple[ChartCurves, str]:
     if not key_columns:
         raise PrcError("pass the table that monitor returns, whose first columns are its periods")
     *group_columns, time_column = key_columns
-    column_of_field = chart_input.name_group_fields(group_columns)
+    column_by_field = chart_input.name_group_fields(group_columns)
     value_columns = ["metric", *(["eta"] if "eta" in result.columns else []), *_VALUES]
-    periods = chart_input.pick_columns(result, {**column_of_field, "time": time_column}, value_columns)
+    periods = chart_input.pick_columns(result, {**column_by_field, "time": time_column}, value_columns)
     period_number = (
         pl.col("time") if result.schema[time_column].is_integer() else pl.col("time").rank("dense")
     )
     periods = periods.with_columns(period=period_number.cast(pl.Float64))
     numbered_periods = chart_input.number_curves(
-        periods.sort(*column_of_field, "period"), column_of_field
+        periods.sort(*column_by_field, "period"), column_by_field
     )
     return chart_input.build_chart_curves(
-        numbered_periods, column_of_field, pl.col("period").is_not_null()
+        numbered_periods, column_by_field, pl.col("period").is_not_null()
     ), time_column
 
 

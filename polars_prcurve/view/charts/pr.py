@@ -105,17 +105,17 @@ def pr_curve(
     band = find_estimate(table_columns, read_choice("y=", y, _AXIS_TITLE_OF_Y)).span or ()
     curves = add_order(read_sweep("pr_curve", table, [y], further_columns=band), "pr_curve", ranking)
     axis = _choose_axis(curves, y, log_y)
-    field_of_column = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
-    height_exprs = [axis.measure(pl.col(name)).alias(field) for name, field in field_of_column.items()]
+    field_by_column = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
+    height_exprs = [axis.measure(pl.col(name)).alias(field) for name, field in field_by_column.items()]
     curves = replace(curves, points=curves.points.with_columns(height_exprs))
     points_with_doubt = points_to_draw.find_few_false_alerts(curves.points)
     steps = points_to_draw.build_steps(
-        points_with_doubt, *dict.fromkeys([y, *field_of_column.values()]), "doubt"
+        points_with_doubt, *dict.fromkeys([y, *field_by_column.values()]), "doubt"
     )
-    area_of_curve = points_to_draw.measure_steps(steps, y)
-    channels = choose_channels(curves, color, facet, area_of_curve, has_heads=True)
+    area_by_curve = points_to_draw.measure_steps(steps, y)
+    channels = choose_channels(curves, color, facet, area_by_curve, has_heads=True)
     axis = _free_panels(axis, channels, curves)
-    bands = ((field_of_column[band[0]], field_of_column[band[1]]),) if band else ()
+    bands = ((field_by_column[band[0]], field_by_column[band[1]]),) if band else ()
     canvas = Canvas(curves, channels, ChartSpec(RECALL_AXIS, axis, "step-before", bands=bands), size)
     etas, is_right = curves.curve_rows["eta"], y == "precision" or axis.is_reversed
     canvas.draw_level(etas if is_right else 1 - etas, "alerts at random")
@@ -128,7 +128,7 @@ def pr_curve(
         say_row=partial(_say_row, (y, *band)),
         subtitle=_NAME_OF_Y[y],
         title=_NAME_OF_Y[y],
-        say=partial(_find_title, channels, area_of_curve, y),
+        say=partial(_find_title, channels, area_by_curve, y),
         note=[
             *_write_note(canvas, describe_level(band, confidence)),
             chart_titles.note_few_false_alerts(curves, channels),
@@ -160,12 +160,12 @@ def _free_panels(axis: ChartAxis, channels: Channels, curves: ChartCurves) -> Ch
     is_by_eta = facet_channel is not None and facet_channel.fields == ["eta"]
     if not axis.is_log or not is_by_eta or not are_far_apart(curves.curve_rows["eta"]):
         return axis
-    range_of_label = {}
+    range_by_label = {}
     for panel_label, own_curves in channels.split(curves).items():
         etas, shares = own_curves.curve_rows["eta"], own_curves.points[axis.field]
         low = chart_axes.build_precision_axis("", "", etas, shares, is_log=True).low
-        range_of_label[panel_label] = (low, axis.high)
-    return replace(axis, is_free=True, ranges=range_of_label)
+        range_by_label[panel_label] = (low, axis.high)
+    return replace(axis, is_free=True, ranges=range_by_label)
 
 
 def _say_row(share_columns: Sequence[str], point: dict[str, Any]) -> tuple[str, str]:
@@ -175,11 +175,11 @@ def _say_row(share_columns: Sequence[str], point: dict[str, Any]) -> tuple[str, 
     return f"at least {say_share(point['at'])}", f"{share_text}{add_threshold(point)}"
 
 
-def _find_title(channels: Channels, area_of_curve: dict[int, float], y: str, curves: ChartCurves) -> str:
+def _find_title(channels: Channels, area_by_curve: dict[int, float], y: str, curves: ChartCurves) -> str:
     """Return the share at half recall, or the areas of panels; empty where it is not known well."""
     has_groups_in_panels = channels.facet is not None and channels.facet.fields != ["eta"]
     if has_groups_in_panels and y == "precision" and curves.curve_rows["eta"].n_unique() == 1:
-        return chart_titles.say_areas("Average precision", area_of_curve, curves, channels)
+        return chart_titles.say_areas("Average precision", area_by_curve, curves, channels)
     return chart_titles.say_half(channels, curves, y)
 
 

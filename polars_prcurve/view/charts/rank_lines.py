@@ -109,8 +109,8 @@ def ranking(
     )
     # Models with the best, then the best mean rank have colours.
     curve_ranks = curves.points.group_by("curve").agg(pl.col("rank").min() + pl.col("rank").mean() / 1e6)
-    value_of_curve = {curve: -rank for curve, rank in curve_ranks.rows()}
-    channels = colors_and_panels.pick_out(channels, value_of_curve, colors_and_panels.MAX_COLORS)
+    value_by_curve = {curve: -rank for curve, rank in curve_ranks.rows()}
+    channels = colors_and_panels.pick_out(channels, value_by_curve, colors_and_panels.MAX_COLORS)
     canvas = _open_canvas(curves, channels, size)
     metric_name = "" if metric is None else format_metric(read_name("metric=", metric))
     metric_text = f" by {go_on(metric_name)}" if metric_name else ""
@@ -161,17 +161,17 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartC
     # `top` and `foot` are the first and the last place that a model may have at a prevalence.
     table = chart_input.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     n_keys = table.columns.index("eta")
-    column_of_field = chart_input.name_group_fields(["model", *table.columns[:n_keys]])
+    column_by_field = chart_input.name_group_fields(["model", *table.columns[:n_keys]])
     further_columns = [name for name in _FURTHER_COLUMNS if name in table.columns[n_keys + 1 :]]
     columns = ["value", "rank", *further_columns]
-    points = chart_input.pick_columns(table, column_of_field, ["eta", *columns])
+    points = chart_input.pick_columns(table, column_by_field, ["eta", *columns])
     settled_pairs: set[Any] | None = None
     if pairs is not None:
         pair_columns = [*table.columns[:n_keys], "eta", "model_a", "model_b", "significant"]
         pairs = chart_input.check_table("pairs= of ranking", pairs, "compare", pair_columns)
         settled_rows = pairs.select(pair_columns).filter("significant").iter_rows()
         settled_pairs = {(*row[:-3], frozenset(row[-3:-1])) for row in settled_rows}
-    group_keys = [*(field for field in column_of_field if field != "group_0"), "eta"]
+    group_keys = [*(field for field in column_by_field if field != "group_0"), "eta"]
     ranked_frame = points.drop_nulls("rank").sort(*group_keys, "rank", maintain_order=True)
     places: list[tuple[int, int]] = []
     zones: list[tuple[Any, ...]] = []
@@ -185,7 +185,7 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartC
     zone_schema = {key: points.schema[key] for key in group_keys} | schema
     zone_frame = pl.DataFrame(zones, zone_schema, orient="row")
     points = pl.concat([ranked_frame, points.filter(pl.col("rank").is_null())], how="diagonal")
-    return chart_input.build_lines(points, column_of_field, "rank"), zone_frame
+    return chart_input.build_lines(points, column_by_field, "rank"), zone_frame
 
 
 def _compare_all(
@@ -229,7 +229,7 @@ def _say_firsts(curves: ChartCurves, channels: Channels) -> str:
     is_tested = "behind" in points.columns and bool(points["may_be_best"].count())
     if channels.facet is not None or color_channel is None or not is_tested:
         return ""
-    labels = {curve: color_channel.label_of_curve[curve] for curve in curves.curve_rows["curve"]}
+    labels = {curve: color_channel.label_by_curve[curve] for curve in curves.curve_rows["curve"]}
     firsts = list_firsts(points, pl.col("top") == 1, "curve", labels.__getitem__)
     sentence = say_firsts(firsts, [*labels.values()])
     return sentence if any(name for _, name in firsts) else f"{sentence}{_say_number_of_firsts(points)}"
@@ -251,15 +251,15 @@ def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:
     x_axis, curves, channels = canvas.spec.x, canvas.curves, canvas.channels
     etas = curves.points["eta"].unique().sort().to_list()
     panel_fields = [key for key in zones.columns if key.startswith("group")]
-    curve_of_panel = {
+    curve_by_panel = {
         tuple(row[1:]): row[0] for row in curves.curve_rows.select("curve", *panel_fields).rows()
     }
-    etas_of_zone: dict[tuple[str | None, int, int], set[float]] = {}
+    etas_by_zone: dict[tuple[str | None, int, int], set[float]] = {}
     for *group_values, eta, top_place, foot_place in zones.rows():
-        if tuple(group_values) in curve_of_panel:
-            panel_label = channels.curve_fields(curve_of_panel[tuple(group_values)]).get("facet")
-            etas_of_zone.setdefault((panel_label, top_place, foot_place), set()).add(eta)
-    for (panel_label, top_place, foot_place), zone_etas in etas_of_zone.items():
+        if tuple(group_values) in curve_by_panel:
+            panel_label = channels.curve_fields(curve_by_panel[tuple(group_values)]).get("facet")
+            etas_by_zone.setdefault((panel_label, top_place, foot_place), set()).add(eta)
+    for (panel_label, top_place, foot_place), zone_etas in etas_by_zone.items():
         are_in_zone = [eta in zone_etas for eta in etas]
         for is_in_zone, zone in list_stretches(x_axis, etas, are_in_zone, bool):
             last_place = min(foot_place, canvas.spec.y.high - 0.5)  # ranks end before it if models tie
@@ -269,7 +269,7 @@ def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:
             canvas.records += [record] if is_in_zone else []
     zone_layer = alt.Chart().mark_rect(color=style.ZONE, aria=False)  # overlaps are not darker
     zone_layer = zone_layer.encode(*canvas.place, alt.X2("to"), alt.Y2("foot"))
-    canvas.under += [keep_part(zone_layer, "zone")] if etas_of_zone else []
+    canvas.under += [keep_part(zone_layer, "zone")] if etas_by_zone else []
 
 
 def _say_row(point: dict[str, Any]) -> tuple[str, str]:
@@ -327,7 +327,7 @@ def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAx
         ]
         places_width = max(map(measure_text, place_texts), default=0.0)
         for (rank, curve_numbers, *_), text in zip(ranks_at_end.rows(), place_texts, strict=True):
-            model_names = [color_channel.label_of_curve[curve] for curve in curve_numbers]
+            model_names = [color_channel.label_by_curve[curve] for curve in curve_numbers]
             ink_color = color_channel.colors[model_names[0]]
             is_grey = ink_color == style.OTHERS
             look: dict[str, Any] = {"weight": "normal" if is_grey else "bold", "align": align}

@@ -207,12 +207,12 @@ def _draw_ranges(
         curve_sums = ranges.group_by("curve", maintain_order=True).agg(
             pl.col("expected", "positives").sum()
         )
-        labels, text = facet.label_of_curve, "{} expected, {} observed"
+        labels, text = facet.label_by_curve, "{} expected, {} observed"
         captions = {
             labels[curve]: text.format(say_count(expected), say_observed(n_positives))
             for curve, expected, n_positives in curve_sums.rows()
         }
-        channels = replace(channels, facet=replace(facet, caption_of_label=captions))
+        channels = replace(channels, facet=replace(facet, caption_by_label=captions))
     y_axis = replace(x_axis, field="y", title="Observed frequency of positives")
     spec = ChartSpec(x_axis, y_axis, "linear", width=0.75, height=0.95, names="none")
     canvas = Canvas(curves, channels, spec, given)

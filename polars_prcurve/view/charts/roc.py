@@ -98,8 +98,8 @@ def roc_curve(
         points_to_draw.find_few_false_alerts(curves.points)
     )
     points_from_origin = points_from_origin.with_columns(pl.col("doubt").backward_fill().over("curve"))
-    area_of_curve = points_to_draw.measure_areas(points_from_origin)
-    channels = choose_channels(curves, color, facet, area_of_curve, has_heads=True)
+    area_by_curve = points_to_draw.measure_areas(points_from_origin)
+    channels = choose_channels(curves, color, facet, area_by_curve, has_heads=True)
     spec = ChartSpec(x_axis, RECALL_AXIS, "linear", width=0.8, height=0.88)
     canvas = Canvas(curves, channels, spec, size)
     line_fprs = _list_steps(left_edge, len(curves.curve_rows))
@@ -115,7 +115,7 @@ def roc_curve(
         say_row=_say_row,
         subtitle="Recall by false positive rate, the same at any prevalence",  # unlike most charts
         title="Recall by false positive rate",
-        say=partial(_say_curves, channels, area_of_curve),
+        say=partial(_say_curves, channels, area_by_curve),
         note=[
             *_describe_precisions(precision_lines, lost_precisions),
             "A false positive rate of 0 is drawn at the left edge of the axis" if left_edge else "",
@@ -127,16 +127,16 @@ def roc_curve(
     return chart.draw(title)
 
 
-def _say_curves(channels: Channels, area_of_curve: dict[int, float], curves: ChartCurves) -> str:
+def _say_curves(channels: Channels, area_by_curve: dict[int, float], curves: ChartCurves) -> str:
     """Return what half of the positives cost, or the areas of panels."""
-    name_of_curve = name_curves(curves, channels)
+    name_by_curve = name_curves(curves, channels)
     half_points = find_known_half(curves)
-    fpr_of_curve = dict(half_points.select("curve", "fpr").rows())
-    if channels.facet is not None or not fpr_of_curve or (len(fpr_of_curve) > 1 and not name_of_curve):
+    fpr_by_curve = dict(half_points.select("curve", "fpr").rows())
+    if channels.facet is not None or not fpr_by_curve or (len(fpr_by_curve) > 1 and not name_by_curve):
         has_published_points = points_to_draw.has_points_alone(curves.points)
-        return "" if has_published_points else say_areas("ROC AUC", area_of_curve, curves, channels)
+        return "" if has_published_points else say_areas("ROC AUC", area_by_curve, curves, channels)
     sentence_start = f"At {say_reached(half_points['recall'])}, the false positive rate is"
-    return say_each(sentence_start, "", fpr_of_curve, name_of_curve)
+    return say_each(sentence_start, "", fpr_by_curve, name_by_curve)
 
 
 def _label_points(
@@ -210,15 +210,15 @@ def read_precision_lines(eta: object, precisions: Sequence[float]) -> PrecisionL
         read_number("precisions=", precision, "numbers between 0 and 1", is_inside)
         for precision in precisions
     }
-    slope_of_precision = {
+    slope_by_precision = {
         precision: precision * (1 - eta) / ((1 - precision) * eta)
         for precision in sorted(distinct_precisions, reverse=True)
     }
-    return PrecisionLines(eta, slope_of_precision)
+    return PrecisionLines(eta, slope_by_precision)
 
 
 def _draw_references(
-    canvas: Canvas, slope_of_precision: dict[float, float], line_fprs: list[float]
+    canvas: Canvas, slope_by_precision: dict[float, float], line_fprs: list[float]
 ) -> list[float]:
     """Draw alerts at random and lines of equal precision, with words at these lines."""
     # Return the precisions whose lines could not be distinguished from the left edge of a panel.
@@ -226,17 +226,17 @@ def _draw_references(
     zeros_with_panels = channels.repeat_in_panels([0] * len(canvas.curves.curve_rows))
     least_place = _NEAREST_PIXELS / canvas.size.width
     # Those that are better than alerts at random.
-    slope_of_better = {
-        better_precision: slope for better_precision, slope in slope_of_precision.items() if slope > 1
+    slope_by_better = {
+        better_precision: slope for better_precision, slope in slope_by_precision.items() if slope > 1
     }
-    end_place_of_precision = {
+    end_place_by_precision = {
         better_precision: spec.x.place(max(1 / slope, spec.x.low))
-        for better_precision, slope in slope_of_better.items()
+        for better_precision, slope in slope_by_better.items()
     }
-    canvas.draw_diagonal("" if slope_of_precision else "at random", line_fprs)
+    canvas.draw_diagonal("" if slope_by_precision else "at random", line_fprs)
     precision_words: list[Word] = []
-    for precision, slope in slope_of_better.items():
-        if end_place_of_precision[precision] >= least_place:
+    for precision, slope in slope_by_better.items():
+        if end_place_by_precision[precision] >= least_place:
             fprs = [*(fpr for fpr in line_fprs if fpr < 1 / slope), 1 / slope]
             for _, panel_fields in zeros_with_panels:
                 canvas.draw_line([(fpr, fpr * slope) for fpr in fprs], f"{precision:.6g}", panel_fields)
@@ -253,20 +253,20 @@ def _draw_references(
         if all(abs(x_pixel - other_pixel) > word_width for other_pixel in word_pixels):
             word_pixels.append(x_pixel)
             canvas.words.append(word)
-    return [precision for precision, place in end_place_of_precision.items() if place < least_place]
+    return [precision for precision, place in end_place_by_precision.items() if place < least_place]
 
 
 def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[float]) -> list[str]:
     """Return sentences on the lines of equal precision, and on those that are not drawn."""
-    eta, slope_of_precision = precision_lines
-    if eta is None or not slope_of_precision:
+    eta, slope_by_precision = precision_lines
+    if eta is None or not slope_by_precision:
         return []
-    is_drawn_of_share = {share: slope > 1 for share, slope in slope_of_precision.items()}
-    is_drawn_of_share |= dict.fromkeys(lost_precisions, False)
-    text_of_share = {share: say_target(share) for share in is_drawn_of_share if is_drawn_of_share[share]}
+    is_drawn_by_share = {share: slope > 1 for share, slope in slope_by_precision.items()}
+    is_drawn_by_share |= dict.fromkeys(lost_precisions, False)
+    text_by_share = {share: say_target(share) for share in is_drawn_by_share if is_drawn_by_share[share]}
     sentences = []
-    if text_of_share:
-        precisions_text = join_words([*text_of_share.values(), f"{say_target(eta)} (chance)"])
+    if text_by_share:
+        precisions_text = join_words([*text_by_share.values(), f"{say_target(eta)} (chance)"])
         place_text = f"at a prevalence of {say_eta(eta)}"
         sentences.append(
             f"Grey lines, from left to right: a precision of {precisions_text}, {place_text}"
@@ -275,7 +275,7 @@ def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[
         lost_texts = join_words(map(say_target, lost_precisions))
         plural_ending, verb = ("", "is") if len(lost_precisions) == 1 else ("s", "are")
         sentences.append(f"The line{plural_ending} for {lost_texts} {verb} too far left to draw")
-    worse_precisions = [precision for precision, slope in slope_of_precision.items() if slope < 1]
+    worse_precisions = [precision for precision, slope in slope_by_precision.items() if slope < 1]
     if worse_precisions:
         lost_texts = ", ".join(map(say_target, worse_precisions))
         sentences.append(f"Not drawn: {lost_texts}, which is below chance")

@@ -131,11 +131,11 @@ def _count_bins(
     """Return the share of each class of each curve in ranges of scores, without empty ranges."""
     # A range begins at the highest threshold of a curve, so that no bar is flagged in part there.
     width = (x.high - x.low) / max(8, pixels // _PIXELS_OF_BIN)
-    score_of_curve: dict[int, float] = {}
+    score_by_curve: dict[int, float] = {}
     for rule in rules:
         score = float(rule["threshold"])
-        score_of_curve[rule["curve"]] = max(score, score_of_curve.get(rule["curve"], score))
-    scores = pl.col("curve").replace_strict(score_of_curve, default=None, return_dtype=pl.Float64)
+        score_by_curve[rule["curve"]] = max(score, score_by_curve.get(rule["curve"], score))
+    scores = pl.col("curve").replace_strict(score_by_curve, default=None, return_dtype=pl.Float64)
     rows = rows.with_columns(from_score=scores)
     start = x.measure(pl.col("from_score")).fill_null(x.low)
     number = ((pl.col("x") - start) / width).floor().cast(pl.Int64)
@@ -190,11 +190,11 @@ def _draw_bins(canvas: Canvas, bins: list[dict[str, Any]]) -> None:
 def _draw_rules(canvas: Canvas, rules: list[dict[str, Any]]) -> None:
     """Draw an upright rule at each threshold, and write it over its head."""
     x, width, facet = canvas.spec.x, canvas.size.width, canvas.channels.facet
-    rules_of_panel: dict[str | None, list[dict[str, Any]]] = {}
+    rules_by_panel: dict[str | None, list[dict[str, Any]]] = {}
     for rule in add_texts(rules):
-        panel = facet.label_of_curve[rule["curve"]] if facet else None
-        rules_of_panel.setdefault(panel, []).append(rule)
-    for panel, panel_rules in rules_of_panel.items():
+        panel = facet.label_by_curve[rule["curve"]] if facet else None
+        rules_by_panel.setdefault(panel, []).append(rule)
+    for panel, panel_rules in rules_by_panel.items():
         looks = [{"size": read_sizes().note, "facet": panel}] * len(panel_rules)
         words = write_rules(panel_rules, x, looks, "" if facet else "threshold ")
         records, flags = raise_flags(words, x, width)
@@ -226,7 +226,7 @@ def _say_flagged(
     place_text = start_sentence(_place_rules(rules))
     sentence = f"{place_text}, {say_share(*[*fprs.values()][:1])} of the negatives are flagged"
     if len(fprs) > 1:
-        names = channels.facet.label_of_curve if channels.facet else {}
+        names = channels.facet.label_by_curve if channels.facet else {}
         sentence = say_each(f"{place_text}, the share of negatives flagged is", "", fprs, names)
     return say_order(sentence, curves) if is_asked else open_title(sentence, curves)
 

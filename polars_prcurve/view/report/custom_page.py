@@ -204,12 +204,12 @@ def draw_svg(spec: dict[str, Any]) -> str:
         drawing_spec["width"] = _DRAWING_WIDTH
     svg = str(load_vl_convert().vegalite_to_svg(json.dumps(drawing_spec)))
     # Clips are numbered from 0: Vega counts on from the last drawing.
-    new_name_of_clip = {
+    new_name_by_clip = {
         old_name: f"clip{clip_number}"
         for clip_number, old_name in enumerate(dict.fromkeys(_CLIP.findall(svg)))
     }
     return _CLIP_USE.sub(
-        lambda match: match[1] + new_name_of_clip.get(match[2], match[2]) + match[3], svg
+        lambda match: match[1] + new_name_by_clip.get(match[2], match[2]) + match[3], svg
     )
 
 

@@ -95,14 +95,14 @@ def list_case_columns(judgement: WordedJudgement, cases: Sequence[WordedCase]) -
             *(list_values(candidates, metric_column) for metric_column in other_metric_columns),
             *([verdict_column] if any(verdict_texts) else []),
         ]
-    name_of_model = {candidate.model: name_model(candidate) for candidate in cases[0].candidates}
+    name_by_model = {candidate.model: name_model(candidate) for candidate in cases[0].candidates}
     return [
         *_list_places(cases, f"{name_metric(first_metric_column)} {_head_level(judgement)}"),
         *(
             list_values(
-                [case.find_candidate(model) for case in cases], first_metric_column, name_of_model[model]
+                [case.find_candidate(model) for case in cases], first_metric_column, name_by_model[model]
             )
-            for model in sorted(name_of_model, key=str)
+            for model in sorted(name_by_model, key=str)
         ),
         *([verdict_column] if len(set(verdict_texts)) > 1 else []),
     ]

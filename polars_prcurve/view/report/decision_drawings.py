@@ -420,7 +420,7 @@ def _list_name_boxes(
     start_x, top_y = place_point(0, 1)
     end_x, foot_y = place_point(1, 0)
     wanted_x, _ = place_point(_NAME_RECALL, 0)
-    distance_of_box: dict[Box, float] = {}
+    distance_by_box: dict[Box, float] = {}
     for step_number in range(_NAME_STEPS):
         x = start_x + 4 + step_number / _NAME_STEPS * (end_x - start_x)
         line_box = _find_box(curve_line, x, x + name_width)
@@ -428,8 +428,8 @@ def _list_name_boxes(
             for y, extra_distance in ((line_box.y1 - 18, 0.0), (line_box.y2 + 3, 60.0)):
                 if top_y - 12 <= y <= foot_y - 15:
                     box = Box(x, y, x + name_width, y + 15)
-                    distance_of_box[box] = abs(x - wanted_x) + extra_distance
-    return sorted(distance_of_box, key=lambda box: distance_of_box[box])
+                    distance_by_box[box] = abs(x - wanted_x) + extra_distance
+    return sorted(distance_by_box, key=lambda box: distance_by_box[box])
 
 
 def _is_shared(curve_line: Sequence[Point], other_lines: Iterable[Sequence[Point]], box: Box) -> bool:
@@ -510,10 +510,10 @@ def draw_groups(
     estimates = [candidate.read(metric_column) for candidate in candidates]
     axis = find_axis([*estimates, Estimate(upright_value)], (names_width, plot_right))
     names = {case.name for case in judgement.cases}
-    lines_of_name = {name: wrap_words(name, names_width / _LETTER)[:_MOST_NAME_ROWS] for name in names}
+    lines_by_name = {name: wrap_words(name, names_width / _LETTER)[:_MOST_NAME_ROWS] for name in names}
 
     def measure_height(case: WordedCase) -> float:
-        name_height = _ROW_HEIGHT + _NAME_ROW_HEIGHT * (max(len(lines_of_name[case.name]), 1) - 1)
+        name_height = _ROW_HEIGHT + _NAME_ROW_HEIGHT * (max(len(lines_by_name[case.name]), 1) - 1)
         return max(name_height, _MODEL_ROW_HEIGHT * (len(case.candidates) + 1))
 
     height = 26 + sum(_HEAD_HEIGHT + sum(map(measure_height, block.cases)) for block in blocks)
@@ -528,7 +528,7 @@ def draw_groups(
             x, foot_y = axis.place_value(upright_value), y + sum(map(measure_height, block.cases))
             svg_shapes.append(draw_line((x, y), (x, foot_y), "var(--text)"))  # not through headings
         for case in block.cases:
-            middle_y, name_lines = y + measure_height(case) / 2, lines_of_name[case.name]
+            middle_y, name_lines = y + measure_height(case) / 2, lines_by_name[case.name]
             first_line_y = middle_y + 4 - _NAME_ROW_HEIGHT * (len(name_lines) - 1) / 2
             text_class = "quiet" if block.color_number is None else ""
             for line_number, line_text in enumerate(name_lines):

@@ -281,13 +281,13 @@ def _write_card(card: ModelCard) -> str:
 def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, ...]]:
     """Yield names, values, intervals and notes of a model at the targets, in words of the document."""
     goal = case.goal
-    title_of_column = {
+    title_by_column = {
         goal.merit_column: value_phrases.name_merit(case),
         "precision": "precision (true alerts)",
         "alerts": f"alerts {number_words.say_cases(case.per)}",
     }
     for metric_column in dict.fromkeys(["precision", *value_phrases.list_metrics(goal)]):
-        title_text, note_texts = title_of_column.get(metric_column, name_metric(metric_column)), []
+        title_text, note_texts = title_by_column.get(metric_column, name_metric(metric_column)), []
         if metric_column == "recall" and (
             positives_of_budget := value_phrases.count_hits(case, candidate)
         ):

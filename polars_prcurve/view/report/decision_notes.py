@@ -55,8 +55,8 @@ def describe_levels(judgement: WordedJudgement) -> str:
     test_level = judgement.evidence.test_level
     if judgement.has_one_model or test_level == judgement.confidence:
         return ""
-    case_of_group = {tuple(case.groups.values()): case for case in judgement.cases}
-    groups_text = f"{len(case_of_group)} {name_unit([*case_of_group.values()])}"
+    case_by_group = {tuple(case.groups.values()): case for case in judgement.cases}
+    groups_text = f"{len(case_by_group)} {name_unit([*case_by_group.values()])}"
     level_text = say_level(test_level)
     return (
         f"Differences between models have a level of {level_text}, corrected for {groups_text} "

@@ -32,7 +32,7 @@ class Decision(HintingAttributes):
     """
 
     _wrong_attribute = "a decision has no attribute"
-    _name_of_synonym: ClassVar = {
+    _name_by_synonym: ClassVar = {
         **dict.fromkeys(("save", "write", "to_html", "html", "show"), "report"),
         **dict.fromkeys(("winner", "best", "model", "status", "met", "sentence"), "verdict"),
         **dict.fromkeys(("df", "frame", "to_frame", "result", "results"), "table"),

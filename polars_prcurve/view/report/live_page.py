@@ -130,12 +130,12 @@ def _write_group_list(
         )
         yield f'<label>Group<select id="group">{option_tags}</select></label>'
     if n_groups > len(group_names):
-        n_groups_of_reason = {
+        n_groups_by_reason = {
             "without examples of both classes": n_without_class,
             "without room, behind those that the verdict names": n_without_room,
         }
         absent_text = join_words(
-            [f"{n_absent} {reason}" for reason, n_absent in n_groups_of_reason.items() if n_absent]
+            [f"{n_absent} {reason}" for reason, n_absent in n_groups_by_reason.items() if n_absent]
         )
         count_text = f"{len(group_names)} of {n_groups} groups"
         yield f'<p class="note">{count_text}. Not in the list: {absent_text}.</p>'
@@ -218,7 +218,7 @@ seen, if these are few."""
 
 def _round_rows(rows_by_model: document.CurveRows) -> _Rows:
     """Return the rows whose rates are known, in as many digits as are seen; no model without any."""
-    n_digits_of_column = {
+    n_digits_by_column = {
         "threshold": 9,
         **{f"{rate}{end_suffix}": 7 for rate in _RATES for end_suffix in ("", "_low", "_high")},
     }
@@ -227,7 +227,7 @@ def _round_rows(rows_by_model: document.CurveRows) -> _Rows:
         # A point that is decided about may be of the curve, too.
         point_by_recall_and_fpr: dict[tuple[Any, ...], list[Any]] = {}
         for row in rows:
-            point_values = [_round(row[name], n_digits) for name, n_digits in n_digits_of_column.items()]
+            point_values = [_round(row[name], n_digits) for name, n_digits in n_digits_by_column.items()]
             score, recall, _, _, fpr, *_ = point_values
             if recall is not None and fpr is not None:
                 n_fp = count_false(row)

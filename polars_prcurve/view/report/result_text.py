@@ -231,9 +231,9 @@ def _choose_format(
 
 def show_names(group_values: Sequence[Any]) -> list[str]:
     """Return values of a group column, such as the names of models, so that all can be distinguished."""
-    text_of_value = {None: NOTHING, NOTHING: f'"{NOTHING}"'}
+    text_by_value = {None: NOTHING, NOTHING: f'"{NOTHING}"'}
     group_names = [
-        text_of_value.get(group_value) or show_name(str(group_value)) for group_value in group_values
+        text_by_value.get(group_value) or show_name(str(group_value)) for group_value in group_values
     ]
     return shorten_names(group_names, _NAME_LETTERS)
 

@@ -139,17 +139,17 @@ def _write_caveat(named_caveats: Sequence[tuple[str, Caveat]], cases: Sequence[C
         return ""
     if kind_of_details == "values":
         return _add_places(statement, case_names, cases)
-    case_names_of_detail: dict[str, list[str]] = {}
+    case_names_by_detail: dict[str, list[str]] = {}
     for case_name, caveat in named_caveats:
         for detail in caveat.detail_texts:
-            case_names_of_detail.setdefault(detail, []).append(case_name)
-    distinct_details = [*case_names_of_detail]
+            case_names_by_detail.setdefault(detail, []).append(case_name)
+    distinct_details = [*case_names_by_detail]
     if kind_of_details == "number":
-        sort_value_of_detail = {caveat.detail_texts[0]: caveat.sort_value for _, caveat in named_caveats}
-        distinct_details.sort(key=sort_value_of_detail.__getitem__)
+        sort_value_by_detail = {caveat.detail_texts[0]: caveat.sort_value for _, caveat in named_caveats}
+        distinct_details.sort(key=sort_value_by_detail.__getitem__)
         statement += first_caveat.condition_phrase if len(case_names) < len(cases) else ""
     detail_texts = [
-        _add_places(detail, case_names_of_detail[detail], cases) for detail in distinct_details
+        _add_places(detail, case_names_by_detail[detail], cases) for detail in distinct_details
     ]
     if kind_of_details == "number" and len(detail_texts) > MOST_NAMES:
         return f"{statement}: from {detail_texts[0]} to {detail_texts[-1]}"

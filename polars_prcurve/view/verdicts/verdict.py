@@ -18,7 +18,7 @@ class Verdict(HintingAttributes):
     """
 
     _wrong_attribute: ClassVar = "a verdict has no attribute"
-    _name_of_synonym: ClassVar = {
+    _name_by_synonym: ClassVar = {
         **dict.fromkeys(("winner", "winners", "best", "model", "leader"), "models"),
         **dict.fromkeys(("text", "summary", "title"), "sentence"),
         **dict.fromkeys(("result", "outcome", "name"), "status"),

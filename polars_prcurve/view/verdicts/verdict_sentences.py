@@ -283,15 +283,15 @@ def _write_met(case: Case, connectives: Connectives) -> str:
 def _write_gate(case: Case, connectives: Connectives, usual_verb: str, doubt_phrase: str = "") -> str:
     """Return what a threshold does of what is demanded, with the intervals at which it is tested."""
     [candidate] = case.candidates
-    is_met_of_target = {
+    is_met_by_target = {
         target_name: candidate.test_limit(target_name)
         for target_name in case.goal.demand
         if candidate.read(TARGET_KINDS[target_name].column).value is not None
     }
     deciding_target_names = [
-        target_name for target_name, is_met in is_met_of_target.items() if is_met is case.met
+        target_name for target_name, is_met in is_met_by_target.items() if is_met is case.met
     ]
-    deciding_target_names = deciding_target_names or [*is_met_of_target]
+    deciding_target_names = deciding_target_names or [*is_met_by_target]
     predicate = (
         f"{doubt_phrase}{choose_verbs(deciding_target_names)[usual_verb]} "
         f"{_write_limits(case, deciding_target_names)}"
@@ -299,10 +299,10 @@ def _write_gate(case: Case, connectives: Connectives, usual_verb: str, doubt_phr
     tail_phrases = []
     for is_met in (None, True):
         other_target_names = [
-            target_name for target_name in is_met_of_target if target_name not in deciding_target_names
+            target_name for target_name in is_met_by_target if target_name not in deciding_target_names
         ]
         if other_target_names := [
-            target_name for target_name in other_target_names if is_met_of_target[target_name] is is_met
+            target_name for target_name in other_target_names if is_met_by_target[target_name] is is_met
         ]:
             verb_of_usual = choose_verbs(other_target_names)
             other_predicate = (
@@ -327,15 +327,15 @@ def _write_limits(case: Case, target_names: Sequence[str]) -> str:
 def _write_limited(case: Case, target_names: Sequence[str]) -> str:
     """Return the values that some limits of a demand are of, with intervals; several by their names."""
     [candidate] = case.candidates
-    value_text_of_target = {
+    value_text_by_target = {
         target_name: write_metric(candidate, TARGET_KINDS[target_name].column)
         for target_name in target_names
     }
-    if len(value_text_of_target) == 1:  # the limit has just named it
-        return value_text_of_target.popitem()[1]
+    if len(value_text_by_target) == 1:  # the limit has just named it
+        return value_text_by_target.popitem()[1]
     return join_words(
         name_limited(target_name, value_text, case)
-        for target_name, value_text in value_text_of_target.items()
+        for target_name, value_text in value_text_by_target.items()
     )
 
 

@@ -17,10 +17,10 @@ def number_names(names: pl.Series) -> pl.Series:
     return sorted_frame.with_columns(number=pl.col("name").rle_id()).sort("row")["number"]
 
 
-def keep_call_order(frame: pl.DataFrame, names_of_column: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
+def keep_call_order(frame: pl.DataFrame, names_by_column: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
     """Return rows whose columns of names are an Enum in the order of the call that named them."""
     return frame.with_columns(
         pl.col(column).cast(pl.Enum(names), strict=False)
-        for column, names in names_of_column.items()
+        for column, names in names_by_column.items()
         if frame.schema.get(column) == pl.String and all(isinstance(name, str) for name in names)
     )

@@ -124,7 +124,7 @@ def _write_heads(panel: Panel, facet: Channel) -> list[Word]:
     """Return the heads of panels: the name of each, and the number that panels are sorted by."""
     heads = []
     for label in facet.labels:
-        value, caption = facet.head_of_label.get(label, ""), facet.caption_of_label.get(label, "")
+        value, caption = facet.head_by_label.get(label, ""), facet.caption_by_label.get(label, "")
         name, lift, width = name_panel(facet, label), panel.spec.head_rows, panel.size.width
         caption_rows = caption.split("\n") if caption else []
         lift += len(caption_rows)

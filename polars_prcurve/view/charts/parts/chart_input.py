@@ -38,11 +38,11 @@ class ChartCurves:
     """The curves of a table that have a defined point, sorted, under fixed field names."""
 
     points: pl.DataFrame  # one row per point: `curve`, its number, and the values that are drawn
-    # One row per curve: `curve`, the fields of `column_of_field`; `n_pos` and `n_neg`, of weighted rows
+    # One row per curve: `curve`, the fields of `column_by_field`; `n_pos` and `n_neg`, of weighted rows
     # as how many examples they count; and `own_eta`, the prevalence of the test set.
     curve_rows: pl.DataFrame
     # The table's name of each field: `group_0`, ...; `eta`, `carried_0`, ... or `target`, `metric`.
-    column_of_field: dict[str, str]
+    column_by_field: dict[str, str]
     left_out: str  # a sentence that names the groups without a curve; empty if all have one
     order: str = ""  # who is best by a test, the opening of titles; empty without a test
     is_open: bool = False  # whether the test leaves several models that may be best
@@ -52,19 +52,19 @@ class ChartCurves:
     @property
     def group_fields(self) -> list[str]:
         """Fields of the table's group columns."""
-        return [field for field in self.column_of_field if field.startswith("group")]
+        return [field for field in self.column_by_field if field.startswith("group")]
 
     @property
     def group_column(self) -> str | None:
         """The table's group column; None without groups, and of several such columns."""
         fields = self.group_fields
-        return self.column_of_field[fields[0]] if len(fields) == 1 else None
+        return self.column_by_field[fields[0]] if len(fields) == 1 else None
 
     @property
     def other_fields(self) -> list[str]:
         """Further fields in which curves of one group can differ."""
         known_fields = ("eta", "span", "target", "metric")
-        return [field for field in known_fields if field in self.column_of_field]
+        return [field for field in known_fields if field in self.column_by_field]
 
     @property
     def has_few_positives(self) -> bool:
@@ -77,10 +77,10 @@ class ChartCurves:
         few_rows = self.curve_rows.filter(pl.col("n_pos") < FEW_POSITIVES)
         return few_rows["curve"].to_list() if len(few_rows) < len(self.curve_rows) else []
 
-    def keep_known(self, value_of_curve: Mapping[int, float]) -> dict[int, float]:
+    def keep_known(self, value_by_curve: Mapping[int, float]) -> dict[int, float]:
         """Return the values without those of `few_curves`, as titles leave them out."""
         few_curves = self.few_curves
-        return {curve: value for curve, value in value_of_curve.items() if curve not in few_curves}
+        return {curve: value for curve, value in value_by_curve.items() if curve not in few_curves}
 
     def pick(self, curve_numbers: Sequence[int]) -> ChartCurves:
         """Return the curves of these numbers."""
@@ -102,7 +102,7 @@ class ChartCurves:
             return text.rstrip(" ,")
         etas = self.curve_rows["eta"].unique().sort().to_list()
         has_several_etas = (
-            "group_0" in self.column_of_field and len(etas) > 1 and self.count_distinct(["group_0"]) > 1
+            "group_0" in self.column_by_field and len(etas) > 1 and self.count_distinct(["group_0"]) > 1
         )
         if has_several_etas and self.count_distinct(self.group_fields) == len(self.curve_rows):
             etas_text = names_and_numbers.say_eta_range(etas)
@@ -180,13 +180,13 @@ def name_group_fields(columns: Sequence[str]) -> dict[str, str]:
 
 
 def pick_columns(
-    table: pl.DataFrame, column_of_field: Mapping[str, str], further_columns: Iterable[str]
+    table: pl.DataFrame, column_by_field: Mapping[str, str], further_columns: Iterable[str]
 ) -> pl.DataFrame:
     """Return columns under the names of their fields, and further ones under their own names."""
-    all_columns_of_fields = {**column_of_field, **{name: name for name in further_columns}}
+    all_columns_by_fields = {**column_by_field, **{name: name for name in further_columns}}
     # Not by `select`, to which a column called `*` or `^x$` is a pattern.
     return pl.DataFrame(
-        [table.get_column(name).alias(field) for field, name in all_columns_of_fields.items()]
+        [table.get_column(name).alias(field) for field, name in all_columns_by_fields.items()]
     )
 
 
@@ -217,12 +217,12 @@ def add_sizes(points: pl.DataFrame) -> pl.DataFrame:
 
 
 def build_chart_curves(
-    all_points: pl.DataFrame, column_of_field: dict[str, str], is_drawn: pl.Expr
+    all_points: pl.DataFrame, column_by_field: dict[str, str], is_drawn: pl.Expr
 ) -> ChartCurves:
     """Return the curves of the rows that are drawn; `all_points` have the column `curve`, too."""
     all_points = add_sizes(all_points)
     drawn_points = all_points.filter(is_drawn)
-    present_fields = [field for field in column_of_field if field in all_points.columns]
+    present_fields = [field for field in column_by_field if field in all_points.columns]
     size_names = ["n_pos", "n_neg", *(name for name in _EFFECTIVE_COLUMNS if name in all_points.columns)]
     first_size_exprs = pl.col(size_names).drop_nulls().first()
     all_curve_rows = all_points.group_by("curve", maintain_order=True).agg(
@@ -246,13 +246,13 @@ def build_chart_curves(
     return ChartCurves(
         drawn_points.drop(present_fields, "n_pos", "n_neg"),
         drawn_curve_rows,
-        column_of_field,
-        _name_left_out(left_out_rows, all_curve_rows, column_of_field),
+        column_by_field,
+        _name_left_out(left_out_rows, all_curve_rows, column_by_field),
     )
 
 
 def _name_left_out(
-    left_out_rows: pl.DataFrame, all_curve_rows: pl.DataFrame, column_of_field: Mapping[str, str]
+    left_out_rows: pl.DataFrame, all_curve_rows: pl.DataFrame, column_by_field: Mapping[str, str]
 ) -> str:
     """Return a sentence that names the groups without a curve, and the reason; empty if all have one."""
     if left_out_rows.is_empty():
@@ -261,22 +261,22 @@ def _name_left_out(
     reason_text = (
         "one class only" if left_out_rows.select(has_one_class_expr.all()).item() else "undefined"
     )
-    column_of_label_field = {
-        field: name for field, name in column_of_field.items() if field.startswith("group")
+    column_by_label_field = {
+        field: name for field, name in column_by_field.items() if field.startswith("group")
     }
-    column_of_label_field |= {
-        field: column_of_field[field]
+    column_by_label_field |= {
+        field: column_by_field[field]
         for field in ("target", "metric")
-        if field in column_of_field and all_curve_rows.n_unique(field) > 1
+        if field in column_by_field and all_curve_rows.n_unique(field) > 1
     }
     if "pair" in left_out_rows.columns:
         drawn_rows = all_curve_rows.join(left_out_rows, on="curve", how="anti")
-        left_out_rows = _find_absent_models(left_out_rows, drawn_rows, [*column_of_label_field])
-        column_of_label_field[left_out_rows.columns[-1]] = "model"
+        left_out_rows = _find_absent_models(left_out_rows, drawn_rows, [*column_by_label_field])
+        column_by_label_field[left_out_rows.columns[-1]] = "model"
     group_labels = ["the whole table"]
-    if column_of_label_field:
-        distinct_rows = left_out_rows.unique([*column_of_label_field], maintain_order=True)
-        group_labels = names_and_numbers.build_labels(distinct_rows, column_of_label_field)
+    if column_by_label_field:
+        distinct_rows = left_out_rows.unique([*column_by_label_field], maintain_order=True)
+        group_labels = names_and_numbers.build_labels(distinct_rows, column_by_label_field)
     names_text = ", ".join(shorten_names(group_labels[:_MAX_NAMES], 40))
     n_more = len(group_labels) - _MAX_NAMES
     return f"Not drawn, {reason_text}: {names_text}{f' and {n_more} more' if n_more > 0 else ''}"
@@ -327,16 +327,16 @@ def read_sweep(
             raise PrcError(f"{remedy}: {chart_name} draws the column {name!r}, which the table lacks")
     key_columns = table.columns[: table.columns.index("threshold")]
     eta_position = key_columns.index("eta") if "eta" in key_columns else len(key_columns)
-    column_of_field = name_group_fields(key_columns[:eta_position])
-    key_fields = [*column_of_field]
+    column_by_field = name_group_fields(key_columns[:eta_position])
+    key_fields = [*column_by_field]
     if is_by_eta:
-        column_of_carried_field = {
+        column_by_carried_field = {
             f"carried_{number}": name for number, name in enumerate(key_columns[eta_position + 1 :])
         }
-        own_key_columns, end_columns = [*column_of_field.values(), "eta"], ["eta_low", "eta_high"]
-        column_of_field |= {"eta": "eta"}
+        own_key_columns, end_columns = [*column_by_field.values(), "eta"], ["eta_low", "eta_high"]
+        column_by_field |= {"eta": "eta"}
         key_fields.append("eta")
-        if set(end_columns) <= set(column_of_carried_field.values()):
+        if set(end_columns) <= set(column_by_carried_field.values()):
             # The interval of a prevalence distinguishes curves where several are equal but for that.
             n_curves, n_curves_with_spans = (
                 table.select(pl.struct(names_of_key).n_unique()).item()
@@ -348,14 +348,14 @@ def read_sweep(
                     "exact" if None in end_pair else say_range(end_pair) for end_pair in end_pairs
                 ]
                 table = table.with_columns(pl.Series(SPAN, span_texts, dtype=pl.String))
-                column_of_carried_field["span"] = SPAN
+                column_by_carried_field["span"] = SPAN
                 key_fields.append("span")
-        column_of_field |= column_of_carried_field
-    points = _sort_points(table, column_of_field, key_fields, [*metric_columns, *further_columns])
+        column_by_field |= column_by_carried_field
+    points = _sort_points(table, column_by_field, key_fields, [*metric_columns, *further_columns])
     defined_columns = ["recall", *(metric_columns or ["fpr"])]
     _check_curves(points.drop_nulls(defined_columns))
     return build_chart_curves(
-        points, column_of_field, pl.all_horizontal(pl.col(defined_columns).is_not_null())
+        points, column_by_field, pl.all_horizontal(pl.col(defined_columns).is_not_null())
     )
 
 
@@ -377,14 +377,14 @@ def _check_curves(points: pl.DataFrame) -> None:
 
 def _sort_points(
     table: pl.DataFrame,
-    column_of_field: dict[str, str],
+    column_by_field: dict[str, str],
     key_fields: list[str],
     value_columns: Sequence[str],
 ) -> pl.DataFrame:
     """Return the columns of a chart by curve and falling threshold, each point once, without NaN."""
     rate_columns = ["recall", "fpr", *value_columns]
     field_columns = [name for name in FIELD_COLUMNS if name in table.columns]
-    points = pick_columns(table, column_of_field, [*SWEEP_COLUMNS, *rate_columns, *field_columns])
+    points = pick_columns(table, column_by_field, [*SWEEP_COLUMNS, *rate_columns, *field_columns])
     points = add_sizes(points.with_columns(empty_infinite(pl.col(rate_columns))))
     sort_columns = [*key_fields, "threshold", "fpr", "recall"]
     is_falling = [name == "threshold" for name in sort_columns]
@@ -411,20 +411,20 @@ def read_lines(
     made_by = "operating_points" if only_metric else "summary or operating_points"
     table = check_table(chart_name, table, made_by, ["eta"])
     eta_position = table.columns.index("eta")
-    column_of_field = name_group_fields(table.columns[:eta_position])
+    column_by_field = name_group_fields(table.columns[:eta_position])
     columns_after_eta = table.columns[eta_position + 1 :]
     size_columns = [name for name in ("n_pos", "n_neg") if name in columns_after_eta]
     sweep_columns = [name for name in SWEEP_COLUMNS if name in columns_after_eta]
     sweep_columns += [name for name in FIELD_COLUMNS if name in columns_after_eta]
     further_columns = ["eta", *(size_columns if len(size_columns) == 2 else []), *sweep_columns]
-    shared_columns = add_sizes(pick_columns(table, column_of_field, further_columns))
+    shared_columns = add_sizes(pick_columns(table, column_by_field, further_columns))
     if "criterion" in columns_after_eta:
         if not (table["criterion"] == POINT_CRITERION).all():  # a group of one point has no target
-            column_of_field["target"] = "target"
+            column_by_field["target"] = "target"
             shared_columns = shared_columns.with_columns(read_points_targets(table))
     else:
         shared_columns = shared_columns.drop(sweep_columns)
-    column_of_field |= {"metric": "metric"} | ({"eta": "eta"} if is_per_row else {})
+    column_by_field |= {"metric": "metric"} | ({"eta": "eta"} if is_per_row else {})
     columns_by_metric = _read_values(chart_name, table, columns_after_eta, made_by)
     points = pl.concat(
         [shared_columns.with_columns(metric_columns) for metric_columns in columns_by_metric],
@@ -435,7 +435,7 @@ def read_lines(
         if points.is_empty() and len(table):
             remedy = f'pass metrics=("{only_metric}",) to operating_points'
             raise PrcError(f"{remedy}: {chart_name} draws {only_metric}, which the table lacks")
-    return build_lines(points, column_of_field, "value")
+    return build_lines(points, column_by_field, "value")
 
 
 def read_points_targets(table: pl.DataFrame) -> pl.Series:
@@ -452,24 +452,24 @@ def read_points_targets(table: pl.DataFrame) -> pl.Series:
     return table.select(target=pl.struct("criterion", "target", per=per)).to_series()
 
 
-def build_lines(points: pl.DataFrame, column_of_field: dict[str, str], value_column: str) -> ChartCurves:
+def build_lines(points: pl.DataFrame, column_by_field: dict[str, str], value_column: str) -> ChartCurves:
     """Return the lines of a frame by prevalence, numbered and sorted; see `number_lines`."""
     points = points.with_columns(pl.col("eta").cast(pl.Float64))
-    points = points.with_columns(empty_infinite(pl.col(pl.Float64).exclude(list(column_of_field))))
+    points = points.with_columns(empty_infinite(pl.col(pl.Float64).exclude(list(column_by_field))))
     # Null: negatives that are not counted.
     shown_points = points.filter((pl.col("eta") > 0) | pl.col("eta").is_null().all())
-    line_points = number_lines(shown_points, column_of_field, "eta", value_column, "prevalence")
+    line_points = number_lines(shown_points, column_by_field, "eta", value_column, "prevalence")
     line_values = pl.col(value_column)
     is_within_line = line_values.forward_fill().is_not_null() & line_values.backward_fill().is_not_null()
-    curves = build_chart_curves(line_points, column_of_field, is_within_line.over("curve"))
+    curves = build_chart_curves(line_points, column_by_field, is_within_line.over("curve"))
     return replace(curves, has_zero=bool((points["eta"] == 0).any()))
 
 
 def number_lines(
-    points: pl.DataFrame, column_of_field: dict[str, str], x_column: str, value_column: str, x_name: str
+    points: pl.DataFrame, column_by_field: dict[str, str], x_column: str, value_column: str, x_name: str
 ) -> pl.DataFrame:
     """Return the rows by line and x, with the column `curve`; raise if a line has two values at an x."""
-    points = number_curves(points.sort(*column_of_field, x_column), column_of_field)
+    points = number_curves(points.sort(*column_by_field, x_column), column_by_field)
     points = points.unique(["curve", x_column, value_column], keep="first", maintain_order=True)
     if points.select(pl.struct("curve", x_column).is_duplicated().any()).item():
         raise PrcError(
@@ -504,10 +504,10 @@ def _read_values(
     series_by_metric = []
     for name in metrics:
         estimate = find_estimate(columns_after_eta, name)
-        column_of_end = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+        column_by_end = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
         estimate_series = [
             table.get_column(column).alias(field).cast(pl.Float64)
-            for field, column in column_of_end.items()
+            for field, column in column_by_end.items()
             if column is not None
         ]
         series_by_metric.append(

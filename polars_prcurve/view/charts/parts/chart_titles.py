@@ -53,7 +53,7 @@ def say_known(curves: ChartCurves, say: Callable[[ChartCurves], str], few_fact: 
         sentence = say_too_few(curves.curve_rows["n_pos"], few_fact)
         return say_order(sentence, curves) if curves.is_open else sentence
     sentence = say(curves.pick([n for n in curves.curve_rows["curve"] if n not in few_curves]))
-    shown_columns = [curves.column_of_field[field] for field in curves.group_fields]
+    shown_columns = [curves.column_by_field[field] for field in curves.group_fields]
     own_group_columns = [name for name in shown_columns if name != "model"] or shown_columns
     groups_text = f"Among {name_groups(own_group_columns)[1]} with {FEW_POSITIVES} positives or more"
     return f"{groups_text}, {go_on(sentence)}" if sentence else ""
@@ -114,12 +114,12 @@ def say_resting(
     place_text: str, curves_in_doubt: Sequence[int], curves: ChartCurves, channels: Channels
 ) -> str:
     """Return that precision of these lines rests on few false positives at a place."""
-    name_of_curve, n_lines = name_curves(curves, channels), len(curves.curve_rows)
+    name_by_curve, n_lines = name_curves(curves, channels), len(curves.curve_rows)
     subject = "precision"
     if len(curves_in_doubt) < n_lines:
         subject = f"precision of {len(curves_in_doubt)} of {n_lines} lines"
-        if are_short(curves_in_doubt, name_of_curve):
-            subject = f"precision for {join_words([name_of_curve[curve] for curve in curves_in_doubt])}"
+        if are_short(curves_in_doubt, name_by_curve):
+            subject = f"precision for {join_words([name_by_curve[curve] for curve in curves_in_doubt])}"
     return f"At {place_text}, {subject} rests on fewer than {FEW_FALSE_POSITIVES} false positives"
 
 
@@ -183,41 +183,41 @@ def is_higher_better(metric: str) -> bool:
 def say_each(
     sentence_start: str,
     sentence_end: str,
-    value_of_curve: Mapping[int, float],
-    name_of_curve: Mapping[int, str],
+    value_by_curve: Mapping[int, float],
+    name_by_curve: Mapping[int, str],
     say_numbers: number_words.SayShares = number_words.say_shares,
     *,
-    given_text_of_curve: Mapping[int, str] | None = None,
+    given_text_by_curve: Mapping[int, str] | None = None,
 ) -> str:
     """Return `start 39% for A and 37% for B end`, the highest first, in texts of their own if given."""
 
     # Of many lines, and of those with long names or without names, the range is written.
     def write_values(curve_numbers: Sequence[int]) -> list[str]:
-        if given_text_of_curve is not None:
-            return [given_text_of_curve[curve] for curve in curve_numbers]
-        return say_numbers([value_of_curve[curve] for curve in curve_numbers])
+        if given_text_by_curve is not None:
+            return [given_text_by_curve[curve] for curve in curve_numbers]
+        return say_numbers([value_by_curve[curve] for curve in curve_numbers])
 
-    curve_lists, is_range = _pick_told(value_of_curve, name_of_curve, write_values)
+    curve_lists, is_range = _pick_told(value_by_curve, name_by_curve, write_values)
     value_texts = write_values([curves[0] for curves in curve_lists])
     if not is_range or len(set(value_texts)) == 1:
-        named_values = _join_named(curve_lists, value_texts, name_of_curve)
+        named_values = _join_named(curve_lists, value_texts, name_by_curve)
         return f"{sentence_start} {named_values} {sentence_end}".rstrip()
     sentence_start = re.sub(" is$", " ranges from", sentence_start)
-    clause = " to ".join(_name_ends(curve_lists, value_texts, name_of_curve))
+    clause = " to ".join(_name_ends(curve_lists, value_texts, name_by_curve))
     return f"{sentence_start} {clause} {sentence_end}".rstrip()
 
 
 def _pick_told(
-    value_of_curve: Mapping[int, float],
-    name_of_curve: Mapping[int, str],
+    value_by_curve: Mapping[int, float],
+    name_by_curve: Mapping[int, str],
     write_values: Callable[[Sequence[int]], list[str]],
     max_names: int = _MOST_NAMES,
 ) -> tuple[list[list[int]], bool]:
     """Return the lines to name, the highest first; or those at both ends of their range, and that."""
     # Lines that read alike are at one end together: none is the highest of them.
-    curve_numbers = sorted(value_of_curve, key=lambda curve: -value_of_curve[curve])
+    curve_numbers = sorted(value_by_curve, key=lambda curve: -value_by_curve[curve])
     if len(curve_numbers) == 1 or (
-        len(curve_numbers) <= max_names and are_short(curve_numbers, name_of_curve)
+        len(curve_numbers) <= max_names and are_short(curve_numbers, name_by_curve)
     ):
         return [[curve] for curve in curve_numbers], False
     end_curves = (curve_numbers[-1], curve_numbers[0])
@@ -236,14 +236,14 @@ def _pick_told(
 
 
 def _name_ends(
-    curve_lists: Sequence[Sequence[int]], value_texts: Sequence[str], name_of_curve: Mapping[int, str]
+    curve_lists: Sequence[Sequence[int]], value_texts: Sequence[str], name_by_curve: Mapping[int, str]
 ) -> list[str]:
     """Return `39% for A` for both ends of a range, without names that are long, many or not known."""
     names_at_ends = [
-        [name_of_curve.get(curve, "") for curve in curve_numbers] for curve_numbers in curve_lists
+        [name_by_curve.get(curve, "") for curve in curve_numbers] for curve_numbers in curve_lists
     ]
     is_room_enough = sum(len(name) for end_names in names_at_ends for name in end_names) <= _MOST_LETTERS
-    have_names = [is_room_enough and are_short(curves, name_of_curve) for curves in curve_lists]
+    have_names = [is_room_enough and are_short(curves, name_by_curve) for curves in curve_lists]
     have_names[-1] &= have_names[0]  # or the name would read as that of both ends
     return [
         f"{text} for {join_words(end_names)}" if has_name else text
@@ -252,16 +252,16 @@ def _name_ends(
 
 
 def _join_named(
-    curve_lists: Sequence[Sequence[int]], value_texts: Sequence[str], name_of_curve: Mapping[int, str]
+    curve_lists: Sequence[Sequence[int]], value_texts: Sequence[str], name_by_curve: Mapping[int, str]
 ) -> str:
     """Return `39% for A and 37% for B`, without names if all are one or if these are long."""
     curve_numbers = [curve for curves in curve_lists for curve in curves]
-    names_of_text: dict[str, list[str]] = {}
+    names_by_text: dict[str, list[str]] = {}
     for curves, text in zip(curve_lists, value_texts, strict=True):
-        names_of_text.setdefault(text, []).extend(name_of_curve.get(curve, "") for curve in curves)
-    if len(names_of_text) == 1 or not are_short(curve_numbers, name_of_curve):
-        return join_words([*names_of_text])
-    return join_clauses([f"{text} for {join_words(names)}" for text, names in names_of_text.items()])
+        names_by_text.setdefault(text, []).extend(name_by_curve.get(curve, "") for curve in curves)
+    if len(names_by_text) == 1 or not are_short(curve_numbers, name_by_curve):
+        return join_words([*names_by_text])
+    return join_clauses([f"{text} for {join_words(names)}" for text, names in names_by_text.items()])
 
 
 def join_clauses(clauses: Sequence[str]) -> str:
@@ -269,9 +269,9 @@ def join_clauses(clauses: Sequence[str]) -> str:
     return ", ".join(clauses) if any(" and " in clause for clause in clauses) else join_words(clauses)
 
 
-def are_short(curve_numbers: Sequence[int], name_of_curve: Mapping[int, str]) -> bool:
+def are_short(curve_numbers: Sequence[int], name_by_curve: Mapping[int, str]) -> bool:
     """Return whether a title has room for the names of these curves."""
-    labels = [name_of_curve.get(curve_number, "") for curve_number in curve_numbers]
+    labels = [name_by_curve.get(curve_number, "") for curve_number in curve_numbers]
     return all(labels) and len(labels) <= _MOST_NAMES and sum(map(len, labels)) <= _MOST_LETTERS
 
 
@@ -282,12 +282,12 @@ def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
     """
     channel: Channel | None = channels.color
     if channel is None and channels.facet:
-        has_one_each = len(channels.facet.labels) == len(channels.facet.label_of_curve)
+        has_one_each = len(channels.facet.labels) == len(channels.facet.label_by_curve)
         channel = channels.facet if has_one_each else None
     if channel is None or (channel is channels.color and channels.facet is not None):
         return {}
-    label_of_curve = {curve: channel.label_of_curve[curve] for curve in curves.curve_rows["curve"]}
-    return {curve: label for curve, label in label_of_curve.items() if label in channel.shown_labels}
+    label_by_curve = {curve: channel.label_by_curve[curve] for curve in curves.curve_rows["curve"]}
+    return {curve: label for curve, label in label_by_curve.items() if label in channel.shown_labels}
 
 
 def list_firsts(
@@ -296,14 +296,14 @@ def list_firsts(
     """Return who is significantly first at each prevalence, from those that may be first; else empty."""
     # Without a model that is first anywhere, those are named of which one is, where they are two of
     # many.
-    names_of_eta: dict[float, list[str]] = {eta: [] for eta in points["eta"].unique().sort()}
+    names_by_eta: dict[float, list[str]] = {eta: [] for eta in points["eta"].unique().sort()}
     for eta, model in points.filter(may_be_first).sort("rank").select("eta", model_column).rows():
-        names_of_eta[eta].append(name_one(model))
-    has_leader = any(len(names) == 1 for names in names_of_eta.values())
+        names_by_eta[eta].append(name_one(model))
+    has_leader = any(len(names) == 1 for names in names_by_eta.values())
     n_names_told = 2 if points[model_column].n_unique() > 3 and not has_leader else 1
     return [
         (eta, " or ".join(names) if len(names) <= n_names_told else "")
-        for eta, names in sorted(names_of_eta.items())
+        for eta, names in sorted(names_by_eta.items())
     ]
 
 
@@ -317,10 +317,10 @@ def say_firsts(leader_of_etas: Sequence[tuple[float, str]], model_names: Sequenc
 def read_ranking(chart_name: str, ranking: pl.DataFrame | None, curves: ChartCurves) -> pl.DataFrame:
     """Return the models that a ranking tests; no rows without a test, and of groups ranked apart."""
     # Models of few positives beside others of more are left out, as in titles.
-    dtype_of_column = {"eta": pl.Float64, "model": pl.Null, "rank": pl.Int64, "may_be_best": pl.Boolean}
+    dtype_by_column = {"eta": pl.Float64, "model": pl.Null, "rank": pl.Int64, "may_be_best": pl.Boolean}
     if ranking is None:
-        return pl.DataFrame(schema=dtype_of_column)
-    ranking_rows = check_table(f"ranking= of {chart_name}", ranking, "ranking", [*dtype_of_column])
+        return pl.DataFrame(schema=dtype_by_column)
+    ranking_rows = check_table(f"ranking= of {chart_name}", ranking, "ranking", [*dtype_by_column])
     if ranking_rows.columns.index("eta") > 0 or not ranking_rows["may_be_best"].count():
         return ranking_rows.clear()
     if curves.few_curves and len(curves.group_fields) == 1:
@@ -358,7 +358,7 @@ def add_order(
         ):
             order_text += f"; {join_words(worse_names)} {'is' if len(worse_names) == 1 else 'are'} worse"
     is_open = len(best_names) > 1
-    has_target = "target" in curves.column_of_field or metric != "precision"
+    has_target = "target" in curves.column_by_field or metric != "precision"
     metric += "" if has_target else " at the same true recall"
     reason_texts = [_describe_test(curves), _describe_lead(ranking_rows, len(models_with_flags), metric)]
     reason_text = ". ".join(filter(None, reason_texts)) if is_open else ""
@@ -375,7 +375,7 @@ def _say_open(model_names: Sequence[str], n_models: int) -> str:
 
 def _describe_test(curves: ChartCurves) -> str:
     """Return why intervals may lie apart although models at a target do not differ significantly."""
-    targets = curves.curve_rows["target"].to_list() if "target" in curves.column_of_field else []
+    targets = curves.curve_rows["target"].to_list() if "target" in curves.column_by_field else []
     criteria = {target["criterion"] for target in targets}
     rate_names = [
         name_metric_of_target(criterion) for criterion in criteria if criterion in TARGET_KINDS
@@ -536,16 +536,16 @@ def say_swaps(curves: ChartCurves, channels: Channels) -> str:
         return (
             "The order of models is the same at all prevalences shown" if len(curves_of_etas) > 1 else ""
         )
-    label_of_curve = color_channel.label_of_curve
-    eta_texts_of_pair: dict[str, list[str]] = {}
+    label_by_curve = color_channel.label_by_curve
+    eta_texts_by_pair: dict[str, list[str]] = {}
     for eta, curve_pair in swap_etas_and_pairs:
-        pair_names = join_words([label_of_curve[curve] for curve in sorted(curve_pair)])
-        eta_texts_of_pair.setdefault(pair_names, []).append(number_words.say_eta(eta))
-    is_long = sum(map(len, eta_texts_of_pair)) > 1.5 * _MOST_LETTERS
+        pair_names = join_words([label_by_curve[curve] for curve in sorted(curve_pair)])
+        eta_texts_by_pair.setdefault(pair_names, []).append(number_words.say_eta(eta))
+    is_long = sum(map(len, eta_texts_by_pair)) > 1.5 * _MOST_LETTERS
     if n_changes > _MOST_TRADES or len(swap_etas_and_pairs) != n_changes or is_long:
-        return f"The order of {len(label_of_curve)} models changes with the prevalence"
+        return f"The order of {len(label_by_curve)} models changes with the prevalence"
     clauses = [
-        f"{curve_pair} near {join_words(places)}" for curve_pair, places in eta_texts_of_pair.items()
+        f"{curve_pair} near {join_words(places)}" for curve_pair, places in eta_texts_by_pair.items()
     ]
     clauses[0] = clauses[0].replace(" near ", " change places near a prevalence of ", 1)
     return "; ".join(clauses)
@@ -648,7 +648,7 @@ def _say_benefits(
     unit_place = "" if is_one else f" in {unit_text}"
     sentence_start = f"At a risk threshold of {risk_text}, net benefit{unit_place} is"
     curve_numbers = curves.curve_rows["curve"].to_list()
-    benefit_of_curve, text_of_curve = (
+    benefit_of_curve, text_by_curve = (
         dict(zip(curve_numbers, (mark[name] for mark in mark_records), strict=True))
         for name in ("net_benefit", "net_benefit_label")
     )
@@ -657,13 +657,13 @@ def _say_benefits(
         unit_text if is_one else "",
         benefit_of_curve,
         name_curves(curves, channels),
-        given_text_of_curve=text_of_curve,
+        given_text_by_curve=text_by_curve,
     )
 
 
 def _name_lines(curves: ChartCurves) -> str:
     """Return what lines of one prevalence are: `model`, `group`, or `line` of models in groups."""
-    columns = {curves.column_of_field[field] for field in curves.group_fields}
+    columns = {curves.column_by_field[field] for field in curves.group_fields}
     return "model" if columns == {"model"} else "line" if "model" in columns else "group"
 
 
@@ -721,27 +721,27 @@ def _say_longest_stretch(risk_rows: pl.DataFrame) -> str:
 
 
 def say_each_of_100(
-    grid_of_curve: Mapping[int, IconGrid], channels: Channels, curves: ChartCurves
+    grid_by_curve: Mapping[int, IconGrid], channels: Channels, curves: ChartCurves
 ) -> str:
     """Return the true positives in each of few grids, the most first, or in the extreme ones."""
-    if "target" in curves.column_of_field and curves.count_distinct(curves.group_fields) > 1:
+    if "target" in curves.column_by_field and curves.count_distinct(curves.group_fields) > 1:
         targets = curves.curve_rows["target"].to_list()  # one of which is compared
         first = next((target for target in targets if target["criterion"] == "recall"), targets[0])
         is_first = pl.Series([target == first for target in targets])
         curves = curves.pick(curves.curve_rows["curve"].filter(is_first).to_list())
     facet_channel, n_positives = channels.facet, curves.curve_rows["n_pos"]
-    label_of_curve = dict.fromkeys(curves.curve_rows["curve"], "")
+    label_by_curve = dict.fromkeys(curves.curve_rows["curve"], "")
     if facet_channel is not None:
-        label_of_curve = {curve: facet_channel.label_of_curve[curve] for curve in label_of_curve}
-    grid_of_label = {label: grid_of_curve[curve] for curve, label in label_of_curve.items()}
+        label_by_curve = {curve: facet_channel.label_by_curve[curve] for curve in label_by_curve}
+    grid_by_label = {label: grid_by_curve[curve] for curve, label in label_by_curve.items()}
     labels = [
-        label for label in (facet_channel.labels if facet_channel else [""]) if label in grid_of_label
+        label for label in (facet_channel.labels if facet_channel else [""]) if label in grid_by_label
     ]
     if not labels:
         return ""
     if len(set(labels)) > 1:
-        labels.sort(key=lambda label: -grid_of_label[label].share)
-    grids = [grid_of_label[label] for label in labels]
+        labels.sort(key=lambda label: -grid_by_label[label].share)
+    grids = [grid_by_label[label] for label in labels]
     are_few = bool((n_positives < FEW_POSITIVES).fill_null(False).all())
     # Of grids of as many alerts as one right one takes, an interval is of that number.
     if are_few and not all(grid.is_of_100 and grid.span for grid in grids):
@@ -768,18 +768,18 @@ def _say_grids(
     are_many = len(grids) > _MOST_NAMES or sum(map(len, labels)) > _MOST_LETTERS
     if are_few and not are_many:
         texts = [f"{grid.span}%" for grid in grids]
-    labels_of_text: dict[str, list[str]] = {}
+    labels_by_text: dict[str, list[str]] = {}
     for label, text in zip(labels, texts, strict=True):
-        labels_of_text.setdefault(text, []).append(label)
+        labels_by_text.setdefault(text, []).append(label)
     first, *_, last = texts * 2  # the same of one
     if fields != ["eta"]:  # grids that read alike are together
-        places = [f" for {join_words(names)}" if all(names) else "" for names in labels_of_text.values()]
-        texts = [*labels_of_text]
-    if len(labels_of_text) == 1 < len(grids):
+        places = [f" for {join_words(names)}" if all(names) else "" for names in labels_by_text.values()]
+        texts = [*labels_by_text]
+    if len(labels_by_text) == 1 < len(grids):
         texts, places = [first], [""]
     elif are_many:
-        n_letters = [sum(map(len, labels_of_text[text])) for text in (first, last)]
-        n_names = max(len(labels_of_text[text]) for text in (first, last))
+        n_letters = [sum(map(len, labels_by_text[text])) for text in (first, last)]
+        n_names = max(len(labels_by_text[text]) for text in (first, last))
         has_room = sum(n_letters) <= _MOST_LETTERS and n_names <= _MOST_NAMES
         low_place, high_place = (places[-1], places[0]) if has_room else ("", "")
         unit = " of alerts" if is_of_100 else ""
@@ -799,36 +799,36 @@ def say_reliability(
     """Return where scores are off as probabilities, of few groups each, or in which of many."""
     # `place_text` is where positives are counted, if not at the prevalence of the chart.
     sums = pl.col("expected", "positives").sum()
-    clause_of_curve: dict[int, str] = {}
+    clause_by_curve: dict[int, str] = {}
     ranges_of_curve = range_rows.group_by("curve", maintain_order=True)
     for curve_number, signs, first_scores, are_one_score, expected, n_positives in ranges_of_curve.agg(
         "off", "first", "is_one_score", sums
     ).rows():
-        clause_of_curve[curve_number] = _say_ranges_off(signs, first_scores, are_one_score)
+        clause_by_curve[curve_number] = _say_ranges_off(signs, first_scores, are_one_score)
         ratio = expected / n_positives if n_positives else math.inf
         if any(signs) and not 1 / _FAR_OFF < ratio < _FAR_OFF:
             side = "high" if ratio > 1 else "low"
             expected_text = f"{number_words.say_count(expected)} positives expected{place_text}"
             observed_text = f"{format_count(n_positives)} observed"
-            clause_of_curve[curve_number] = f"too {side}: {expected_text}, {observed_text}"
-    if not clause_of_curve:
+            clause_by_curve[curve_number] = f"too {side}: {expected_text}, {observed_text}"
+    if not clause_by_curve:
         return ""
-    if not any(clause_of_curve.values()):
+    if not any(clause_by_curve.values()):
         if curves.has_few_positives:
             n_pos_text = _count_positives(curves.curve_rows["n_pos"])
             return f"With {n_pos_text}, no range of scores is significantly off"
         return "No range of scores is significantly off"
     if channels.facet is None:
-        return f"Scores are {next(iter(clause_of_curve.values()))}"
-    return _say_scores_of_groups(clause_of_curve, channels.facet.label_of_curve)
+        return f"Scores are {next(iter(clause_by_curve.values()))}"
+    return _say_scores_of_groups(clause_by_curve, channels.facet.label_by_curve)
 
 
-def _say_scores_of_groups(clause_of_curve: Mapping[int, str], name_of_curve: Mapping[int, str]) -> str:
+def _say_scores_of_groups(clause_by_curve: Mapping[int, str], name_by_curve: Mapping[int, str]) -> str:
     """Return where the scores of each of few groups are off, or of which of many they are not."""
-    n_groups = len(clause_of_curve)
-    if not are_short([*clause_of_curve], name_of_curve):
+    n_groups = len(clause_by_curve)
+    if not are_short([*clause_by_curve], name_by_curve):
         off, calibrated = (
-            [name_of_curve[curve] for curve, clause in clause_of_curve.items() if bool(clause) == side]
+            [name_by_curve[curve] for curve, clause in clause_by_curve.items() if bool(clause) == side]
             for side in (True, False)
         )
         owner = f"{len(off)} of {n_groups} groups" if calibrated else f"all {n_groups} groups"
@@ -838,16 +838,16 @@ def _say_scores_of_groups(clause_of_curve: Mapping[int, str], name_of_curve: Map
             owner = f"all groups but {join_words(calibrated)}"
         n_of_kind = Counter(
             "too low and too high" if " low" in clause and " high" in clause else clause[:8].strip(" :")
-            for clause in filter(None, clause_of_curve.values())
+            for clause in filter(None, clause_by_curve.values())
         )
         counts = ", ".join(f"{kind} in {n}" for kind, n in n_of_kind.most_common())
         kinds = counts if len(n_of_kind) > 1 else next(iter(n_of_kind))
         return f"Scores are significantly off in {owner}: {kinds}"
-    names_of_clause: dict[str, list[str]] = {}
-    for curve, clause in clause_of_curve.items():
-        names_of_clause.setdefault(clause or "not significantly off", []).append(name_of_curve[curve])
+    names_by_clause: dict[str, list[str]] = {}
+    for curve, clause in clause_by_curve.items():
+        names_by_clause.setdefault(clause or "not significantly off", []).append(name_by_curve[curve])
     sentences = [
-        f"scores of {join_words(names)} are {clause}" for clause, names in names_of_clause.items()
+        f"scores of {join_words(names)} are {clause}" for clause, names in names_by_clause.items()
     ]
     return f"S{'; '.join(sentences)[1:]}"
 
@@ -874,16 +874,16 @@ def _say_ranges_off(
             f" and too {side_word} in {n_ranges}" for side_word, n_ranges in other_sides
         )
         return f"too {first_side} in {n_ranges_of_first} of {len(range_signs)} ranges{other_sides_text}"
-    edge_text_of_range = dict(
+    edge_text_by_range = dict(
         zip(range(len(range_signs)), number_words.say_shares(first_scores), strict=True)
     )
     clauses = []
     for sign, start, end in signed_runs:
-        range_text = f"from {edge_text_of_range[start]} to {edge_text_of_range.get(end)}"
-        range_text = f"below {edge_text_of_range.get(end)}" if start == 0 else range_text
-        range_text = f"above {edge_text_of_range[start]}" if end == len(range_signs) else range_text
+        range_text = f"from {edge_text_by_range[start]} to {edge_text_by_range.get(end)}"
+        range_text = f"below {edge_text_by_range.get(end)}" if start == 0 else range_text
+        range_text = f"above {edge_text_by_range[start]}" if end == len(range_signs) else range_text
         is_one_score = end - start == 1 and are_one_score[start]
-        range_text = f"at {edge_text_of_range[start]}" if is_one_score else range_text
+        range_text = f"at {edge_text_by_range[start]}" if is_one_score else range_text
         range_text = "everywhere" if end - start == len(range_signs) else range_text
         clauses.append((f"{'too low' if sign > 0 else 'too high'} ", range_text))
     if len({side_word for side_word, _ in clauses}) == 1 < len(clauses):
@@ -893,7 +893,7 @@ def _say_ranges_off(
 
 def say_by_eta(
     sentence_start: str,
-    value_of_curve: Mapping[int, float],
+    value_by_curve: Mapping[int, float],
     curves: ChartCurves,
     channels: Channels,
     *,
@@ -902,18 +902,18 @@ def say_by_eta(
     """Return `start 98% for A and 88% for B at a prevalence of 1 in 2, 3% and 2% at 1 in 1,000`."""
     # Only the lines of the greatest and the least prevalence are written, in one unit unless they are
     # apart, in panels.
-    eta_of_curve = dict(curves.curve_rows.select("curve", "eta").rows())
-    color, etas = channels.color, (max(eta_of_curve.values()), min(eta_of_curve.values()))
-    name_of_curve = {} if color is None or color.fields == ["eta"] else color.label_of_curve
+    eta_by_curve = dict(curves.curve_rows.select("curve", "eta").rows())
+    color, etas = channels.color, (max(eta_by_curve.values()), min(eta_by_curve.values()))
+    name_by_curve = {} if color is None or color.fields == ["eta"] else color.label_by_curve
 
     def say_together(curve_numbers: Sequence[int]) -> list[str]:
-        return say_numbers([value_of_curve[curve] for curve in curve_numbers])
+        return say_numbers([value_by_curve[curve] for curve in curve_numbers])
 
     curve_lists_of_etas, range_flags = zip(
         *(
             _pick_told(
-                {n: x for n, x in value_of_curve.items() if eta_of_curve[n] == eta},
-                name_of_curve,
+                {n: x for n, x in value_by_curve.items() if eta_by_curve[n] == eta},
+                name_by_curve,
                 say_together,
                 2,
             )
@@ -922,18 +922,18 @@ def say_by_eta(
         strict=True,
     )
     first_curves = [[curves[0] for curves in curve_lists] for curve_lists in curve_lists_of_etas]
-    text_of_curve: dict[int, str] = {}
+    text_by_curve: dict[int, str] = {}
     for curve_numbers in first_curves if channels.facet else [first_curves[0] + first_curves[1]]:
-        text_of_curve |= dict(zip(curve_numbers, say_together(curve_numbers), strict=True))
+        text_by_curve |= dict(zip(curve_numbers, say_together(curve_numbers), strict=True))
     clauses = []
     for curve_lists, first_curve_numbers, is_range in zip(
         curve_lists_of_etas, first_curves, range_flags, strict=True
     ):
-        value_texts = [text_of_curve[curve] for curve in first_curve_numbers]
+        value_texts = [text_by_curve[curve] for curve in first_curve_numbers]
         if is_range and len(set(value_texts)) > 1:
-            clauses.append(f"from {' to '.join(_name_ends(curve_lists, value_texts, name_of_curve))}")
+            clauses.append(f"from {' to '.join(_name_ends(curve_lists, value_texts, name_by_curve))}")
         else:
-            clauses.append(_join_named(curve_lists, value_texts, name_of_curve))
+            clauses.append(_join_named(curve_lists, value_texts, name_by_curve))
     common_eta, rare_eta = number_words.say_etas(etas)
     if clauses[0].startswith("from ") and sentence_start.endswith(" is"):
         sentence_start = f"{sentence_start[:-3]} ranges"
@@ -944,7 +944,7 @@ def say_by_eta(
 
 def say_values(
     sentence_start: str,
-    value_of_curve: Mapping[int, float],
+    value_by_curve: Mapping[int, float],
     curves: ChartCurves,
     channels: Channels,
     *,
@@ -954,12 +954,12 @@ def say_values(
     # Empty where neither names nor prevalences distinguish the lines.
     facet_channel, etas = channels.facet, curves.curve_rows["eta"]
     is_by_eta = facet_channel is None or facet_channel.fields == ["eta"]
-    name_of_curve, n_groups = name_curves(curves, channels), curves.count_distinct(curves.group_fields)
-    if etas.n_unique() == 1 and (is_by_eta or name_of_curve):
-        return say_each(sentence_start, "", value_of_curve, name_of_curve, say_numbers)
+    name_by_curve, n_groups = name_curves(curves, channels), curves.count_distinct(curves.group_fields)
+    if etas.n_unique() == 1 and (is_by_eta or name_by_curve):
+        return say_each(sentence_start, "", value_by_curve, name_by_curve, say_numbers)
     if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
         return ""  # each group at its own prevalence: such values cannot be compared
-    return say_by_eta(sentence_start, value_of_curve, curves, channels, say_numbers=say_numbers)
+    return say_by_eta(sentence_start, value_by_curve, curves, channels, say_numbers=say_numbers)
 
 
 def say_point(threshold_text: str | None, precision: float, recall: float) -> str:
@@ -998,65 +998,65 @@ def say_threshold_of_half(channels: Channels, curves: ChartCurves) -> str:
 
 
 def say_areas(
-    area_name: str, area_of_curve: Mapping[int, float], curves: ChartCurves, channels: Channels
+    area_name: str, area_by_curve: Mapping[int, float], curves: ChartCurves, channels: Channels
 ) -> str:
     """Return the areas of few lines, or the range of those of panels, if these can be compared."""
     facet_channel, curve_rows = channels.facet, curves.curve_rows
-    known_area_of_curve = {
-        curve: area_of_curve[curve] for curve in curve_rows["curve"] if curve in area_of_curve
+    known_area_by_curve = {
+        curve: area_by_curve[curve] for curve in curve_rows["curve"] if curve in area_by_curve
     }
-    if not known_area_of_curve or len(known_area_of_curve) < len(curve_rows):
+    if not known_area_by_curve or len(known_area_by_curve) < len(curve_rows):
         return ""
     if facet_channel is not None and (
-        not facet_channel.head_of_label or len(known_area_of_curve) < _FEWEST_PANELS
+        not facet_channel.head_by_label or len(known_area_by_curve) < _FEWEST_PANELS
     ):
         return ""
-    if "eta" in curves.column_of_field and curve_rows["eta"].n_unique() > 1:
+    if "eta" in curves.column_by_field and curve_rows["eta"].n_unique() > 1:
         return ""  # areas at different prevalences
-    name_of_curve = name_curves(curves, channels)
-    return say_each(f"{area_name} is", "", known_area_of_curve, name_of_curve, number_words.say_areas)
+    name_by_curve = name_curves(curves, channels)
+    return say_each(f"{area_name} is", "", known_area_by_curve, name_by_curve, number_words.say_areas)
 
 
 def say_alarms(curves: ChartCurves, channels: Channels, rate_name: str, time_name: str) -> str:
     """Return which series of `monitor` have an alarm, and from where on: what its test settles."""
     change_word = "risen" if "positive" in rate_name.lower() or rate_name.lower() == "fpr" else "fallen"
-    series_of_curve = {
+    series_by_curve = {
         curve: rows.sort("period")
         for (curve,), rows in curves.points.group_by("curve", maintain_order=True)
     }
-    n_series = len(series_of_curve)
-    rows_of_curve = {
+    n_series = len(series_by_curve)
+    rows_by_curve = {
         curve: rows
-        for curve, rows in series_of_curve.items()
+        for curve, rows in series_by_curve.items()
         if rows["overall"].count() and rows["alarm"].count()
     }
-    if series_of_curve and not rows_of_curve:
+    if series_by_curve and not rows_by_curve:
         is_empty = curves.points["overall"].count() == 0
         missing_text = f"no {time_name} has a value" if is_empty else "the reference has no value"
         return f"{rate_name} is not tested: {missing_text}"
-    n_untested = n_series - len(rows_of_curve)
+    n_untested = n_series - len(rows_by_curve)
     untested_text = f"; no value to test in {n_untested} of {n_series} series" if n_untested else ""
-    change_of_curve = {
+    change_by_curve = {
         curve: _find_change(rows, change_word)
-        for curve, rows in rows_of_curve.items()
+        for curve, rows in rows_by_curve.items()
         if rows["alarm"].any()
     }
     label_channel = channels.color or channels.facet
-    if not change_of_curve:
+    if not change_by_curve:
         side_text = "above" if change_word == "risen" else "below"
         references = curves.points["reference"].drop_nulls().unique().to_list()
         value_text = f" of {number_words.say_share(references[0])}" if len(references) == 1 else ""
         sentence = f"{rate_name} is not significantly {side_text} the reference{value_text}"
     elif n_series == 1 or label_channel is None:
-        [(curve, change), *_] = change_of_curve.items()
-        sentence = _say_change(rows_of_curve[curve], change, rate_name, change_word, time_name)
-    elif are_short([*change_of_curve], label_channel.label_of_curve):
-        label_of_curve = label_channel.label_of_curve
-        sentence = _say_changes(change_of_curve, label_of_curve, rate_name, change_word, time_name)
+        [(curve, change), *_] = change_by_curve.items()
+        sentence = _say_change(rows_by_curve[curve], change, rate_name, change_word, time_name)
+    elif are_short([*change_by_curve], label_channel.label_by_curve):
+        label_by_curve = label_channel.label_by_curve
+        sentence = _say_changes(change_by_curve, label_by_curve, rate_name, change_word, time_name)
     else:
-        n_series_back = sum(change.is_over for change in change_of_curve.values())
+        n_series_back = sum(change.is_over for change in change_by_curve.values())
         back_text = f", and is back in {n_series_back} of them" if n_series_back else ""
-        n_text = f"{len(change_of_curve)} of {n_series}"
+        n_text = f"{len(change_by_curve)} of {n_series}"
         sentence = f"{rate_name} has {change_word} in {n_text} series{back_text}"
     return f"{sentence}{untested_text}"
 
@@ -1122,26 +1122,26 @@ def count_periods_back(rows: pl.DataFrame, *, is_rise: bool) -> int:
 
 
 def _say_changes(
-    change_of_curve: Mapping[int, _Change],
-    name_of_curve: Mapping[int, str],
+    change_by_curve: Mapping[int, _Change],
+    name_by_curve: Mapping[int, str],
     rate_name: str,
     change_word: str,
     time_name: str,
 ) -> str:
     """Return which of several series have changed, and from where on."""
     side_word = "above" if change_word == "risen" else "below"
-    names_of_clause: dict[tuple[str, str], list[str]] = {}
-    for curve, change in change_of_curve.items():
+    names_by_clause: dict[tuple[str, str], list[str]] = {}
+    for curve, change in change_by_curve.items():
         verb = "was temporarily" if change.is_past or change.n_back else "is"
         clause = f"{verb} {side_word} the reference for", _say_start(change, time_name)
         if change.has_moved:
             verb = _PAST_OF_CHANGE[change_word] if change.n_back else f"has {change_word}"
             start_text = f"probably {_place_in_time(time_name, change.start)}"
             clause = f"{verb} for", f"{start_text}{', and is back' if change.n_back else ''}"
-        names_of_clause.setdefault(clause, []).append(name_of_curve[curve])
+        names_by_clause.setdefault(clause, []).append(name_by_curve[curve])
     clauses = [
         f"{verb} {join_words(names)}, {start_clause}"
-        for (verb, start_clause), names in names_of_clause.items()
+        for (verb, start_clause), names in names_by_clause.items()
     ]
     return f"{rate_name} {'; it '.join(clauses)}"
 

@@ -38,19 +38,19 @@ class Channel:
     fields: list[str]
     title: str
     labels: list[str]  # the distinct labels in order
-    label_of_curve: dict[
+    label_by_curve: dict[
         int, str
     ]  # by the number of the curve, in the order of `ChartCurves.curve_rows`
     last_field_count: int  # number of distinct values of the last field
     # The number at the head of each panel, and the line under the name of each.
-    head_of_label: Mapping[str, str] = field(default_factory=dict)
-    caption_of_label: Mapping[str, str] = field(default_factory=dict)
+    head_by_label: Mapping[str, str] = field(default_factory=dict)
+    caption_by_label: Mapping[str, str] = field(default_factory=dict)
     colored_labels: list[str] | None = None  # those that have a colour, the best first; None if all have
     ink_label: str | None = None  # of those, one that is black since another one has its colour
     legend_room: int = 0  # pixels across for a legend, if names have no place at the lines
     legend_offset: int = 18  # pixels from the foot of a legend to the lines, on which words may stand
     # The place of the name in each label among all names of the table; see `number_names`.
-    number_of_label: Mapping[str, int] = field(default_factory=dict)
+    number_by_label: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def shown_labels(self) -> list[str]:
@@ -61,7 +61,7 @@ class Channel:
     def curves_of_label(self) -> dict[str, list[int]]:
         """The numbers of the curves of each label."""
         curves_by_label: dict[str, list[int]] = {}
-        for curve_number, label in self.label_of_curve.items():
+        for curve_number, label in self.label_by_curve.items():
             curves_by_label.setdefault(label, []).append(curve_number)
         return curves_by_label
 
@@ -76,14 +76,14 @@ class Channel:
         if len(set(colors.values())) < len(labels) <= MAX_COLORS:
             # A few of more names than colours: the later one of two with one colour takes a free one.
             free_colors = [color for color in read_colors() if color not in colors.values()]
-            first_of_color = {color: label for label, color in reversed(colors.items())}
+            first_by_color = {color: label for label, color in reversed(colors.items())}
             for label, color in colors.items():
-                colors[label] = color if first_of_color[color] == label else free_colors.pop(0)
+                colors[label] = color if first_by_color[color] == label else free_colors.pop(0)
         return {label: colors.get(label, style.OTHERS) for label in self.labels}
 
     def name_color(self, label: str) -> str:
         """Return the colour that the name in a label has in all charts."""
-        return read_colors()[self.number_of_label[label] % MAX_COLORS]
+        return read_colors()[self.number_by_label[label] % MAX_COLORS]
 
     @property
     def scale(self) -> alt.Scale:
@@ -141,16 +141,16 @@ class Channels:
 
     def curve_fields(self, curve_number: int) -> dict[str, str]:
         """Return the record fields with colour and panel of the curve of this number."""
-        channel_of_field = {"color": self.color, "facet": self.facet}
+        channel_by_field = {"color": self.color, "facet": self.facet}
         return {
-            name: channel.label_of_curve[curve_number]
-            for name, channel in channel_of_field.items()
+            name: channel.label_by_curve[curve_number]
+            for name, channel in channel_by_field.items()
             if channel
         }
 
     def repeat_in_panels(self, value_of_each_curve: Iterable[Any]) -> list[tuple[Any, dict[str, str]]]:
         """Return each distinct pair of a value and its panel, from one value per curve."""
-        panel_labels = self.facet.label_of_curve.values() if self.facet else repeat(None)
+        panel_labels = self.facet.label_by_curve.values() if self.facet else repeat(None)
         values_and_panels = dict.fromkeys(zip(value_of_each_curve, panel_labels, strict=False))
         return [(value, tell_panel(panel_label)) for value, panel_label in values_and_panels]
 
@@ -164,7 +164,7 @@ def choose_channels(
     curves: ChartCurves,
     color_column: str | None,
     facet_column: str | None,
-    value_of_curve: Mapping[int, float],
+    value_by_curve: Mapping[int, float],
     *,
     are_apart: bool = False,
     has_heads: bool = False,
@@ -180,22 +180,22 @@ def choose_channels(
     # Panels of several lines come in order of name.
     has_one_line_each = channels.color is None or channels.color.fields == ["eta"]
     if panel_channel and has_one_line_each and panel_channel.fields not in _OWN_ORDER:
-        panel_channel = sort_panels(panel_channel, value_of_curve)
+        panel_channel = sort_panels(panel_channel, value_by_curve)
         if has_heads and channels.color is None:
-            head_text_of_label = {
+            head_text_by_label = {
                 label: say_areas([value])[0]
-                for curve, label in panel_channel.label_of_curve.items()
-                if (value := value_of_curve.get(curve)) is not None
+                for curve, label in panel_channel.label_by_curve.items()
+                if (value := value_by_curve.get(curve)) is not None
             }
-            panel_channel = replace(panel_channel, head_of_label=head_text_of_label)
-    return pick_out(replace(channels, facet=panel_channel), curves.keep_known(value_of_curve))
+            panel_channel = replace(panel_channel, head_by_label=head_text_by_label)
+    return pick_out(replace(channels, facet=panel_channel), curves.keep_known(value_by_curve))
 
 
-def sort_panels(panel_channel: Channel, value_of_curve: Mapping[int, float]) -> Channel:
+def sort_panels(panel_channel: Channel, value_by_curve: Mapping[int, float]) -> Channel:
     """Return panels of groups in order of a value of each curve, the greatest first."""
     if len(panel_channel.fields) > 1 or panel_channel.fields in _OWN_ORDER:
         return panel_channel
-    labels = _rank_labels(panel_channel, value_of_curve)
+    labels = _rank_labels(panel_channel, value_by_curve)
     first_label, last_label = labels[0], labels[-1]
     has_twin = first_label != last_label and panel_channel.name_color(
         first_label
@@ -296,7 +296,7 @@ def are_far_apart(etas: pl.Series) -> bool:
 
 
 def pick_out(
-    channels: Channels, value_of_curve: Mapping[int, float], most_colors: int | None = None
+    channels: Channels, value_by_curve: Mapping[int, float], most_colors: int | None = None
 ) -> Channels:
     """Return channels in which a few of many colours stay, and `color_note`, which names them."""
     # Of more groups than colours the highest, middle and lowest by value stay, or the first
@@ -309,10 +309,10 @@ def pick_out(
         or color_channel.fields == ["eta"]
     ):
         return channels
-    known_curves = color_channel.label_of_curve.keys() & value_of_curve.keys()
+    known_curves = color_channel.label_by_curve.keys() & value_by_curve.keys()
     n_labels = len(color_channel.labels)
-    n_known = len({color_channel.label_of_curve[curve] for curve in known_curves}) or n_labels
-    ranked_labels = _rank_labels(color_channel, value_of_curve)[:n_known]
+    n_known = len({color_channel.label_by_curve[curve] for curve in known_curves}) or n_labels
+    ranked_labels = _rank_labels(color_channel, value_by_curve)[:n_known]
     if most_colors:
         label_places = _pick_places(color_channel, ranked_labels, [0] * most_colors)
         is_exact = label_places == [*range(most_colors)]
@@ -344,7 +344,7 @@ def pick_out(
 
 def _name_few(color_channel: Channel, known_curves: Set[int]) -> str:
     """Return a clause with the names of a few groups of too few positives for a colour."""
-    known_labels = {color_channel.label_of_curve[curve] for curve in known_curves}
+    known_labels = {color_channel.label_by_curve[curve] for curve in known_curves}
     few_labels = [label for label in color_channel.labels if label not in known_labels]
     if not known_labels or not 0 < len(few_labels) <= MOST_NAMED:
         return ""
@@ -357,26 +357,26 @@ def _pick_places(
     """Return places of labels with different colours, the nearest to those that are wanted."""
     # Names keep their colours. The lowest one, which titles name, stays beside one of its colour, too.
     last_place = len(ranked_labels) - 1
-    place_of_color: dict[Any, int] = {}
+    place_by_color: dict[Any, int] = {}
     for wanted_place in wanted_places:
         for near_place in sorted(
             range(last_place + 1), key=lambda other_place: abs(other_place - wanted_place)
         ):
             color: Any = color_channel.name_color(ranked_labels[near_place])
-            is_taken = near_place in place_of_color.values()
-            if color in place_of_color and wanted_place == last_place and not is_taken:
+            is_taken = near_place in place_by_color.values()
+            if color in place_by_color and wanted_place == last_place and not is_taken:
                 color = "lowest"
-            if color not in place_of_color:
-                place_of_color[color] = near_place
+            if color not in place_by_color:
+                place_by_color[color] = near_place
                 break
-    return sorted(place_of_color.values())
+    return sorted(place_by_color.values())
 
 
-def _rank_labels(channel: Channel, value_of_curve: Mapping[int, float]) -> list[str]:
+def _rank_labels(channel: Channel, value_by_curve: Mapping[int, float]) -> list[str]:
     """Return the labels in order of the mean value of their curves, the greatest first."""
     labels_and_values = [
-        (label, value_of_curve.get(curve_number))
-        for curve_number, label in channel.label_of_curve.items()
+        (label, value_by_curve.get(curve_number))
+        for curve_number, label in channel.label_by_curve.items()
     ]
     value_frame = pl.DataFrame(
         labels_and_values, {"label": pl.String, "value": pl.Float64}, orient="row"
@@ -389,11 +389,11 @@ def _rank_labels(channel: Channel, value_of_curve: Mapping[int, float]) -> list[
 
 def _read_field(curves: ChartCurves, argument: str, user_column: str | None) -> list[str]:
     """Return the field of a column in a list, which is empty without a name; raise if there is none."""
-    column_of_field = curves.column_of_field
-    field_in_list = [field for field, column in column_of_field.items() if column == user_column][:1]
+    column_by_field = curves.column_by_field
+    field_in_list = [field for field, column in column_by_field.items() if column == user_column][:1]
     if user_column is None or field_in_list:
         return field_in_list
-    known_columns = column_of_field.values()
+    known_columns = column_by_field.values()
     hint_text = (
         suggest_names(user_column, known_columns) if known_columns else "the table has no group column"
     )
@@ -415,34 +415,34 @@ def build_channel(
     label_numbers = key_frame.sort("row")["label"]
     first_key_frame = key_frame.unique("label", keep="first", maintain_order=True)
     labels = build_labels(
-        first_key_frame, {field: curves.column_of_field.get(field, field) for field in fields}
+        first_key_frame, {field: curves.column_by_field.get(field, field) for field in fields}
     )
     is_eta_added = is_eta_added and "eta" not in fields
-    if is_eta_added and "eta" in curves.column_of_field and curves.count_distinct(["eta"]) > 1:
+    if is_eta_added and "eta" in curves.column_by_field and curves.count_distinct(["eta"]) > 1:
         text_of_eta = map_etas(curves.curve_rows["eta"])
         for label_number in range(len(labels)):
             etas = curves.curve_rows.filter(label_numbers == label_number)["eta"].unique()
             labels[label_number] += f" ({text_of_eta[etas[0]]} positive)" if len(etas) == 1 else ""
-    shown_column_of_field = {
-        field: escape_name(column) for field, column in curves.column_of_field.items()
+    shown_column_by_field = {
+        field: escape_name(column) for field, column in curves.column_by_field.items()
     }
-    shown_column_of_field["eta"] = "prevalence"
-    title = " · ".join(shown_column_of_field[field] for field in fields)
-    label_of_curve = {
+    shown_column_by_field["eta"] = "prevalence"
+    title = " · ".join(shown_column_by_field[field] for field in fields)
+    label_by_curve = {
         curve_number: labels[label_number]
         for curve_number, label_number in zip(curves.curve_rows["curve"], label_numbers, strict=True)
     }
     # Lines of groups have the colour of the first one, in a panel of their own, too.
     color_numbers = curves.curve_rows.get_column(f"{NUMBER}{fields[0]}", default=label_numbers)
-    number_of_label = {
-        label_of_curve[curve_number]: color_number
+    number_by_label = {
+        label_by_curve[curve_number]: color_number
         for curve_number, color_number in zip(curves.curve_rows["curve"], color_numbers, strict=True)
     }
     return Channel(
         fields,
         title,
         labels,
-        label_of_curve,
+        label_by_curve,
         curves.count_distinct(fields[-1:]),
-        number_of_label=number_of_label,
+        number_by_label=number_by_label,
     )

@@ -61,7 +61,7 @@ class CurveChart:
             finding = finding or say_order(self.marks.find_title(curves, channels), curves)
         if len({record["goal"] for record in self.marks.records}) < 2:
             finding = finding or say_known(curves, self._say_qualified, self.few)
-        has_areas = channels.facet is not None and bool(channels.facet.head_of_label)
+        has_areas = channels.facet is not None and bool(channels.facet.head_by_label)
         linear = " if the axis were linear" if canvas.spec.y.is_log else ""
         has_dots = self.is_published and any(row["part"] == "dot" for row in canvas.records)
         has_ghosts = any(row["part"] == "ghost" for row in canvas.records)

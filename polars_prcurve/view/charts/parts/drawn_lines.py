@@ -64,10 +64,10 @@ class Canvas:
         y, facet_channel = self.spec.y, self.channels.facet
         if facet_channel is None or not y.ranges:
             return pl.lit(y.low)
-        low_of_curve = {
-            curve: y.pick(panel_label).low for curve, panel_label in facet_channel.label_of_curve.items()
+        low_by_curve = {
+            curve: y.pick(panel_label).low for curve, panel_label in facet_channel.label_by_curve.items()
         }
-        return pl.col("curve").replace_strict(low_of_curve, return_dtype=pl.Float64)
+        return pl.col("curve").replace_strict(low_by_curve, return_dtype=pl.Float64)
 
     def fit(self, points: pl.DataFrame) -> pl.DataFrame:
         """Return the points with values below an axis, such as 0 on a log one, on its lower end."""
@@ -95,15 +95,15 @@ class Canvas:
         drawn_points = points_to_draw.find_marks(points, marks)
         drawn_points = points_to_draw.thin_points(drawn_points, x_pixels, order, size.width)
         drawn_points = points_to_draw.split_by_doubt(drawn_points, spec.interpolate)
-        axis_of_field = {axis.field: axis for axis in spec.y_axes}
-        axis_of_field |= {end: spec.y for band in spec.bands for end in band}
-        heights = [axis.find_pixels(pl.col(field), size.height) for field, axis in axis_of_field.items()]
+        axis_by_field = {axis.field: axis for axis in spec.y_axes}
+        axis_by_field |= {end: spec.y for band in spec.bands for end in band}
+        heights = [axis.find_pixels(pl.col(field), size.height) for field, axis in axis_by_field.items()]
         drawn_points = points_to_draw.drop_hidden_points(
             drawn_points, x_pixels, heights, spec.interpolate
         )
         self.spoken = points_to_draw.describe_thinning(points, drawn_points)
         line_records = points_to_draw.build_records(
-            self.channels, drawn_points, [x.field, *axis_of_field, "side"]
+            self.channels, drawn_points, [x.field, *axis_by_field, "side"]
         )
         self.records += line_records
         self.records += self._build_ghosts(line_records) if has_ghosts else []
@@ -160,7 +160,7 @@ class Canvas:
         x_field, y_field = x_axis.field, y_axis.field
         places = self._choose_places(points[x_field] if strategy == "nearest" else None)
         line_points = points.drop_nulls([x_field, y_field]).sort(x_field, maintain_order=True)
-        slot_of_label = {label: slot for slot, label in enumerate(color.shown_labels if color else [""])}
+        slot_by_label = {label: slot for slot, label in enumerate(color.shown_labels if color else [""])}
         dot_records: list[dict[str, Any]] = []
         reading_at: dict[tuple[float, str | None], dict[str, Any]] = {}
         curve_places = [*product(self.curves.curve_rows["curve"], places)]
@@ -172,7 +172,7 @@ class Canvas:
         heights = self.fit(pointed_points)[y_field]
         for point, height in zip(pointed_points.iter_rows(named=True), heights, strict=True):
             curve_fields = self.channels.curve_fields(point["curve"])
-            slot = slot_of_label.get(curve_fields.get("color", ""))
+            slot = slot_by_label.get(curve_fields.get("color", ""))
             panel_label = curve_fields.get("facet")
             if slot is None:  # a grey line
                 continue
@@ -284,16 +284,16 @@ class Canvas:
     ) -> None:
         """Name a level line, at one of its ends or between them."""
         x_axis, y_axis = self.axes
-        look_of_side: dict[str, dict[str, Any]] = {
+        look_by_side: dict[str, dict[str, Any]] = {
             "above": {"dy": -3, "baseline": "bottom", "y": level},
             "below": {"dy": 3, "baseline": "top", "y": level},
         }
         height = y_axis.place(level)
-        side_looks = [look_of_side["above"]] if height < 0.93 else []
-        side_looks += [look_of_side["below"]] if height >= 0.07 else []
-        if wanted_side and look_of_side[wanted_side] in side_looks:
-            other_looks = [look for look in side_looks if look != look_of_side[wanted_side]]
-            side_looks = [look_of_side[wanted_side], *(other_looks if panel else [])]
+        side_looks = [look_by_side["above"]] if height < 0.93 else []
+        side_looks += [look_by_side["below"]] if height >= 0.07 else []
+        if wanted_side and look_by_side[wanted_side] in side_looks:
+            other_looks = [look for look in side_looks if look != look_by_side[wanted_side]]
+            side_looks = [look_by_side[wanted_side], *(other_looks if panel else [])]
         left_look: dict[str, Any] = {"x": x_axis.low, "dx": 5}
         right_look: dict[str, Any] = {"x": x_axis.high, "dx": -5, "align": "right"}
         n_steps = 80 if panel else 10

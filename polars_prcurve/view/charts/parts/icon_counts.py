@@ -24,7 +24,7 @@ class IconGrid(NamedTuple):
     """The icons of one grid, how many of each kind, and its numbers in words."""
 
     share: float
-    count_of_kind: dict[str, int]  # in the order of the icons
+    count_by_kind: dict[str, int]  # in the order of the icons
     is_of_100: bool  # otherwise of as many alerts as one right one takes
     words: str  # the share as `67%`, or `1 in 83`
     span: str  # the interval of that number, `54 to 78`; empty without one
@@ -32,11 +32,11 @@ class IconGrid(NamedTuple):
     @property
     def kinds(self) -> list[str]:
         """The kind of each icon."""
-        return [kind for kind, n_icons in self.count_of_kind.items() for _ in range(n_icons)]
+        return [kind for kind, n_icons in self.count_by_kind.items() for _ in range(n_icons)]
 
     @property
     def n_icons(self) -> int:
-        return sum(self.count_of_kind.values())
+        return sum(self.count_by_kind.values())
 
     @property
     def columns(self) -> int:
@@ -70,28 +70,28 @@ def count_icons(
     is_of_100 = share == 0 or not is_rare
     if is_of_100:
         least_count, middle_count, most_count = _order(*map(count_of_100, (low, share, high)))
-        count_of_kind = {
+        count_by_kind = {
             "right": least_count,
             "likely": middle_count - least_count,
             "unlikely": most_count - middle_count,
             "false": 100 - most_count,
         }
-        return IconGrid(share, count_of_kind, is_of_100, *say_estimate(share, *(span or (None, None))))
+        return IconGrid(share, count_by_kind, is_of_100, *say_estimate(share, *(span or (None, None))))
     most_alerts = count_one_in(low) if low > 0 else math.inf
     least_count, middle_count, most_count = _order(count_one_in(high), count_one_in(share), most_alerts)
     n_fewest, n_alerts, n_most = (
         int(min(end_count, max_icons)) for end_count in (least_count, middle_count, most_count)
     )
     n_right = int(middle_count <= max_icons)
-    count_of_kind = {"right": n_right, "false": n_fewest - n_right}
-    count_of_kind |= {"likely": n_alerts - n_fewest, "unlikely": n_most - n_alerts}
+    count_by_kind = {"right": n_right, "false": n_fewest - n_right}
+    count_by_kind |= {"likely": n_alerts - n_fewest, "unlikely": n_most - n_alerts}
     end_texts = [
         "none" if end_count == math.inf else format_count(end_count)
         for end_count in (least_count, most_count)
     ]
     share_text = glue_numbers(f"1 in {format_count(middle_count)}")
     return IconGrid(
-        share, count_of_kind, is_of_100, share_text, "" if span is None else " to ".join(end_texts)
+        share, count_by_kind, is_of_100, share_text, "" if span is None else " to ".join(end_texts)
     )
 
 

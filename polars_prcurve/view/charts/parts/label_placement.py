@@ -101,12 +101,12 @@ def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
     """Return the words, each in the first of its places where it is free, or left out without one."""
     # No other word, point, curve or upright rule is there; one with a rim may lie on lines.
     settled_words: list[Word] = []
-    panel_of_label = panel.split() if any(word.others for word in words) else {}
+    panel_by_label = panel.split() if any(word.others for word in words) else {}
     for word in words:
         if not word.others:
             settled_words.append(word)
             continue
-        own_panel = panel_of_label.get(word.facet) or replace(panel.pick(word.facet), records=[])
+        own_panel = panel_by_label.get(word.facet) or replace(panel.pick(word.facet), records=[])
         heights_of_reference = own_panel.sample_references().values()
         rule_heights = [heights for heights in heights_of_reference if np.isfinite(heights).sum() < 3]
         label_space = own_panel.open_space(
@@ -174,30 +174,30 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
 
 def _wrap_names(names: Sequence[str]) -> dict[str, list[str]]:
     """Return the names in rows."""
-    rows_of_name = {name: wrap_words(name.strip(ISOLATES), _LETTERS_AT_END) for name in names}
-    return {name: [*map(isolate_name, name_rows)] or [name] for name, name_rows in rows_of_name.items()}
+    rows_by_name = {name: wrap_words(name.strip(ISOLATES), _LETTERS_AT_END) for name in names}
+    return {name: [*map(isolate_name, name_rows)] or [name] for name, name_rows in rows_by_name.items()}
 
 
-def _name_right(panel: Panel, heights_of_line: dict[str, Heights]) -> list[Word]:
+def _name_right(panel: Panel, heights_by_line: dict[str, Heights]) -> list[Word]:
     """Return names right of a panel, in the order of their lines, each near that of its right half."""
     # Names at the ends of lines stand where these end; a thin line leads to one that had to move.
     chart_spec = panel.spec
     panel_height = panel.size.height
-    rows_of_name = _wrap_names([*heights_of_line])
+    rows_by_name = _wrap_names([*heights_by_line])
     stands_at_end = chart_spec.names == "ends"
-    known_heights = (heights[~np.isnan(heights)] for heights in heights_of_line.values())
+    known_heights = (heights[~np.isnan(heights)] for heights in heights_by_line.values())
     line_pixels = [
         float(heights[-1 if stands_at_end else len(heights) // 2 :].mean()) for heights in known_heights
     ]
-    label_heights = [(read_sizes().name + 2) * len(rows_of_name[name]) + 3.0 for name in heights_of_line]
+    label_heights = [(read_sizes().name + 2) * len(rows_by_name[name]) + 3.0 for name in heights_by_line]
     name_pixels = spread_at_ends(line_pixels, label_heights, panel_height)
     # Right of half a label of the axis.
     dx = 16 if stands_at_end else 12 if chart_spec.x.words == "none" else 22
     name_words = []
-    for name, *pixels in zip(heights_of_line, name_pixels, line_pixels, strict=True):
+    for name, *pixels in zip(heights_by_line, name_pixels, line_pixels, strict=True):
         name_y, line_y = (chart_spec.y.read(1 - pixel / panel_height) for pixel in pixels)
         look: dict[str, Any] = {"dx": dx, "facet": panel.label, "label": name, "leads_from": line_y}
-        name_words.append(Word("\n".join(rows_of_name[name]), chart_spec.x.read(1), name_y, **look))
+        name_words.append(Word("\n".join(rows_by_name[name]), chart_spec.x.read(1), name_y, **look))
     return name_words
 
 
@@ -208,17 +208,17 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
     """Return the labels of marked points, which hide neither each other nor a line if there is room."""
     spec, color_channel = panel.spec, panel.channels.color
     color_of_label = color_channel.colors if color_channel and not spec.is_neutral else {}
-    panel_of_label = panel.split()
-    records = _merge_labels(panel, panel_of_label)
-    space_of_panel: dict[str | None, LabelSpace] = {}
+    panel_by_label = panel.split()
+    records = _merge_labels(panel, panel_by_label)
+    space_by_panel: dict[str | None, LabelSpace] = {}
     placed_words = []
     for record in sorted(records, key=lambda record: -record[spec.y.field]):
         panel_label = record.get("facet")
-        own_panel = panel_of_label[panel_label]
-        if panel_label not in space_of_panel:
+        own_panel = panel_by_label[panel_label]
+        if panel_label not in space_by_panel:
             panel_marks = [mark for mark in records if mark.get("facet") == panel_label]
-            space_of_panel[panel_label] = own_panel.open_label_space(words, panel_marks)
-        label_text, label_space = record[f"{spec.y.field}_label"], space_of_panel[panel_label]
+            space_by_panel[panel_label] = own_panel.open_label_space(words, panel_marks)
+        label_text, label_space = record[f"{spec.y.field}_label"], space_by_panel[panel_label]
         if not label_text or len(label_space.boxes) >= _MOST_LABELS:
             continue
         (x, y), is_shared = own_panel.find_spot(record), _SHARED in record
@@ -243,7 +243,7 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
     return placed_words
 
 
-def _merge_labels(panel: Panel, panel_of_label: Mapping[str | None, Panel]) -> list[dict[str, Any]]:
+def _merge_labels(panel: Panel, panel_by_label: Mapping[str | None, Panel]) -> list[dict[str, Any]]:
     """Return the marked points of a chart; of neighbours with one number, one that is _SHARED."""
     x_axis, y_axis, color_channel = panel.spec.x, panel.spec.y, panel.channels.color
     # A grey number could hardly be read, and would lie over others.
@@ -253,7 +253,7 @@ def _merge_labels(panel: Panel, panel_of_label: Mapping[str | None, Panel]) -> l
         is_mark = record["part"] == "mark" and {x_axis.field, y_axis.field} <= set(record)
         if not is_mark or record.get("color") in grey_labels:
             continue
-        own_panel = panel_of_label[record.get("facet")]
+        own_panel = panel_by_label[record.get("facet")]
         x_pixel, y_pixel = own_panel.find_spot(record)
         neighbour_numbers = [
             mark_number
@@ -307,12 +307,12 @@ class Panel:
 
     def split(self) -> dict[str | None, Panel]:
         """Return each panel of the chart that has records, with these alone."""
-        records_of_label: dict[str | None, list[dict[str, Any]]] = {}
+        records_by_label: dict[str | None, list[dict[str, Any]]] = {}
         for record in self.records:
-            records_of_label.setdefault(record.get("facet"), []).append(record)
+            records_by_label.setdefault(record.get("facet"), []).append(record)
         return {
             panel_label: replace(self.pick(panel_label), records=panel_records)
-            for panel_label, panel_records in records_of_label.items()
+            for panel_label, panel_records in records_by_label.items()
         }
 
     def find_spot(self, record: dict[str, Any]) -> tuple[float, float]:
@@ -378,15 +378,15 @@ class Panel:
 
     def sample_lines(self) -> dict[str, Heights]:
         """Return the height of each line in these columns, NaN where it is not."""
-        points_of_line: dict[str, list[tuple[float, float]]] = {}
+        points_by_line: dict[str, list[tuple[float, float]]] = {}
         for record in self.records:
             is_point = record["part"] == "curve" and {self.spec.x.field, self.spec.y.field} <= set(
                 record
             )
             if is_point and record.get("facet") == self.label and not record.get("copy"):
-                points_of_line.setdefault(record.get("color", ""), []).append(self.find_spot(record))
-        pixel_columns, heights_of_line = self.columns, {}
-        for name, own_points in points_of_line.items():
+                points_by_line.setdefault(record.get("color", ""), []).append(self.find_spot(record))
+        pixel_columns, heights_by_line = self.columns, {}
+        for name, own_points in points_by_line.items():
             # Points of one place keep their order: the upright start of a line ends at its upper point.
             is_sorted = self.spec.interpolate == "step-before"
             line_points = own_points if is_sorted else sorted(own_points, key=lambda point: point[0])
@@ -399,20 +399,20 @@ class Panel:
             else:
                 point_indexes = np.searchsorted(x_pixels, pixel_columns - 1e-9)
                 heights = y_pixels[np.clip(point_indexes, 0, len(y_pixels) - 1)]
-            heights_of_line[name] = np.where(is_beyond_line, math.nan, heights)
-        return heights_of_line
+            heights_by_line[name] = np.where(is_beyond_line, math.nan, heights)
+        return heights_by_line
 
     def sample_references(self) -> dict[str, Heights]:
         """Return the height of each thin line and row of dots in these columns; NaN where it is not."""
-        spots_of_name: dict[str, list[tuple[float, float]]] = {}
+        spots_by_name: dict[str, list[tuple[float, float]]] = {}
         x_field, y_field = self.spec.x.field, self.spec.y.field
         for record in self.records:
-            part, n_lines = record["part"], len(spots_of_name)
+            part, n_lines = record["part"], len(spots_by_name)
             if record.get("facet") != self.label or x_field not in record:
                 continue
             if part == "threshold":
                 x_pixel = self.spec.x.place(record[x_field]) * self.size.width
-                spots_of_name[f"{RULE_KEY}rule {n_lines}"] = [
+                spots_by_name[f"{RULE_KEY}rule {n_lines}"] = [
                     (x_pixel, 0.0),
                     (x_pixel, self.size.height),
                 ]
@@ -420,12 +420,12 @@ class Panel:
                 is_span = part == "span"
                 name = record["ref"] if part == "reference" else f"{part} {record.get('color', '')}"
                 end_records = [record, record | {x_field: record["to"]}] if is_span else [record]
-                line_spots = spots_of_name.setdefault(
+                line_spots = spots_by_name.setdefault(
                     f"{RULE_KEY}{name}{n_lines if is_span else ''}", []
                 )
                 line_spots += map(self.find_spot, end_records)
         columns, heights_of_name = self.columns, {}
-        for name, line_spots in spots_of_name.items():
+        for name, line_spots in spots_by_name.items():
             x_pixels, y_pixels = (np.asarray(pixels) for pixels in zip(*sorted(line_spots), strict=True))
             heights = np.interp(columns, x_pixels, y_pixels, left=math.nan, right=math.nan)
             if x_pixels[-1] - x_pixels[0] < 2 * STEP:  # an upright rule has its ends in two columns
@@ -498,10 +498,10 @@ class LabelSpace:
         other_points = [point for point in self.points if math.dist(point, spot) > _DOT]
         # The number of several points is beside all of their lines.
         near_pixels = _NEAR_PIXELS / 2 if is_shared else _AT_LINE
-        side_of_name = {
+        side_by_name = {
             name: _find_point_side(line, spot, near_pixels) for name, line in self.curves.items()
         }
-        side_of_name[own_name] = None
+        side_by_name[own_name] = None
         costs_boxes_places: list[tuple[float, Box, NamePlace]] = []
         for dx, dy, align in _list_corners(x, width, n_below):
             left_edge = x + dx - {"left": 0, "center": width / 2, "right": width}[align]
@@ -511,7 +511,7 @@ class LabelSpace:
             is_far = gap > _FAR_GAP or (is_nearer and not is_shared)
             if is_far or not self.is_free(box) or self._is_swapped(box, spot):
                 continue
-            is_astray = self._is_astray(box, side_of_name)
+            is_astray = self._is_astray(box, side_by_name)
             cost = self.crosses_line(box) + 0.5 * (box[1] < 0) + _ASTRAY * is_astray
             costs_boxes_places.append((cost, box, NamePlace(x + dx, y + dy, align, is_astray)))
         cost, box, place = min(
@@ -532,10 +532,10 @@ class LabelSpace:
             for other_x, other_y, other_middle in self.labels
         )
 
-    def _is_astray(self, box: Box, side_of_name: Mapping[str, int | None]) -> bool:
+    def _is_astray(self, box: Box, side_by_name: Mapping[str, int | None]) -> bool:
         """Return whether a line runs through a label, or between it and its point."""
         side_pairs = (
-            (_find_side(line, box), side_of_name.get(name)) for name, line in self.curves.items()
+            (_find_side(line, box), side_by_name.get(name)) for name, line in self.curves.items()
         )
         return any(
             side == 0 or point_side == -side for side, point_side in side_pairs if side is not None
@@ -598,7 +598,7 @@ def place_beside(
     # there is none. A box as wide as the name is tried above and below its line at each column. It must
     # be off all other lines and boxes, and no other curve may be between it and its line; the flattest
     # place nearest to the middle wins. Lines to compare with have keys that start with RULE_KEY.
-    place_of_name: dict[str, NamePlace] = {}
+    place_by_name: dict[str, NamePlace] = {}
     for name in names:
         line = lines[name]
         n_columns = int(np.ceil(measure_text(name) * 1.04 / STEP)) + 2
@@ -634,8 +634,8 @@ def place_beside(
         best_box = next((box for *_, box in sorted(candidate_boxes) if space.is_free(box)), None)
         if best_box is not None:
             space.boxes.append(best_box)
-            place_of_name[name] = NamePlace(best_box[0] + 2, (best_box[1] + best_box[3]) / 2)
-    return place_of_name
+            place_by_name[name] = NamePlace(best_box[0] + 2, (best_box[1] + best_box[3]) / 2)
+    return place_by_name
 
 
 def _find_clear_columns(

@@ -198,7 +198,7 @@ def read_points(
     result = check_points(chart_name, points, required_columns)
     key_fields = {
         field: column
-        for field, column in curves.column_of_field.items()
+        for field, column in curves.column_by_field.items()
         if not field.startswith("carried")
         and (curves.count_distinct([field]) > 1 or column in result.columns)  # it distinguishes curves
     }
@@ -311,7 +311,7 @@ def mark_points(
     channels, x, shape_of_goal = canvas.channels, canvas.spec.x, marked_points.shape_of_goal
     records: list[dict[str, Any]] = []
     has_eta_panels = channels.facet is not None and "eta" in channels.facet.fields
-    axis_of_field = {axis.field: axis for axis in canvas.spec.y_axes}
+    axis_by_field = {axis.field: axis for axis in canvas.spec.y_axes}
     marks_by_field: dict[tuple[str, Any], list[tuple[dict[str, Any], float]]] = {}
     for point in marked_points.records:
         channel_fields = channels.curve_fields(point["curve"])
@@ -332,7 +332,7 @@ def mark_points(
         for field in heights if not point.get("is_mute") else ():
             panel_label = channel_fields.get("facet") if has_eta_panels else None
             # Of its own value: what is beyond an axis stands at its end.
-            value = point[axis_of_field[field].column]
+            value = point[axis_by_field[field].column]
             marks_by_field.setdefault((field, panel_label), []).append((mark, value))
         records += _draw_ends(point, x_place, rounded_heights, canvas)
     for (field, _), marks in marks_by_field.items():  # together, so that they have equal digits
@@ -350,13 +350,13 @@ def mark_points(
 
 
 def _draw_ends(
-    point: dict[str, Any], x_fields: dict[str, float], height_of_field: dict[str, float], canvas: Canvas
+    point: dict[str, Any], x_fields: dict[str, float], height_by_field: dict[str, float], canvas: Canvas
 ) -> list[dict[str, Any]]:
     """Return the records of the interval of a point, and of the thresholds that it holds for."""
     channel_fields, x_axis = canvas.channels.curve_fields(point["curve"]), canvas.spec.x
     records: list[dict[str, Any]] = []
     low, high = (point.get(name) for name in _LIMITS)
-    if "precision" in height_of_field and low is not None and high is not None:
+    if "precision" in height_by_field and low is not None and high is not None:
         axis_low = canvas.spec.y.pick(channel_fields.get("facet")).low
         interval_ends = {
             "precision": round_digits(max(low, axis_low)),
@@ -369,9 +369,9 @@ def _draw_ends(
             x_axis.field: round_digits(min(span_ends)),
             "to": round_digits(max(span_ends)),
         }
-        records.append({"part": "span", **height_of_field, **rounded_span_ends, **channel_fields})
+        records.append({"part": "span", **height_by_field, **rounded_span_ends, **channel_fields})
         records += [
-            {"part": "cap", **height_of_field, x_axis.field: end, **channel_fields}
+            {"part": "cap", **height_by_field, x_axis.field: end, **channel_fields}
             for end in rounded_span_ends.values()
         ]
     return records

@@ -123,16 +123,16 @@ def format_metric(name: str) -> str:
     return escape_name(start_sentence(metric_name))
 
 
-def build_labels(key_rows: pl.DataFrame, column_of_field: Mapping[str, str]) -> list[str]:
+def build_labels(key_rows: pl.DataFrame, column_by_field: Mapping[str, str]) -> list[str]:
     """Return one label per row of `key_rows`, all different: null and the text "null" are two groups."""
-    # `column_of_field` has the fields of the label, with the names of their columns.
+    # `column_by_field` has the fields of the label, with the names of their columns.
     labels: dict[str, None] = {}  # a dict is an ordered set
-    key_rows = key_rows.select(*column_of_field)
-    text_of_eta = map_etas(key_rows["eta"] if "eta" in column_of_field else [])
+    key_rows = key_rows.select(*column_by_field)
+    text_of_eta = map_etas(key_rows["eta"] if "eta" in column_by_field else [])
     for key_values in key_rows.iter_rows():
         label = " · ".join(
             text_of_eta[key_value] if field == "eta" else name_with_column(field, column, key_value)
-            for (field, column), key_value in zip(column_of_field.items(), key_values, strict=True)
+            for (field, column), key_value in zip(column_by_field.items(), key_values, strict=True)
         )
         labels_to_try = chain([label], (f"{label} ({number})" for number in count(2)))
         labels[next(label_to_try for label_to_try in labels_to_try if label_to_try not in labels)] = None

@@ -58,11 +58,11 @@ def mark_grey(records: list[dict[str, Any]], channels: Channels) -> list[dict[st
         return list(records)
     shown_labels = set(channels.color.shown_labels)
     # Points of grey lines are small: many of them would hide the lines.
-    part_of_grey = {"mark": "grey mark"}
+    part_by_grey = {"mark": "grey mark"}
     return [
         record
         if record.get("color", "") in shown_labels
-        else record | {"grey": 1, "part": part_of_grey.get(record["part"], record["part"])}
+        else record | {"grey": 1, "part": part_by_grey.get(record["part"], record["part"])}
         for record in records
     ]
 
@@ -163,7 +163,7 @@ class Painter:
 
     def _build_bands(self, low_field: str, high_field: str, opacity_factor: float) -> list[alt.Chart]:
         """Return a band of two layers: where values are known, and paler where they are in doubt."""
-        look_of_side_test: dict[str, dict[str, Any]] = {
+        look_by_side_test: dict[str, dict[str, Any]] = {
             f" && datum.side === {side_number}": {"color": color}
             for side_number, color in enumerate(self.spec.side_colors)
         }
@@ -175,7 +175,7 @@ class Painter:
         place_encodings = (self.x, alt.Y(f"{low_field}:Q"), alt.Y2(high_field), _OF_CURVE)
         layers = []
         for operator, opacity in (("!==", style.BAND), ("===", style.BAND_IN_DOUBT)):
-            for side_test, side_look in (look_of_side_test or {"": self.look}).items():
+            for side_test, side_look in (look_by_side_test or {"": self.look}).items():
                 area_layer = alt.Chart().mark_area(
                     opacity=opacity * opacity_factor, **area_look, **side_look
                 )
@@ -195,14 +195,14 @@ class Painter:
         slot_titles = [y.title]
         if color_channel:
             slot_titles = [label.replace("\n", " ") for label in color_channel.shown_labels]
-        title_of_slot = {f"s{slot}": title for slot, title in enumerate(slot_titles)}
-        title_of_slot = {
+        title_by_slot = {f"s{slot}": title for slot, title in enumerate(slot_titles)}
+        title_by_slot = {
             slot: title
-            for slot, title in title_of_slot.items()
+            for slot, title in title_by_slot.items()
             if any(slot in record for record in records)
         }
         tooltip = [alt.Tooltip("place:N", title=x.title)]
-        tooltip += [alt.Tooltip(f"{slot}:N", title=title) for slot, title in title_of_slot.items()]
+        tooltip += [alt.Tooltip(f"{slot}:N", title=title) for slot, title in title_by_slot.items()]
         target_width = panel_width / max(panel_width // PIXELS_OF_PLACE, FEWEST_PLACES) + 4
         target_layer = alt.Chart().mark_rule(opacity=0, strokeWidth=target_width, aria=False, clip=True)
         here_test = f"isValid({pointed_place}) && indexof({pointed_place}, datum.{x.field}) >= 0"
@@ -211,7 +211,7 @@ class Painter:
         look: dict[str, Any] = {"filled": True, "size": 60, "opacity": 1, "stroke": "white"}
         dot_layer = pointed_layer.mark_point(strokeWidth=1.5, aria=False, **look)
         color_encodings = [color_channel.encode()] if color_channel else self.color
-        target_fields = [x.field, "place", *title_of_slot]
+        target_fields = [x.field, "place", *title_by_slot]
         target_layer = keep_lines(target_layer.encode(self.x, tooltip=tooltip), "read", target_fields)
         return [target_layer, thin_layer, dot_layer.encode(self.x, self.y, *color_encodings)]
 
@@ -221,8 +221,8 @@ class Painter:
         fields = {name for row in data for name in row}
         rim_look: dict[str, Any] = {"filled": True, "opacity": 1}
         point_tooltip = alt.Tooltip("said:N", title="point")
-        field_of_ring = {"place": "equal at", "below": "leads below", "above": "leads above"}
-        trade_tooltips = [alt.Tooltip(f"{name}:N", title=title) for name, title in field_of_ring.items()]
+        field_by_ring = {"place": "equal at", "below": "leads below", "above": "leads above"}
+        trade_tooltips = [alt.Tooltip(f"{name}:N", title=title) for name, title in field_by_ring.items()]
         x, y, base = self.x, self.y, alt.Chart()
         ring_look: dict[str, Any] = {"size": 80, "color": "white", "stroke": style.INK, "strokeWidth": 2}
         ring_layer = base.mark_point(**rim_look, **ring_look)

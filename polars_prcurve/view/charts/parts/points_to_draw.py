@@ -343,14 +343,14 @@ def build_records(
     channels: Channels, points: pl.DataFrame, field_names: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return the points as records, without nulls and with six digits."""
-    fields_of_curve = {
+    fields_by_curve = {
         curve_number: channels.curve_fields(curve_number) for curve_number in points["curve"].unique()
     }
     field_names = [field_name for field_name in field_names if field_name in points.columns]
     flag_columns = [field_name for field_name in ("doubt", "copy") if field_name in points.columns]
     records = []
     for point in points.iter_rows(named=True):
-        record = {"part": "curve", "curve": point["curve"], **fields_of_curve[point["curve"]]}
+        record = {"part": "curve", "curve": point["curve"], **fields_by_curve[point["curve"]]}
         record |= {
             field_name: round_digits(point[field_name])
             for field_name in field_names
@@ -365,9 +365,9 @@ def pack_lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the records, with one instead of all points of a stretch of a line: a list per number."""
     # Layers of lines unfold the list `recall_line` into `recall`, so that names and keys stand once per
     # stretch. Vega needs all lists in all of them.
-    field_names_of_part: dict[str, dict[str, None]] = {part: {} for part in _LINE_PARTS}
+    field_names_by_part: dict[str, dict[str, None]] = {part: {} for part in _LINE_PARTS}
     for record in records:
-        field_names_of_part.get(record["part"], {}).update(dict.fromkeys(record))
+        field_names_by_part.get(record["part"], {}).update(dict.fromkeys(record))
     packed_records: list[dict[str, Any]] = []
     for stretch_values, stretch_group in groupby(
         records, lambda record: [record.get(field_name) for field_name in _OF_STRETCH]
@@ -381,7 +381,7 @@ def pack_lines(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             for field_name, value in zip(_OF_STRETCH, stretch_values, strict=True)
             if value is not None
         }
-        for field_name in field_names_of_part[line_record["part"]]:
+        for field_name in field_names_by_part[line_record["part"]]:
             if field_name not in (*_OF_STRETCH, "copy"):
                 field_values = [point_record.get(field_name) for point_record in point_records]
                 line_record[f"{field_name}_line"] = (

@@ -42,16 +42,16 @@ def write_rules(
     # `words_of_row` are further fields of the words. Two that read alike are one, which has no colour.
     rows = [*rows]
     has_goals = len({row["goal"] for row in rows if row.get("goal")}) > 1
-    word_of_text: dict[str, Word] = {}
+    word_by_text: dict[str, Word] = {}
     for row, fields in zip(rows, words_of_row, strict=True):
         is_target = has_goals and row["criterion"] != "threshold"
         text = f"{row['text']} for {row['goal']}" if is_target else f"{start}{row['text']}"
         word = Word(text, round_digits(x.measure(float(row["threshold"]))), **fields)
-        twin = word_of_text.get(text, word)
-        word_of_text[text] = (
+        twin = word_by_text.get(text, word)
+        word_by_text[text] = (
             word if twin.label == word.label else replace(word, color=style.INK, label="")
         )
-    return sorted(word_of_text.values(), key=attrgetter("x"))
+    return sorted(word_by_text.values(), key=attrgetter("x"))
 
 
 def raise_flags(
@@ -79,10 +79,10 @@ def raise_flags(
 
 def count_flag_rows(words: Iterable[Word]) -> int:
     """Return how many rows of texts stand over a panel, at most."""
-    rows_of_panel: dict[str | None, set[float]] = {}
+    rows_by_panel: dict[str | None, set[float]] = {}
     for word in words:
-        rows_of_panel.setdefault(word.facet, set()).add(word.py)
-    return max(map(len, rows_of_panel.values()), default=0)
+        rows_by_panel.setdefault(word.facet, set()).add(word.py)
+    return max(map(len, rows_by_panel.values()), default=0)
 
 
 def draw_rules(x_encoding: alt.X, rule_look: dict[str, Any], start_y: Any, height: int) -> alt.Chart:
@@ -135,11 +135,11 @@ def _stack(
         for (pixel, text_width), align in zip(pixels_with_widths, aligns, strict=True)
     ]
     cost = sum(max(0, -start - _OVERHANG) + max(0, end - width - _OVERHANG) for start, end in text_ends)
-    row_of_number: dict[int, int] = {}
+    row_by_number: dict[int, int] = {}
 
     def has_clash(number: int, row: int) -> bool:
         (start, end), pixel = text_ends[number], pixels_with_widths[number][0]
-        for other, other_row in row_of_number.items():
+        for other, other_row in row_by_number.items():
             (other_start, other_end), other_pixel = text_ends[other], pixels_with_widths[other][0]
             is_on_text = row == other_row and start < other_end and end > other_start
             is_under_rule = row < other_row and start < other_pixel < end
@@ -150,5 +150,5 @@ def _stack(
     for number in numbers_in_order:
         free_row = next((row for row in numbers if not has_clash(number, row)), None)
         cost += 0 if free_row is not None else _CLASH
-        row_of_number[number] = len(row_of_number) if free_row is None else free_row
-    return cost, [row_of_number[number] for number in numbers]
+        row_by_number[number] = len(row_by_number) if free_row is None else free_row
+    return cost, [row_by_number[number] for number in numbers]
