@@ -125,7 +125,7 @@ REFUSED: dict[str, tuple[pl.DataFrame, Any, str]] = {
     "no whole numbers": (DF, PLAN.with_columns(n=pl.col("n") + 0.5), "n of Float64"),
     "no plan": (DF, DF, "it has no stratum, score_low, score_high, n"),
     "no frame": (DF, 3, "the table of sampling_plan"),
-    "text": (DF, PLAN.with_columns(pl.col("score_low").cast(pl.String)), "plan= takes numbers"),
+    "text": (DF, PLAN.with_columns(score_low=pl.lit("low")), "plan= takes numbers"),
     "a column of that name": (DF.with_columns(weight=1), PLAN, "drop or rename the column 'weight'"),
 }  # fmt: skip
 

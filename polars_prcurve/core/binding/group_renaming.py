@@ -52,7 +52,7 @@ def list_hidden(method_name: str, table: ResolvedTable, grid: EtaTable) -> dict[
 
 
 def hide_groups(table: TableT, inner_name_by_column: Mapping[str, str]) -> TableT:
-    """Return the table with inner names for its groups; `ResolvedTable.name_of_inner` has their own."""
+    """Return the table with inner names for its groups; `ResolvedTable.name_by_inner` has their own."""
     by_exprs = table.by_exprs
     if len(by_exprs) < len(table.by):  # one expression may be several groups
         by_exprs = [pl.struct(by_exprs).struct.field(name) for name in table.by]
@@ -61,7 +61,7 @@ def hide_groups(table: TableT, inner_name_by_column: Mapping[str, str]) -> Table
         "by": {inner_name_by_column.get(name, name): dtype for name, dtype in table.by.items()},
         "by_exprs": [expr.alias(inner_name_by_column.get(name, name)) for name, expr in names_and_exprs],
         "counts": None,  # what was counted has them, too
-        "name_of_inner": {inner_name: name for name, inner_name in inner_name_by_column.items()},
+        "name_by_inner": {inner_name: name for name, inner_name in inner_name_by_column.items()},
     }
     if table.unscored is not None and table.unscored.group_rows is not None:
         group_rows = _rename(table.unscored.group_rows, inner_name_by_column)
