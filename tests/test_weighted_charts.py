@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import charts
-from polars_prcurve.core.sweep.effective_numbers_of_points import add_effective_numbers
+from polars_prcurve.core.sweep.effective_numbers_for_charts import add_effective_numbers
 from tests.support.chart_specs import all_records, heading, subtitle, walk_texts
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from polars_prcurve import Decision, prc
 from polars_prcurve.core.confidence.rate_intervals import z_value
-from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.sample_needs import (
     SampleNeed,

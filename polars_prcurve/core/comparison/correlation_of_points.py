@@ -22,7 +22,7 @@ from polars_prcurve.core.comparison import paired_errors
 from polars_prcurve.core.comparison.model_pairs import METRIC_NUMBER, SIDES, A, B
 from polars_prcurve.core.comparison.paired_errors import ALL_PREFIX, AMOUNTS, BOTH_PREFIX
 from polars_prcurve.core.confidence import point_intervals
-from polars_prcurve.core.confidence.bands_by_threshold_choice import MOVE_NAMES
+from polars_prcurve.core.confidence.band_kinds import MOVE_NAMES
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.curves.long_tables import pick_by_number
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows

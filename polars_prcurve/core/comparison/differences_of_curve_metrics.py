@@ -11,10 +11,10 @@ from typing import NamedTuple, cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison import average_precision_differences as ap_differences
 from polars_prcurve.core.comparison import difference_limits, model_pairs, paired_errors
-from polars_prcurve.core.comparison.average_precision_differences import SAMPLE_ERROR
+from polars_prcurve.core.comparison import limits_of_average_precision_differences as ap_differences
 from polars_prcurve.core.comparison.difference_flags import SPARE
+from polars_prcurve.core.comparison.limits_of_average_precision_differences import SAMPLE_ERROR
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
 from polars_prcurve.core.confidence.interval_input_columns import ETA_LOW, EtaError

@@ -31,7 +31,7 @@ from polars_prcurve.core.comparison.model_pairs import (
     Comparison,
 )
 from polars_prcurve.core.confidence import point_intervals
-from polars_prcurve.core.confidence.bands_by_threshold_choice import (
+from polars_prcurve.core.confidence.band_kinds import (
     MOVE_NAMES,
     ComparedBands,
     ModelBands,

@@ -20,7 +20,7 @@ or fall with it. At a prevalence that was counted in the table, other shares tha
 their place; see `cohort_intervals`.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
-a prevalence, has the value where the target is met if it is there; see `curves.varying_thresholds`. No
+a prevalence, has the value where the target is met if it is there; see `curves.thresholds_moved_by_sample`. No
 distance is less than that of one example, or of the step of the curve there.
 """
 
@@ -35,7 +35,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polars_prcurve.core.confidence import cohort_intervals
-from polars_prcurve.core.confidence.bands_by_threshold_choice import (
+from polars_prcurve.core.confidence.band_kinds import (
     LIMIT_COLUMNS,
     MOVE_NAMES,
     ChosenBands,
@@ -62,7 +62,7 @@ MOVED_RATES = {
     for limit in limits
 }
 STEP_COLUMNS = {rate: f"{RESERVED}step_of_{rate}" for rate in LIMIT_COLUMNS}
-"""The steps of the rates beside a threshold that moves; see `curves.varying_thresholds`."""
+"""The steps of the rates beside a threshold that moves; see `curves.thresholds_moved_by_sample`."""
 ESTIMATE = f"{RESERVED}estimate"  # the value of a metric, on the scale where distances are measured
 _SUFFIX = "_value"  # what follows the name of a limit in the column of a metric there
 # The least and the greatest value of a metric between the limits of all sources of error

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polars_prcurve.core.confidence.bands_by_threshold_choice import FixedBands
+from polars_prcurve.core.confidence.band_kinds import FixedBands
 from polars_prcurve.core.curves.binormal import replace_by_binormal_rates
 from polars_prcurve.core.curves.long_tables import has_many
 from polars_prcurve.core.curves.metrics_on_rows import (

@@ -21,7 +21,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.confidence.bands_by_threshold_choice import FixedBands
+from polars_prcurve.core.confidence.band_kinds import FixedBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.curves.field_bands_and_tests import build_field_grid
 from polars_prcurve.core.curves.metrics_on_rows import add_metrics, fit_bands

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from polars_prcurve.core.confidence.bands_by_threshold_choice import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import (
     DOUBT,
     EQUAL_SCORES,
@@ -19,11 +19,11 @@ from polars_prcurve.core.confidence.doubts import (
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError, TargetRow
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
 from polars_prcurve.core.curves.targets import ONLY_POINT, Target, pick_by_target
-from polars_prcurve.core.curves.varying_thresholds import COARSENESS
+from polars_prcurve.core.curves.thresholds_moved_by_sample import COARSENESS
 from polars_prcurve.core.inputs import resolved_tables as of_table
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.sample_kinds import OWN_MOMENTS
+from polars_prcurve.core.inputs.sampling_kinds import OWN_MOMENTS
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS, RunTest

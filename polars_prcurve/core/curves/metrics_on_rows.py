@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from polars_prcurve.core.confidence.bands_by_threshold_choice import FixedBands
+from polars_prcurve.core.confidence.band_kinds import FixedBands
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.confidence.point_intervals import add_bands
 from polars_prcurve.core.curves.field_bands_and_tests import add_field_bands

@@ -15,7 +15,7 @@ from functools import partial
 
 import polars as pl
 
-from polars_prcurve.core.confidence.bands_by_threshold_choice import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
 from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     CERTAINTY,
@@ -24,7 +24,7 @@ from polars_prcurve.core.confidence.confidence_that_limit_holds import (
 )
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, TargetRow
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
-from polars_prcurve.core.curves import guarantees, row_search, varying_thresholds
+from polars_prcurve.core.curves import guarantees, row_search, thresholds_moved_by_sample
 from polars_prcurve.core.curves.curve_segments import build_segments
 from polars_prcurve.core.curves.doubts_of_points import (
     add_doubts_of_points,
@@ -294,7 +294,7 @@ def _build_points(
     if isinstance(bands, ModelBands):
         # Sizes that differ between rows may let a target be met and missed several times in a block.
         full_search = search._replace(has_many_etas=False) if design.has_square_shares else search
-        points = varying_thresholds.add_moved_rates(points, full_search, targets, bands)
+        points = thresholds_moved_by_sample.add_moved_rates(points, full_search, targets, bands)
     if optimism is not None:
         points = points.join(optimism, on=[Population.NUMBER, TARGET_NUMBER], how="left")
     has_threshold_frame = bool(row_search.list_frame_targets(targets))
@@ -347,7 +347,7 @@ def _choose_search(
         return build()
     moved_targets: list[Target] = []
     if isinstance(bands, ModelBands):
-        moved_targets = varying_thresholds.move_targets(targets, bands)
+        moved_targets = thresholds_moved_by_sample.move_targets(targets, bands)
     return build(row_filter=build(row_filter=is_near_corner).find_blocks([*targets, *moved_targets]))
 
 
@@ -395,7 +395,7 @@ def _build_search(
     if isinstance(bands, ModelBands):
         sweep_rows = _limit_rows(sweep_rows, targets, bands, design)
         if bands.has_eta_limits:
-            populations = varying_thresholds.add_eta_ends(populations, sweep_rows, bands)
+            populations = thresholds_moved_by_sample.add_eta_ends(populations, sweep_rows, bands)
     sweep_rows = sweep_rows.cache()  # read to choose rows from, and to look up the chosen ones
     has_many_etas = grid.etas_per_group != 1 and known_sums is None
     return row_search.RowSearch(table, sweep_rows, populations, sweep_tables.groups, has_many_etas)
@@ -427,7 +427,7 @@ def _limit_rows(
         target.criterion == "recall" for target in targets
     )
     own_size_columns = _ROW_SIZES if design.has_varying_sizes else {}
-    return varying_thresholds.add_row_limits(
+    return thresholds_moved_by_sample.add_row_limits(
         sweep_rows, own_size_columns, bands, keeps_rises=needs_rises
     )
 

@@ -41,7 +41,7 @@ from polars_prcurve.core.metrics import point_formulas
 from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import precision_at_recall
 from polars_prcurve.core.metrics.target_definitions import RUN_WORDS, TARGET_KINDS
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns, require_plain_etas
-from polars_prcurve.core.sweep.effective_numbers_of_points import add_effective_numbers
+from polars_prcurve.core.sweep.effective_numbers_for_charts import add_effective_numbers
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
 
 _CURVE_STEPS = 200  # the thresholds of a curve that is only drawn: more would not be seen

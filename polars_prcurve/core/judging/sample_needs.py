@@ -22,7 +22,7 @@ from polars_prcurve.core.judging.candidate import (
     find_open_target,
     measure_width,
 )
-from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Case
+from polars_prcurve.core.judging.case import LEAST_OF_CLASS, Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 

@@ -1,7 +1,7 @@
 """What is decided of a whole table: its cases one by one, and one status above them.
 
 request -> evidence      what the methods of the table return, see `evidence`
-        -> cases         groups at prevalences, see `case_status`
+        -> cases         groups at prevalences, see `case`
         -> tests         how groups of one model stand, see `group_against_others`
         -> status        the one above them
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import repeat
 from typing import Any, TypeVar
 
-from polars_prcurve.core.judging.case_status import Case, list_cases
+from polars_prcurve.core.judging.case import Case, list_cases
 from polars_prcurve.core.judging.decision_request import DecisionRequest, DecisionTerms
 from polars_prcurve.core.judging.evidence import Evidence, collect_evidence
 from polars_prcurve.core.judging.group_against_others import GroupTests, test_groups

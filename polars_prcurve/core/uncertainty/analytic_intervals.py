@@ -19,7 +19,7 @@ from polars_prcurve.core.confidence.doubts import DOUBT, Doubts, find_first_doub
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.student_distribution import student_quantile
-from polars_prcurve.core.inputs.sample_kinds import SampleKind
+from polars_prcurve.core.inputs.sampling_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.uncertainty import influence

@@ -34,7 +34,7 @@ from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sample_kinds import SampleKind
+from polars_prcurve.core.inputs.sampling_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric
 from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import best, find_none_as_zero
 from polars_prcurve.core.metrics.point_metric import PointMetric

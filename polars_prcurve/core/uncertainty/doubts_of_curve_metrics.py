@@ -10,7 +10,7 @@ import polars as pl
 from polars_prcurve.core.confidence.doubts import Doubts
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.sample_kinds import SampleKind
+from polars_prcurve.core.inputs.sampling_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.uncertainty.unseen_examples import counts_unseen, measure_unseen

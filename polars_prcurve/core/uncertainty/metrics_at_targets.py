@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.bands_by_threshold_choice import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import (
     DOUBT,
     EQUAL_SCORES,
@@ -26,13 +26,13 @@ from polars_prcurve.core.confidence.doubts import (
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, Target, build_target_of_metric
-from polars_prcurve.core.curves.varying_thresholds import GREATEST_STEPS
+from polars_prcurve.core.curves.thresholds_moved_by_sample import GREATEST_STEPS
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import resolved_tables as of_table
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.sample_kinds import SampleKind
+from polars_prcurve.core.inputs.sampling_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS

@@ -33,7 +33,7 @@ from polars_prcurve.core.ground.student_distribution import normal_from_student
 from polars_prcurve.core.inputs import resolved_tables as of_table
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.sample_kinds import SampleKind
+from polars_prcurve.core.inputs.sampling_kinds import SampleKind
 from polars_prcurve.core.metrics.areas import roc_auc
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import Unseen

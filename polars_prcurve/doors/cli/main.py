@@ -22,7 +22,7 @@ import polars as pl
 from polars_prcurve.core.ground.atomic_file import delete_drafts
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.progress import print_beside
-from polars_prcurve.doors.cli.commands import run_command
+from polars_prcurve.doors.cli.command_output import run_command
 from polars_prcurve.doors.cli.method_call import check_output_paths, read_options
 from polars_prcurve.doors.cli.options import TableFile, parse_words
 from polars_prcurve.doors.cli.table_files import name_bad_files

@@ -24,7 +24,7 @@ from polars_prcurve.core.binding.shared_arguments import (
     TargetsOfDesign,
     UnscoredWords,
 )
-from polars_prcurve.core.confidence.bands_by_threshold_choice import ChosenBands
+from polars_prcurve.core.confidence.band_kinds import ChosenBands
 from polars_prcurve.core.confidence.interval_options import Confidence, Intervals
 from polars_prcurve.core.curves.binormal import (
     Smooth,

@@ -13,7 +13,7 @@ from polars_prcurve.core.binding.shared_arguments import (
     ScoreWords,
     WeightWords,
 )
-from polars_prcurve.core.confidence.bands_by_threshold_choice import FixedBands
+from polars_prcurve.core.confidence.band_kinds import FixedBands
 from polars_prcurve.core.confidence.interval_options import Confidence
 from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind, take_frame

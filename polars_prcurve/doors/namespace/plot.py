@@ -42,7 +42,7 @@ from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find
 from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import best
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_values import end_at_negatives, eta_grid
-from polars_prcurve.core.sweep.effective_numbers_of_points import add_effective_numbers
+from polars_prcurve.core.sweep.effective_numbers_for_charts import add_effective_numbers
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
 from polars_prcurve.view.words.number_words import FEW_POSITIVES
 from polars_prcurve.view.words.order_of_names import keep_call_order
@@ -94,7 +94,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
     ) -> tuple[Callable[..., Chart], dict[str, Any]]:
         """Return the function that draws a chart, with its own words, and the words about the table."""
         from polars_prcurve import charts
-        from polars_prcurve.view.charts.parts.drawn_lines import read_words
+        from polars_prcurve.view.charts.parts.canvas import read_words
         from polars_prcurve.view.charts.parts.marked_points import check_points
 
         chart_arguments = {name: value for name, value in call_arguments.items() if name in CHART_WORDS}

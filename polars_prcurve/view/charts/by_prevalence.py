@@ -20,6 +20,7 @@ from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import names_and_numbers, points_to_draw
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_sizes
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import (
     ChartAxis,
@@ -62,7 +63,6 @@ from polars_prcurve.view.charts.parts.colors_and_panels import (
     tell_panel,
 )
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
 from polars_prcurve.view.charts.parts.panel_layers import keep_part
 from polars_prcurve.view.words.number_words import (

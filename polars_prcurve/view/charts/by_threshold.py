@@ -23,6 +23,7 @@ from polars_prcurve.view.charts.parts import (
     points_to_draw,
 )
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
@@ -33,7 +34,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_threshold_of_half,
 )
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER
 from polars_prcurve.view.charts.parts.panel_layers import make_key

@@ -17,12 +17,12 @@ from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.view.charts.parts import chart_input
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_colors
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import count_periods_back, say_alarms
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
-from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.names_and_numbers import (
     escape_text,

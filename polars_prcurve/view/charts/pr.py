@@ -13,13 +13,13 @@ from polars_prcurve.core.confidence.estimates import find_estimate
 from polars_prcurve.core.ground.argument_checks import Title, read_choice, read_flag
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.view.charts.parts import chart_axes, chart_titles, marked_points, points_to_draw
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import add_order
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
 from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, describe_level
 from polars_prcurve.view.words.number_words import (
     join_value,

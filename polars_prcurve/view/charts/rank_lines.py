@@ -19,6 +19,7 @@ from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.view.charts.parts import chart_input, colors_and_panels
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
 from polars_prcurve.view.charts.parts.chart_axes import (
     ChartAxis,
@@ -37,7 +38,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.names_and_numbers import format_level, format_metric, round_digits
 from polars_prcurve.view.charts.parts.panel_layers import keep_part

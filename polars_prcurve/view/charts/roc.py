@@ -15,6 +15,7 @@ from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
 from polars_prcurve.view.charts.parts import marked_points, points_to_draw
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
@@ -28,7 +29,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold
 from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share, say_target

@@ -15,6 +15,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import marked_points
 from polars_prcurve.view.charts.parts.active_theme import read_sizes
+from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, arrange_panels
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
@@ -28,7 +29,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_reached,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
-from polars_prcurve.view.charts.parts.drawn_lines import Canvas, read_words
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.names_and_numbers import round_digits
 from polars_prcurve.view.charts.parts.panel_layers import keep_part

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.candidate import Candidate
-from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.view.report.decision_notes import name_interval
 from polars_prcurve.view.verdicts.case_places import name_own_group

@@ -14,7 +14,7 @@ from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.ground.visible_names import shorten_name
 from polars_prcurve.core.judging.candidate import Candidate
-from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.view.charts.parts.icon_counts import count_icons

@@ -23,7 +23,7 @@ from polars_prcurve.core.ground import message_text
 from polars_prcurve.core.ground.package_version import __version__
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.candidate import Candidate
-from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS, Case
+from polars_prcurve.core.judging.case import LEAST_OF_CLASS, Case
 from polars_prcurve.core.judging.sample_needs import count_examples_needed
 from polars_prcurve.core.judging.table_judgement import are_alike, find_least_known
 from polars_prcurve.core.prevalence.prior_shift import shift_prior

@@ -15,7 +15,7 @@ from typing import Any
 
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import join_words
-from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.judging.case import Case
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_html as document
 from polars_prcurve.view.report.decision_drawings import count_false, number_models

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polars_prcurve.core.ground.message_text import join_words, name_groups
-from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.judging.case import Case
 from polars_prcurve.view.words.names_in_sentences import name_group
 from polars_prcurve.view.words.number_words import map_etas
 

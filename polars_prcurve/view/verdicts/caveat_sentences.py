@@ -14,7 +14,7 @@ from polars_prcurve.core.confidence.doubts import DOUBT, EQUAL_SCORES
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.candidate import Candidate
-from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.evidence import EvidenceColumn
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.case_places import join_places

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from polars_prcurve.core.judging.case_status import LEAST_OF_CLASS
+from polars_prcurve.core.judging.case import LEAST_OF_CLASS
 from polars_prcurve.core.judging.status_names import Status
 
 

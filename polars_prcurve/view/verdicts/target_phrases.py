@@ -11,7 +11,7 @@ import polars as pl
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import add_noun, join_words
 from polars_prcurve.core.judging.candidate import Candidate, find_open_target
-from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.evidence import LEAST_ALERTS, EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import add_noun, join_words
 from polars_prcurve.core.judging.candidate import Candidate
-from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
 from polars_prcurve.core.ground.visible_names import find_lookalikes
-from polars_prcurve.core.judging.case_status import Case
+from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.table_judgement import TableJudgement, are_alike, find_least_known
 from polars_prcurve.view.verdicts.case_places import join_places, name_case, name_unit, say_places

@@ -249,7 +249,7 @@ def find_few_false_alerts(points: pl.DataFrame) -> pl.DataFrame:
     # Sums of weights and published rates do not have their number, so these are not dotted;
     # but whole numbers that rise by one count examples, though they are floats. Weighted rows, such as
     # those of a field of several parts, count by their effective number, which
-    # `effective_numbers_of_points` adds.
+    # `effective_numbers_for_charts` adds.
     is_in_doubt: pl.Expr = pl.lit(None, dtype=pl.Boolean)
     if _FP_EFFECTIVE in points.columns:
         # Five equal weights may lack a last digit.
