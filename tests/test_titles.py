@@ -27,7 +27,7 @@ from polars_prcurve.view.charts.period_series import _say_period as say_period
 from polars_prcurve.view.charts.pr import _say_row as read_precision
 from polars_prcurve.view.report.result_text import show_number
 from polars_prcurve.view.verdicts.value_phrases import format_ends, format_value, write_value
-from polars_prcurve.view.words.names_in_sentences import count_letters, isolate_name, wrap_words
+from polars_prcurve.view.words.names_in_sentences import isolate_name
 from polars_prcurve.view.words.number_words import (
     count_of_100,
     join_value,
@@ -41,6 +41,7 @@ from polars_prcurve.view.words.number_words import (
     say_signed,
     say_threshold,
 )
+from polars_prcurve.view.words.wrapped_text import count_letters, wrap_words
 from tests.support.arguments import PLOTS
 from tests.support.chart_specs import (
     UNSEEN,

@@ -20,8 +20,8 @@ or fall with it. At a prevalence that was counted in the table, other shares tha
 their place; see `cohort_intervals`.
 
 A threshold that meets a target, such as recall 0.8, moves with the rates. Then each end of a rate, or of
-a prevalence, has the value where the target is met if it is there; see `curves.thresholds_moved_by_sample`. No
-distance is less than that of one example, or of the step of the curve there.
+a prevalence, has the value where the target is met if it is there (`curves.thresholds_moved_by_sample`).
+No distance is less than that of one example, or of the step of the curve there.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
-from polars_prcurve.view.charts.parts import names_and_numbers, points_to_draw
+from polars_prcurve.view.charts.parts import doubt_of_points, names_and_numbers
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_sizes
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
@@ -249,9 +249,9 @@ class _LineChart:
         self.own_etas = own_etas.round_sig_figs(12).to_list()
         # Whether the values are the precision of thresholds, with the counts behind it.
         self.rests_on_counts = self.metrics == ["precision"] and "fp" in self.rows.columns
-        self.doubt = points_to_draw.find_few_positives(self.rows, curves)
+        self.doubt = doubt_of_points.find_few_positives(self.rows, curves)
         if self.rests_on_counts:
-            self.doubt = points_to_draw.find_few_false_alerts(self.rows)
+            self.doubt = doubt_of_points.find_few_false_alerts(self.rows)
         if REASON in self.doubt.columns:
             self.doubt = self.doubt.with_columns(pl.col("doubt") | self.is_unsure)
         # Of many lines those at both ends of what the title compares have a colour.
@@ -503,8 +503,8 @@ class _LineChart:
             clauses += [WIDE] if WIDE in reasons else []
             return [f"Dotted: {', or '.join(filter(None, clauses))}"]
         if self.rests_on_counts:
-            return points_to_draw.describe_doubt(lines)
-        return points_to_draw.describe_few_positives(lines)
+            return doubt_of_points.describe_doubt(lines)
+        return doubt_of_points.describe_few_positives(lines)
 
 
 def _list_firsts(

@@ -19,6 +19,7 @@ from polars_prcurve.view.charts.parts import (
     chart_assembly,
     chart_axes,
     colors_and_panels,
+    doubt_of_points,
     marked_points,
     points_to_draw,
 )
@@ -169,7 +170,7 @@ def _read_scores(table: pl.DataFrame) -> ChartCurves:
             "(a table made with rates= has none)"
         )
     score = pl.col("threshold").cast(pl.Float64)
-    rows = points_to_draw.find_few_false_alerts(curves.points).with_columns(score=score, made=False)
+    rows = doubt_of_points.find_few_false_alerts(curves.points).with_columns(score=score, made=False)
     etas = curves.curve_rows.select("curve", "eta")
     rows = rows.filter(score.is_finite()).join(etas, on="curve", maintain_order="left")
     return replace(curves, points=rows)

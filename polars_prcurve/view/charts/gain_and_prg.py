@@ -14,7 +14,7 @@ from polars_prcurve.core.ground.argument_checks import Title
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.message_text import add_noun, format_count
 from polars_prcurve.core.metrics.point_formulas import precision
-from polars_prcurve.view.charts.parts import points_to_draw
+from polars_prcurve.view.charts.parts import doubt_of_points, points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
@@ -119,7 +119,7 @@ def gain_curve(
     order_text = "" if channels.facet else ", highest scores first"
     x = ChartAxis("alerted", f"Share of cases flagged{order_text}", 0.0, 1.0)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88), size)
-    curve_points = points_to_draw.find_few_positives(curve_points, curves)
+    curve_points = doubt_of_points.find_few_positives(curve_points, curves)
     canvas.draw_diagonal("in random order")
     has_marks = _mark_tenths(canvas, tenth_by_curve)
     points_text = "Large points" if points_to_draw.has_points_alone(table_points) else "Points"
@@ -140,7 +140,7 @@ def gain_curve(
             if has_marks and any(tenth.span for tenth in tenth_by_curve.values())
             else "",
         ],
-        describe_doubt=points_to_draw.describe_few_positives,
+        describe_doubt=doubt_of_points.describe_few_positives,
     )
     return chart.draw(title)
 
@@ -423,7 +423,7 @@ def _build_gains(
     # than chance. Precision gain is 1 - fpr / recall at every eta. For logarithmic axes there are points
     # between, since lines bend there.
     eta, recall, fpr = (pl.col(name) for name in ("eta", "recall", "fpr"))
-    points = points_to_draw.start_at_origin(points_to_draw.find_few_false_alerts(curves.points))
+    points = points_to_draw.start_at_origin(doubt_of_points.find_few_false_alerts(curves.points))
     etas = curves.curve_rows.select("curve", "eta").filter((eta > 0) & (eta < 1))
     points = points.join(etas, on="curve", maintain_order="left")
     recall_before, fpr_before = (rate_expr.shift(1).over("curve") for rate_expr in (recall, fpr))

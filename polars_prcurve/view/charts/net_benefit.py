@@ -13,7 +13,7 @@ from polars_prcurve.core.confidence.estimates import name_estimate
 from polars_prcurve.core.ground.argument_checks import Title, read_flag
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
-from polars_prcurve.view.charts.parts import chart_input, points_to_draw
+from polars_prcurve.view.charts.parts import chart_input, doubt_of_points, points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
@@ -143,7 +143,7 @@ def _read_decisions(table: object) -> ChartCurves:
     points = chart_input.number_lines(points, column_by_field, _RISK, _VALUE, "risk")
     is_known = pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
     curves = chart_input.build_chart_curves(points, column_by_field, is_known)
-    return replace(curves, points=points_to_draw.find_few_false_alerts(curves.points))
+    return replace(curves, points=doubt_of_points.find_few_false_alerts(curves.points))
 
 
 def _build_axes(

@@ -12,7 +12,13 @@ import polars as pl
 from polars_prcurve.core.confidence.estimates import find_estimate
 from polars_prcurve.core.ground.argument_checks import Title, read_choice, read_flag
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
-from polars_prcurve.view.charts.parts import chart_axes, chart_titles, marked_points, points_to_draw
+from polars_prcurve.view.charts.parts import (
+    chart_axes,
+    chart_titles,
+    doubt_of_points,
+    marked_points,
+    points_to_draw,
+)
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
@@ -108,7 +114,7 @@ def pr_curve(
     field_by_column = {name: f"{name}_rest" if axis.is_reversed else name for name in (y, *band)}
     height_exprs = [axis.measure(pl.col(name)).alias(field) for name, field in field_by_column.items()]
     curves = replace(curves, points=curves.points.with_columns(height_exprs))
-    points_with_doubt = points_to_draw.find_few_false_alerts(curves.points)
+    points_with_doubt = doubt_of_points.find_few_false_alerts(curves.points)
     steps = points_to_draw.build_steps(
         points_with_doubt, *dict.fromkeys([y, *field_by_column.values()]), "doubt"
     )

@@ -41,8 +41,9 @@ from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.names_and_numbers import format_level, format_metric, round_digits
 from polars_prcurve.view.charts.parts.panel_layers import keep_part
-from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name, wrap_words
+from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_eta
+from polars_prcurve.view.words.wrapped_text import wrap_words
 
 # Columns of `ranking` on how sure an order is; it has those that its arguments request.
 _FURTHER_COLUMNS = ("behind", "may_be_best", "value_low", "value_high", "n_pos", "n_neg")

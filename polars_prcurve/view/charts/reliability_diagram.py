@@ -24,9 +24,9 @@ from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, Gi
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import say_reliability
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
+from polars_prcurve.view.charts.parts.doubt_of_points import has_counts
 from polars_prcurve.view.charts.parts.names_and_numbers import format_level, round_digits
 from polars_prcurve.view.charts.parts.panel_layers import keep_part
-from polars_prcurve.view.charts.parts.points_to_draw import has_counts
 from polars_prcurve.view.words.number_words import (
     join_value,
     say_count,

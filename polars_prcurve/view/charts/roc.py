@@ -13,7 +13,7 @@ from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
-from polars_prcurve.view.charts.parts import marked_points, points_to_draw
+from polars_prcurve.view.charts.parts import doubt_of_points, marked_points, points_to_draw
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
@@ -95,7 +95,7 @@ def roc_curve(
     x_axis = _build_fpr_axis(curves.points, log_x)
     left_edge = x_axis.low  # where fpr 0 is drawn
     points_from_origin = points_to_draw.start_at_origin(
-        points_to_draw.find_few_false_alerts(curves.points)
+        doubt_of_points.find_few_false_alerts(curves.points)
     )
     points_from_origin = points_from_origin.with_columns(pl.col("doubt").backward_fill().over("curve"))
     area_by_curve = points_to_draw.measure_areas(points_from_origin)

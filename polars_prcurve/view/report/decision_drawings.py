@@ -39,7 +39,6 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
 from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement
-from polars_prcurve.view.words.names_in_sentences import count_letters, wrap_words
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     FEW_POSITIVES,
@@ -47,6 +46,7 @@ from polars_prcurve.view.words.number_words import (
     say_signed,
 )
 from polars_prcurve.view.words.order_of_names import keep_call_order, number_names
+from polars_prcurve.view.words.wrapped_text import count_letters, wrap_words
 
 # Icons of alerts: those that are right, false, and hatched what the interval leaves open -----------
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
-from polars_prcurve.view.words.names_in_sentences import count_letters
+from polars_prcurve.view.words.wrapped_text import count_letters
 
 _LETTER = 0.55  # mean width of a letter, as a share of the size of its type
 _MORE_OF_PERCENT = 0.6  # letters by which a percent sign is wider than one

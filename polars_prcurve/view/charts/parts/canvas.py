@@ -11,7 +11,12 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, check_texts, check_title
-from polars_prcurve.view.charts.parts import chart_assembly, panel_layers, points_to_draw
+from polars_prcurve.view.charts.parts import (
+    chart_assembly,
+    doubt_of_points,
+    panel_layers,
+    points_to_draw,
+)
 from polars_prcurve.view.charts.parts.active_theme import quiet_look
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, read_size
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
@@ -94,7 +99,7 @@ class Canvas:
         x_pixels = x.find_pixels(pl.col(x.field), size.width)
         drawn_points = points_to_draw.find_marks(points, marks)
         drawn_points = points_to_draw.thin_points(drawn_points, x_pixels, order, size.width)
-        drawn_points = points_to_draw.split_by_doubt(drawn_points, spec.interpolate)
+        drawn_points = doubt_of_points.split_by_doubt(drawn_points, spec.interpolate)
         axis_by_field = {axis.field: axis for axis in spec.y_axes}
         axis_by_field |= {end: spec.y for band in spec.bands for end in band}
         heights = [axis.find_pixels(pl.col(field), size.height) for field, axis in axis_by_field.items()]

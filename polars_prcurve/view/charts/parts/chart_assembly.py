@@ -35,8 +35,9 @@ from polars_prcurve.view.charts.parts.label_placement import (
 from polars_prcurve.view.charts.parts.names_and_numbers import escape_text, round_digits
 from polars_prcurve.view.charts.parts.panel_layers import Painter, keep_part, make_key, mark_grey
 from polars_prcurve.view.charts.parts.points_to_draw import pack_lines
-from polars_prcurve.view.words.names_in_sentences import start_sentence, wrap_words
+from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import NO_BREAK, glue_numbers
+from polars_prcurve.view.words.wrapped_text import wrap_words
 
 # What a chart is: layers, panels of layers, or several of these above or beside each other.
 Chart: TypeAlias = alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart

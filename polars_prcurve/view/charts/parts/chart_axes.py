@@ -18,7 +18,7 @@ from polars_prcurve.core.ground.argument_checks import read_whole_number
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.colors_and_sizes import LINE, TICK_SIZE
 from polars_prcurve.view.charts.parts.names_and_numbers import round_digits
-from polars_prcurve.view.words.names_in_sentences import wrap_words
+from polars_prcurve.view.words.wrapped_text import wrap_words
 
 # Vega expressions of the label of a tick, whose value is `datum.value`; {} represents a number.
 _GROUPED = "format({}, ',.0f')"  # `12,000`

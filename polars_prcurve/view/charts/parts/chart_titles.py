@@ -19,7 +19,7 @@ from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_va
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import add_noun, format_count, join_words, name_groups
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
-from polars_prcurve.view.charts.parts import points_to_draw
+from polars_prcurve.view.charts.parts import doubt_of_points, points_to_draw
 from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, check_table
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
@@ -141,7 +141,7 @@ def find_known_half(curves: ChartCurves) -> pl.DataFrame:
 
 def find_half(curves: ChartCurves) -> pl.DataFrame:
     """Return the row of each curve at the highest threshold that finds half of the positives."""
-    half_points = points_to_draw.find_few_false_alerts(points_to_draw.keep_rises(curves.points)).filter(
+    half_points = doubt_of_points.find_few_false_alerts(points_to_draw.keep_rises(curves.points)).filter(
         pl.col("recall") >= 0.5
     )
     return half_points.sort("curve", "recall", maintain_order=True).unique("curve", maintain_order=True)

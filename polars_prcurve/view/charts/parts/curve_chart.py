@@ -9,7 +9,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title
-from polars_prcurve.view.charts.parts import points_to_draw
+from polars_prcurve.view.charts.parts import doubt_of_points, points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, ChartText
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
@@ -46,7 +46,7 @@ class CurveChart:
     pointed: pl.DataFrame | None = None  # the rows that the pointer reads, if these are not all
     marks: MarkedPoints = NO_MARKS  # points with a name, which lines run through
     label_marks: Callable[[list[float], SayShares], list[str]] | None = None  # if not by their height
-    describe_doubt: Callable[[pl.DataFrame], list[str]] = points_to_draw.describe_doubt
+    describe_doubt: Callable[[pl.DataFrame], list[str]] = doubt_of_points.describe_doubt
     has_ghosts: bool = True  # whether the lines of other panels stand behind in grey
 
     def draw(self, user_title: Title) -> Chart:

@@ -14,7 +14,8 @@ from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, PanelSize
 from polars_prcurve.view.charts.parts.colors_and_panels import MAX_NAMES, Channels
-from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name, wrap_words
+from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name
+from polars_prcurve.view.words.wrapped_text import wrap_words
 
 _MAX_LETTERS = 44  # letters of a name, at most, that is tried in one row: half a panel, about
 _LETTERS_AT_END = 24  # letters in a row of a name right of the lines, where a page has little room
