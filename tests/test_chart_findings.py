@@ -265,14 +265,14 @@ def test_points_of_several_targets_have_shapes_and_those_of_one_place_are_rings(
     assert all("shape" not in row for row in records(one, "mark"))
 
 
-def test_numbers_at_half_recall_are_grey_where_they_are_in_doubt():
+def test_numbers_at_half_recall_are_thin_where_they_are_in_doubt():
     few = prc(draw_models({"new": 2.5, "old": 1.6}, pos=10), score=["new", "old"])
     chart = few.plot.threshold_curve(0.01)
     assert len(records(chart, "threshold")) == len(records(chart, "mark")) == 2
     assert all(row["precision_label"] and row["doubt"] for row in records(chart, "mark"))
-    assert "Grey numbers: in doubt, as dotted lines are" in subtitle(chart)
+    assert "Thin numbers: in doubt, as dotted lines are" in subtitle(chart)
     known = prc(draw_models({"new": 2.5, "old": 1.6}), score=["new", "old"]).plot.threshold_curve(0.3)
-    assert "Grey numbers" not in subtitle(known)
+    assert "Thin numbers" not in subtitle(known)
     steps = {f"m{number}": 1 + number / 10 for number in range(12)}
     many = prc(draw_models(steps), score=[*steps]).plot.threshold_curve(0.01)
     assert len(records(many, "threshold")) == 3, "of lines with a colour"

@@ -88,7 +88,7 @@ def threshold_curve(
         thresholds, and some of its steps are too long.
     points
         Rows to mark, as in `pr_curve`, in all three charts. By default the highest threshold that finds
-        half of the positives, of each line with a colour; its numbers are grey where they are in doubt.
+        half of the positives, of each line with a colour; its numbers are thin where they are in doubt.
     color, facet
         As in `pr_curve`, but more than 8 groups share one column of charts: the highest, the middle and
         the lowest by mean precision, or where the title has it by precision at half of the positives,

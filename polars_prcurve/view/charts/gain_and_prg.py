@@ -104,7 +104,7 @@ def gain_curve(
     'Share of cases flagged, highest scores first'
     """
     size = read_words(title, (width, height), color=color, facet=facet)
-    curves = add_order(read_sweep("gain_curve", table), "gain_curve", ranking, "recall")
+    curves = add_order(read_sweep("gain_curve", table), "gain_curve", ranking, None)
     etas = curves.curve_rows.select("curve", "eta")
     table_points, curve_points = (
         kind_rows.join(etas, on="curve", maintain_order="left").with_columns(

@@ -291,10 +291,11 @@ def _describe_zones(
         reason = "nothing is known between points or within equal scores"
         return [f"Grey zones: the order is unknown, since {reason}"]
     level_text = "" if confidence is None else f" ({format_level(confidence)})"
-    grey_sentence = (
-        f"Grey zones: the order is not significant{level_text}; crossings there may be due to chance"
-    )
     is_partly_tested = not has_pairs and curves.points["rank"].max() > 2  # type: ignore[operator]
+    result_phrase = "not tested, or not significant" if is_partly_tested else "not significant"
+    grey_sentence = (
+        f"Grey zones: the order is {result_phrase}{level_text}; crossings there may be due to chance"
+    )
     return [
         grey_sentence,
         "Tested: only who is first" if is_partly_tested else "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -105,6 +106,8 @@ def roc_curve(
     line_fprs = _list_steps(left_edge, len(curves.curve_rows))
     lost_precisions = _draw_references(canvas, precision_lines.slopes, line_fprs)
     marks = marked_points.choose_points("roc_curve", points, curves, channels, ["recall", "fpr"])
+    if not marks.is_asked:  # their numbers are in the title: near the left edge lines run close
+        marks = replace(marks, records=[record | {"is_mute": True} for record in marks.records])
     chart = CurveChart(
         canvas,
         lines=_bend(points_to_draw.drop_straight_points(points_from_origin), left_edge, line_fprs),
@@ -143,9 +146,6 @@ def _label_points(
     marks: marked_points.MarkedPoints, recalls: list[float], say_together: SayShares
 ) -> list[str]:
     """Return the labels of points: fpr, and recall where they differ in it."""
-    # Points that are in the title have none: near the left edge lines run close.
-    if not marks.is_asked:
-        return [""] * len(recalls)
     recall_texts = say_together(recalls)
     fpr_texts = say_together([point["fpr"] for point in marks.records])
     if len(set(recall_texts)) == 1:

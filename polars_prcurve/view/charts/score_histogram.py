@@ -85,7 +85,7 @@ def scores(
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_sweep("scores", table, is_by_eta=False, made_by="sweep")
-    curves = add_order(curves, "scores", ranking)
+    curves = add_order(curves, "scores", ranking, None)
     score = pl.col("threshold").cast(pl.Float64, strict=False)
     if len(curves.points) and curves.points["threshold"].null_count():
         raise PrcError("draw roc_curve instead: some thresholds are null, and so no scores")

@@ -331,9 +331,15 @@ def read_ranking(chart_name: str, ranking: pl.DataFrame | None, curves: ChartCur
 
 
 def add_order(
-    curves: ChartCurves, chart_name: str, ranking: pl.DataFrame | None, metric: str = "precision"
+    curves: ChartCurves,
+    chart_name: str,
+    ranking: pl.DataFrame | None,
+    metric_name: str | None = "precision",
 ) -> ChartCurves:
-    """Return the curves with who is best by the test of a ranking, for titles, and why none may be."""
+    """Return the curves with who is best by the test of a ranking, for titles, and why none may be.
+
+    `metric_name` is what the ranking compares, or None for a chart that does not draw it.
+    """
     ranking_rows = read_ranking(chart_name, ranking, curves)
     may_be_best = pl.col("may_be_best").fill_null(True).any()
     models_with_flags = ranking_rows.group_by("model", maintain_order=True).agg(may_be_best).rows()
@@ -358,9 +364,10 @@ def add_order(
         ):
             order_text += f"; {join_words(worse_names)} {'is' if len(worse_names) == 1 else 'are'} worse"
     is_open = len(best_names) > 1
-    has_target = "target" in curves.column_by_field or metric != "precision"
-    metric += "" if has_target else " at the same true recall"
-    reason_texts = [_describe_test(curves), _describe_lead(ranking_rows, len(models_with_flags), metric)]
+    place_text = "" if "target" in curves.column_by_field else " at the same true recall"
+    metric_phrase = metric_name and f"{metric_name}{place_text}"
+    lead_text = _describe_lead(ranking_rows, len(models_with_flags), metric_phrase)
+    reason_texts = [_describe_test(curves), lead_text]
     reason_text = ". ".join(filter(None, reason_texts)) if is_open else ""
     return replace(curves, order=order_text, is_open=is_open, open_reason=reason_text)
 
@@ -389,10 +396,10 @@ def _describe_test(curves: ChartCurves) -> str:
     )
 
 
-def _describe_lead(ranking_rows: pl.DataFrame, n_models: int, metric: str) -> str:
-    """Return how far the first model of a ranking is ahead; of several prevalences what is in doubt."""
+def _describe_lead(ranking_rows: pl.DataFrame, n_models: int, metric_phrase: str | None) -> str:
+    """Return how far the first model of a ranking is ahead, or without one number what is in doubt."""
     first_rows = ranking_rows.filter(pl.col("rank") == 1).unique("eta", maintain_order=True).to_dicts()
-    if len(first_rows) > 1:
+    if len(first_rows) > 1 or metric_phrase is None:
         doubt_names = {first_row["doubt"] for first_row in first_rows if first_row.get("doubt")}
         doubt_texts = [*map(number_words.explain_doubt, sorted(doubt_names))]
         return f"The comparison of models is in doubt: {join_words(doubt_texts)}" if doubt_texts else ""
@@ -407,7 +414,7 @@ def _describe_lead(ranking_rows: pl.DataFrame, n_models: int, metric: str) -> st
         return ""
     model_name = name_with_column("group", "model", first_rows[0]["model"])
     lead_text = number_words.say_lead(lead_and_ends, model_name, n_models, first_rows[0].get("doubt"))
-    return f"Difference in {metric}: {lead_text}"
+    return f"Difference in {metric_phrase}: {lead_text}"
 
 
 def open_title(sentence: str, curves: ChartCurves) -> str:
@@ -836,13 +843,20 @@ def _say_scores_of_groups(clause_by_curve: Mapping[int, str], name_by_curve: Map
             owner = join_words(off)
         elif calibrated and sum(map(len, calibrated)) <= _MOST_LETTERS:
             owner = f"all groups but {join_words(calibrated)}"
-        n_of_kind = Counter(
-            "too low and too high" if " low" in clause and " high" in clause else clause[:8].strip(" :")
-            for clause in filter(None, clause_by_curve.values())
-        )
-        counts = ", ".join(f"{kind} in {n}" for kind, n in n_of_kind.most_common())
-        kinds = counts if len(n_of_kind) > 1 else next(iter(n_of_kind))
-        return f"Scores are significantly off in {owner}: {kinds}"
+        names_by_kind: dict[str, list[str]] = {}
+        for curve, clause in clause_by_curve.items():
+            has_both = " low" in clause and " high" in clause
+            kind = "too low and too high" if has_both else clause[:8].strip(" :")
+            if clause:
+                names_by_kind.setdefault(kind, []).append(name_by_curve[curve])
+        if len(names_by_kind) == 1:
+            return f"Scores are significantly {next(iter(names_by_kind))} in {owner}"
+        kinds_by_size = sorted(names_by_kind.items(), key=lambda kind_names: -len(kind_names[1]))
+        if owner == join_words(off):
+            kinds_text = ", ".join(f"{kind} in {join_words(names)}" for kind, names in kinds_by_size)
+            return f"Scores are significantly {kinds_text}"
+        counts_text = ", ".join(f"{kind} in {len(names)}" for kind, names in kinds_by_size)
+        return f"Scores are significantly off in {owner}: {counts_text}"
     names_by_clause: dict[str, list[str]] = {}
     for curve, clause in clause_by_curve.items():
         names_by_clause.setdefault(clause or "not significantly off", []).append(name_by_curve[curve])

@@ -239,7 +239,7 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
         has_text_color = spec.is_neutral or is_shared
         plain_color = panel.channels.find_panel_color(panel_label)
         mark_color = color_of_label.get(record.get("color", ""), plain_color)
-        word_options["color"] = style.INK if has_text_color else mark_color if is_known else style.QUIET
+        word_options["color"] = style.INK if has_text_color else mark_color
         placed_words.append(Word(label_text, record[spec.x.field], record[spec.y.field], **word_options))
     return placed_words
 
