@@ -145,7 +145,7 @@ def test_a_misspelt_name_of_a_new_function_has_its_example() -> None:
 
     try:
         declare_factory("2")(recall_twice)
-        with pytest.raises(PrcError, match=r"metrics.recall_twice\(2\)"):
+        with pytest.raises(PrcError, match=r"recall_twice\(2\)"):
             SCORES.prc.curve(0.1, metrics="recall_twic")
     finally:
         del DECLARED_BY_NAME["recall_twice"], EXAMPLE_OF_FACTORY["recall_twice"]

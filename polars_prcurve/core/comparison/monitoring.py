@@ -427,7 +427,7 @@ def bet_on_rate(n_hits: Counts, n_trials: Counts, bound: float) -> Floats:
     return np.asarray(n_trials[:, None] * gain_of_failure - n_hits[:, None] * falls)
 
 
-def bet_on_precision(cells: PeriodCells, earlier_cells: PeriodCells, fpr_per_recall: float) -> Floats:
+def bet_on_precision(cells: PeriodCells, counts_before: PeriodCells, fpr_per_recall: float) -> Floats:
     """Return the log likelihood ratios of falls of precision from that at this fpr over recall."""
     # A bet takes both rates as they were in earlier periods and in `earlier_cells`, with one of them
     # worse. It is made against the two rates without a fall that are nearest to it in the likelihood of
@@ -435,7 +435,7 @@ def bet_on_precision(cells: PeriodCells, earlier_cells: PeriodCells, fpr_per_rec
     # a fall are a convex set.
     earlier_counts = (
         np.cumsum(period_counts) - period_counts + start_count
-        for period_counts, start_count in zip(cells, earlier_cells, strict=True)
+        for period_counts, start_count in zip(cells, counts_before, strict=True)
     )
     tp, fp, fn, tn = (period_counts.astype(np.float64) for period_counts in earlier_counts)
     is_known = (tp + fn > 0) & (fp + tn > 0)

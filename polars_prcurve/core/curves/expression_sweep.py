@@ -536,8 +536,8 @@ def _to_numbers(raw_labels: pl.Expr, labels: pl.Expr) -> pl.Expr:
 def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
     """Return the prevalences of the context; an expression is one of them, as a Float64."""
     if isinstance(eta, pl.Expr):
-        checked_eta = value_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
-        return [checked_eta.cast(pl.Float64)]
+        eta_expr = value_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
+        return [eta_expr.cast(pl.Float64)]
     etas = read_eta_list(eta)
     if len(etas) > 1 and not takes_several:
         raise PrcError(

@@ -531,15 +531,15 @@ def _search_run(run: _Run, *, takes_first: bool, starts_at_score: bool = False) 
     row_step = -1 if takes_first else 1
 
     def find_ends(row_values: SegmentValues) -> dict[str, Extreme]:
-        has_started, has_passed = run.has_started(row_values), run.passes(row_values)
+        has_started, passes_test = run.has_started(row_values), run.passes(row_values)
         row_number = row_values.column(ROW_NUMBER)
         start_extreme = number_where(has_started, row_values, is_greatest=takes_first)
         if starts_at_score:
             # The counts at a given score are those of the lowest row that is not below it. Its number
             # and, in the low bit, whether it passes:
-            start_code = pl.when(~has_started).then(row_number * 2 + has_passed.cast(pl.Int64))
+            start_code = pl.when(~has_started).then(row_number * 2 + passes_test.cast(pl.Int64))
             start_extreme = Extreme(start_code, read_row=lambda extreme: extreme // 2)
-        failure_extreme = number_where(has_started & ~has_passed, row_values, is_greatest=takes_first)
+        failure_extreme = number_where(has_started & ~passes_test, row_values, is_greatest=takes_first)
         return {
             "start": start_extreme,
             "failure": failure_extreme,

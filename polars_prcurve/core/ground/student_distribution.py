@@ -86,9 +86,9 @@ def _add_integral(frame: pl.LazyFrame, t: pl.Expr, integral_column: str) -> pl.L
         y = math.exp(node - math.exp(-node))
         half_sinh = (y_scale * (y / 2)).sinh()
         # cosh(y) + tanh(s) sinh(y) - 1, without loss of digits for small y
-        integrand_excess = 2 * half_sinh * (half_sinh + tanh_s * (1 + half_sinh * half_sinh).sqrt())
+        base_less_1 = 2 * half_sinh * (half_sinh + tanh_s * (1 + half_sinh * half_sinh).sqrt())
         node_weight = _STEP * y * (1 + math.exp(-node))
-        integral += (freedom_expr * -1.0 * integrand_excess.log1p()).exp() * node_weight
+        integral += (freedom_expr * -1.0 * base_less_1.log1p()).exp() * node_weight
     return frame.with_columns((y_scale * integral).alias(integral_column)).drop(_TANH, _SCALE)
 
 

@@ -201,8 +201,8 @@ def _draw_merits(judgement: WordedJudgement, case: Case) -> Iterator[str]:
     metric_column, color_number_by_model = case.goal.merit_column, drawings.number_models(judgement)
     estimates = [
         candidate.read(metric_column)
-        for other_case in judgement.cases
-        for candidate in other_case.candidates
+        for any_case in judgement.cases
+        for candidate in any_case.candidates
     ]
     ranked_candidates = [
         candidate for candidate in rank_models(case) if candidate.read(metric_column).value is not None

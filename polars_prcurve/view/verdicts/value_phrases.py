@@ -146,18 +146,21 @@ def count_hits(case: Case, candidate: Candidate) -> PositivesOfBudget | None:
     recall, eta = candidate.read("recall").value, case.eta
     if "alerts" not in case.goal.all_limits or recall is None or case.has_estimated_eta or not eta:
         return None
-    n_positives = eta * case.per
+    expected_positives = eta * case.per
     n_decimals, *other_n_decimals = (
-        _count_decimals(n_positives, shown_candidate.read("recall").value or 0.0)
+        _count_decimals(expected_positives, shown_candidate.read("recall").value or 0.0)
         for shown_candidate in (candidate, *case.leaders)
     )
-    if round(n_positives, max(other_n_decimals)) != round(n_positives, n_decimals):
+    if round(expected_positives, max(other_n_decimals)) != round(expected_positives, n_decimals):
         n_decimals = max(other_n_decimals)
-    n_positives, n_hits = round(n_positives, n_decimals), round(n_positives * recall, n_decimals)
-    count_texts = (
-        f"{n_of_positives:,.{n_decimals}f}" for n_of_positives in (n_hits, n_positives - n_hits)
+    expected_positives, n_hits = (
+        round(expected_positives, n_decimals),
+        round(expected_positives * recall, n_decimals),
     )
-    return PositivesOfBudget(f"{n_positives:,.10g}", *count_texts)
+    count_texts = (
+        f"{n_of_positives:,.{n_decimals}f}" for n_of_positives in (n_hits, expected_positives - n_hits)
+    )
+    return PositivesOfBudget(f"{expected_positives:,.10g}", *count_texts)
 
 
 def _count_decimals(n_positives: float, recall: float) -> int:

@@ -469,9 +469,13 @@ def _find_ends(places: pl.Series, marked_places: Sequence[float]) -> tuple[float
     numbers, n_outliers = places.sort().to_list(), math.floor(_OUTLIERS * len(places))
     low, inner_low, inner_high, high = (numbers[place] for place in (0, n_outliers, -1 - n_outliers, -1))
     margin = 0.75 * (inner_high - inner_low)
-    near_low = max(low, min([inner_low - margin, *marked_places]))
-    near_high = min(high, max([inner_high + margin, *marked_places]))
-    return (near_low, near_high) if near_high - near_low < (high - low) / 2 else (low, high)
+    low_without_outliers = max(low, min([inner_low - margin, *marked_places]))
+    high_without_outliers = min(high, max([inner_high + margin, *marked_places]))
+    return (
+        (low_without_outliers, high_without_outliers)
+        if high_without_outliers - low_without_outliers < (high - low) / 2
+        else (low, high)
+    )
 
 
 def _list_multiples(low: float, high: float, step: float) -> list[float]:

@@ -1006,9 +1006,11 @@ def say_threshold_of_half(channels: Channels, curves: ChartCurves) -> str:
     half_points = find_known_half(curves)
     if len(half_points) != 1:
         return say_half(channels, curves)
-    [point] = half_points.to_dicts()
-    threshold_text = number_words.say_threshold(point["threshold"], [point[LOWER]])
-    return say_point(threshold_text, point["precision"], point["recall"])
+    [half_recall_point] = half_points.to_dicts()
+    threshold_text = number_words.say_threshold(
+        half_recall_point["threshold"], [half_recall_point[LOWER]]
+    )
+    return say_point(threshold_text, half_recall_point["precision"], half_recall_point["recall"])
 
 
 def say_areas(

@@ -642,7 +642,7 @@ def place_beside(
 def _find_clear_columns(
     box_ends: tuple[Heights, Heights],
     other: Heights,
-    line: Heights | None,
+    own_line_heights: Heights | None,
     n_columns: int,
     *,
     is_above: bool,
@@ -650,9 +650,11 @@ def _find_clear_columns(
     """Return at which columns a name is off another line, which is not between it and its own."""
     (box_top, box_bottom), (highest, lowest) = box_ends, _find_extremes(other, n_columns)
     is_over, is_under = lowest < box_top, highest > box_bottom
-    if line is None:  # the other has no name, and so this cannot be its
+    if own_line_heights is None:  # the other has no name, and so this cannot be its
         return is_over | is_under
-    _, most_beyond = _find_extremes(line - other if is_above else other - line, n_columns)
+    _, most_beyond = _find_extremes(
+        own_line_heights - other if is_above else other - own_line_heights, n_columns
+    )
     is_near = most_beyond < _AT_LINE
     return is_over | (is_under & is_near) if is_above else is_under | (is_over & is_near)
 
