@@ -353,6 +353,21 @@ def test_the_verdict_says_what_the_mean_is_over() -> None:
     assert "the mean of 23 topics; topics as in the test set" in conditions
 
 
+def test_groups_of_a_mean_may_be_an_expression() -> None:
+    """A decision asks several methods about the groups, which have a name alone after the first."""
+    rng = np.random.default_rng(8)
+    topic, label = rng.integers(0, 12, 900), rng.random(900) < 0.3
+    df = pl.DataFrame({"topic": topic, "label": label, "half": rng.integers(0, 2, 900)})
+    df = df.with_columns(a=pl.Series(rng.normal(size=900) + label), b=pl.Series(rng.normal(size=900)))
+    named = df.with_columns(pair=pl.col("topic") // 2).prc(score=["a", "b"])
+    for by in (None, "half"):
+        expected = named.decide(0.1, mean_over="pair", by=by)
+        pair = (pl.col("topic") // 2).alias("pair")
+        found = df.prc(score=["a", "b"]).decide(0.1, mean_over=pair, by=by)
+        assert str(found) == str(expected)
+        assert_frame_equal(found.table, expected.table, check_exact=True)
+
+
 @pytest.mark.parametrize("by", [None, "site"])
 def test_the_report_of_a_mean_draws_neither_a_curve_nor_alerts(by: str | None, tmp_path: Path) -> None:
     path = prc(TOPICS, score=MODELS).report(tmp_path / "means.html", 0.1, mean_over="topic", by=by)

@@ -43,7 +43,6 @@ class DecisionRequest(DecisionTerms):
     """Whether models at a target are compared by the intervals of each, without a test of pairs."""
     unweighted_table: Any = None
     """Of rows with weights, or of a mix of classes, the table in which each row is one example."""
-    table_of_groups: Any = None  # of means over groups, the table in which each of these is a group
     weighted_field: tuple[Any, Any] | None = None
     """Of a field, its examples with weights that make it one table, and its prevalence: areas and
     rankings are of that."""

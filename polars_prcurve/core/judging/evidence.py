@@ -237,7 +237,7 @@ def _count_groups(
     request: DecisionRequest, case_rows: pl.DataFrame, group_columns: Sequence[str]
 ) -> pl.DataFrame:
     """Return the rows with N_ALL_GROUPS."""
-    group_rows = request.table_of_groups.summary(request.eta, metrics=request.goal.curve_metric)
+    group_rows = request.table.summary(request.eta, metrics=request.goal.curve_metric)
     n_all_groups = pl.struct(request.goal.mean_over).n_unique().alias(EvidenceColumn.N_ALL_GROUPS)
     if not group_columns:
         return case_rows.join(group_rows.select(n_all_groups), how="cross", maintain_order="left")

@@ -86,6 +86,8 @@ def _collect_request(
             "pass weight=, with the weights that .prc.unpivot_scores(mix=...) adds, and leave out eta= "
             "and score={...}: models at a class mix are compared by weighted rows"
         )
+    if goal.mean_over:  # whose groups may be expressions, which calls then find by their names
+        ranked_table = ranked_table(by=input_columns.by)
     has_weighted_rows = input_columns.weight is not None or is_class_mix
     request = DecisionRequest(
         table=ranked_table,
@@ -101,7 +103,6 @@ def _collect_request(
         unweighted_table=_count_rows_once(ranked_table, input_columns.weight)
         if has_weighted_rows
         else None,
-        table_of_groups=ranked_table(by=input_columns.by) if goal.mean_over else None,
         has_classes=question.has_class_columns,
         weight=_name_weight(input_columns),
     )

@@ -93,7 +93,7 @@ class MarkedPoints:
         if any(row.get("is_unsure") and not row.get("is_mute") for row in self.records):
             sentences.append("Thin numbers: in doubt, as dotted lines are")
         mute_goals = {record["goal"] for record in self.records if record.get("is_mute")}
-        sentences += [f"Points: {goal}" for goal in mute_goals]
+        sentences += [f"Points: {goal}" for goal in mute_goals if not self.is_asked]
         if any(None not in map(row.get, _LIMITS) for row in self.records):
             sentences.append("Upright rule at a point: its interval of precision in the table of points")
         if any(row["holds_from"] is not None for row in self.records):
