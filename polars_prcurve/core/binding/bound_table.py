@@ -38,10 +38,7 @@ from polars_prcurve.core.inputs.column_reader import (
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
-from polars_prcurve.core.inputs.table_reader import (
-    gives_squares,
-    list_named_columns,
-)
+from polars_prcurve.core.inputs.table_reader import gives_squares, list_named_columns
 from polars_prcurve.core.inputs.wide_tables import empty_incomplete
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS

@@ -12,11 +12,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.comparison.difference_flags import SPARE, judge_sign
-from polars_prcurve.core.comparison.difference_limits import (
-    AdjustedLevel,
-    adjust_p_values,
-    cut_to_range,
-)
+from polars_prcurve.core.comparison.difference_limits import AdjustedLevel, adjust_p_values, cut_to_range
 from polars_prcurve.core.comparison.differences import find_compared_metrics
 from polars_prcurve.core.comparison.model_pairs import (
     A,

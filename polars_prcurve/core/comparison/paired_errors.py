@@ -85,8 +85,7 @@ def count_cells(example_rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
         amount = square_integer(amount, is_scaled=table.has_float_sums)
     kind_number = pl.when(pl.col(Row.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
     example_rows = add_places(example_rows).with_columns(
-        amount.alias(_AMOUNT),
-        _number_influence(kind_number),
+        amount.alias(_AMOUNT), _number_influence(kind_number)
     )
     example_dtypes = {**by, Row.EXAMPLE: example_rows.collect_schema()[Row.EXAMPLE]}
     # Model a comes before model b, so that a is not the last model of its group, and b not the first.
@@ -457,9 +456,7 @@ def _number_levels(example_rows: pl.LazyFrame, group_thresholds: pl.LazyFrame) -
 
 
 def replace_weighted_sums(
-    point_pairs: pl.LazyFrame,
-    metrics: Sequence[PointMetric],
-    adjusted_level: AdjustedLevel,
+    point_pairs: pl.LazyFrame, metrics: Sequence[PointMetric], adjusted_level: AdjustedLevel
 ) -> pl.LazyFrame:
     """Replace errors, limits and doubts of differences of metrics that are such sums."""
     are_weighted_sums = [is_weighted_sum(metric) for metric in metrics]
@@ -495,9 +492,7 @@ def replace_weighted_sums(
 
 
 def _measure_sums(
-    point_pairs: pl.LazyFrame,
-    metrics: Sequence[PointMetric],
-    are_weighted_sums: Sequence[bool],
+    point_pairs: pl.LazyFrame, metrics: Sequence[PointMetric], are_weighted_sums: Sequence[bool]
 ) -> tuple[pl.LazyFrame, pl.Expr, list[pl.Expr]]:
     """Return the variance of the difference of weighted sums, and which classes have enough examples."""
     weights_of_metrics: list[Mapping[str, pl.Expr]] = []

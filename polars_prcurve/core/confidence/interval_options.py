@@ -6,11 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, fields
 from typing import Literal, TypeAlias, get_args
 
-from polars_prcurve.core.confidence.rate_intervals import (
-    RateMethod,
-    check_confidence,
-    check_rate_method,
-)
+from polars_prcurve.core.confidence.rate_intervals import RateMethod, check_confidence, check_rate_method
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError

@@ -244,8 +244,7 @@ def _add_certainty(
     exprs_by_word = {word: scale_target(kind_by_word[word]) for word in scaled_words}
     scaled_exprs = {
         name: pick_by_target(
-            (exprs_by_word.get(target.criterion, {}).get(name) for target in targets),
-            null_number,
+            (exprs_by_word.get(target.criterion, {}).get(name) for target in targets), null_number
         )
         for name in dict.fromkeys(
             name for column_exprs in exprs_by_word.values() for name in column_exprs

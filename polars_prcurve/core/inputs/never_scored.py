@@ -22,13 +22,7 @@ from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_forgotten_groups, read_group_keys
-from polars_prcurve.core.inputs.resolved_tables import (
-    MANY,
-    TOTALS,
-    NeverScored,
-    ScoreTable,
-    Tallies,
-)
+from polars_prcurve.core.inputs.resolved_tables import MANY, TOTALS, NeverScored, ScoreTable, Tallies
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 
 Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame

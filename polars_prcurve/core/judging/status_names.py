@@ -6,14 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias, get_args
 
 Status: TypeAlias = Literal[
-    "too_little_data",
-    "chance",
-    "not_met",
-    "unsure",
-    "no_winner",
-    "winner",
-    "met",
-    "measured",
+    "too_little_data", "chance", "not_met", "unsure", "no_winner", "winner", "met", "measured"
 ]
 STATUSES: tuple[Status, ...] = get_args(Status)
 """All that a verdict may be, in the order in which they are tried: the first that holds counts."""

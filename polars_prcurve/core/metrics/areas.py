@@ -230,12 +230,7 @@ def average_precision(segment: SegmentValues) -> Amount:
     return _step_term(segment)
 
 
-@declare_curve(
-    source="H",
-    finish=require_all_precisions,
-    by_rise=True,
-    reads_envelope=True,
-)
+@declare_curve(source="H", finish=require_all_precisions, by_rise=True, reads_envelope=True)
 def average_precision_interpolated(segment: SegmentValues) -> Amount:
     """Average precision with the best precision of this and all lower thresholds."""
     return segment.rise / (1 + segment.odds * segment.envelope)

@@ -143,10 +143,7 @@ def net_benefit(threshold_probability: float) -> PointMetric:
     """
     expected_phrase = "a number in [0, 1)"
     probability = read_number(
-        "threshold_probability",
-        threshold_probability,
-        expected_phrase,
-        lambda number: 0 <= number < 1,
+        "threshold_probability", threshold_probability, expected_phrase, lambda number: 0 <= number < 1
     )
     return build_net_benefit(
         f"net_benefit({write_parameter(probability)})", probability / (1 - probability)

@@ -22,9 +22,7 @@ from polars_prcurve.core.confidence.interval_input_columns import (
     EtaError,
 )
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground.argument_checks import (
-    is_pattern,
-)
+from polars_prcurve.core.ground.argument_checks import is_pattern
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

@@ -18,10 +18,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.ground.value_checks import Check, guard
-from polars_prcurve.core.inputs.column_reader import (
-    describe_expression,
-    read_expression,
-)
+from polars_prcurve.core.inputs.column_reader import describe_expression, read_expression
 from polars_prcurve.core.metrics.point_metric import evaluate
 
 if TYPE_CHECKING:

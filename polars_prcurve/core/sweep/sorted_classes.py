@@ -65,8 +65,7 @@ class ClassScores:
             return np.searchsorted(self.sort(), score_limits, side="right" if or_equal else "left")
         compare = np.less_equal if or_equal else np.less
         return np.array(
-            [np.count_nonzero(compare(self.scores, limit)) for limit in score_limits],
-            dtype=np.intp,
+            [np.count_nonzero(compare(self.scores, limit)) for limit in score_limits], dtype=np.intp
         )
 
     def list_next(self, score_limits: NDArray[Any], *, only_above: bool) -> NDArray[Any]:

@@ -26,16 +26,9 @@ from polars_prcurve.core.binding.shared_arguments import (
 )
 from polars_prcurve.core.confidence.band_kinds import ChosenBands
 from polars_prcurve.core.confidence.interval_options import Confidence, Intervals
-from polars_prcurve.core.curves.binormal import (
-    Smooth,
-    build_binormal_table,
-    to_binormal_metric,
-)
+from polars_prcurve.core.curves.binormal import Smooth, build_binormal_table, to_binormal_metric
 from polars_prcurve.core.curves.curve_table import build_curve_table
-from polars_prcurve.core.curves.decision_curves import (
-    PROBABILITIES,
-    build_decision_table,
-)
+from polars_prcurve.core.curves.decision_curves import PROBABILITIES, build_decision_table
 from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag
 from polars_prcurve.core.ground.errors import PrcError
@@ -46,9 +39,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metrics, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_values import Eta
-from polars_prcurve.core.sweep.sweep_column_names import (
-    UNLABELLED_COLUMNS,
-)
+from polars_prcurve.core.sweep.sweep_column_names import UNLABELLED_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
 from polars_prcurve.core.uncertainty.means_over_groups import build_mean_summary
 from polars_prcurve.core.uncertainty.metrics_that_need_negatives import needs_negatives

@@ -29,11 +29,7 @@ from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.rate_intervals import check_confidence
 from polars_prcurve.core.curves.decision_curves import PROBABILITIES, choose_risks
 from polars_prcurve.core.curves.targets import check_per_has_alerts
-from polars_prcurve.core.ground.argument_checks import (
-    read_choice,
-    read_flag,
-    refuse_kind,
-)
+from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.metrics.curve_metric import CurveMetric

@@ -200,11 +200,7 @@ def _draw_icons(
             canvas.words.append(Word(text=caption_by_curve[curve], py=-9, baseline="bottom"))
         n_columns, area = grid.columns, math.pi * (0.37 * canvas.size.width / grid.columns) ** 2
         stroke_width = round(min(1.3, 20 / n_columns), 2)
-        icon_fields = {
-            "size": round(area, 1),
-            "width": stroke_width,
-            "said": said_by_curve[curve],
-        }
+        icon_fields = {"size": round(area, 1), "width": stroke_width, "said": said_by_curve[curve]}
         icon_fields |= channels.curve_fields(curve)
         for number, icon_kind in enumerate(grid.kinds):
             row, column = divmod(number, n_columns)

@@ -275,12 +275,7 @@ class _LineChart:
         has_interval = pl.col("low").is_not_null() if "low" in self.rows.columns else pl.lit(True)
         return pl.col(REASON).is_not_null() & has_interval
 
-    def draw(
-        self,
-        title: Title,
-        subtitle: str,
-        trades: Sequence[dict[str, Any]] = (),
-    ) -> Chart:
+    def draw(self, title: Title, subtitle: str, trades: Sequence[dict[str, Any]] = ()) -> Chart:
         """Return the chart, with circles for the crossings that lie within its axis."""
         canvas, x, curve_rows = self.canvas, self.spec.x, self.curves.curve_rows
         trades = [trade for trade in trades if x.holds(trade["eta"])]

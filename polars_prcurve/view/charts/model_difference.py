@@ -403,10 +403,7 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: Giv
     canvas.draw_line([(0.0, y.low - bool(hidden_rows)), (0.0, y.high)], "zero", {})
     right_x = canvas.size.width + max((measure_text(row.say()) for row in shown_rows), default=0) + 8
     for row, place in zip(shown_rows, row_places, strict=True):
-        look: dict[str, Any] = {
-            "y": float(place),
-            "color": style.INK if row.is_settled else style.QUIET,
-        }
+        look: dict[str, Any] = {"y": float(place), "color": style.INK if row.is_settled else style.QUIET}
         weight: Any = "bold" if row.is_settled else "normal"
         canvas.words.append(Word(text=row.name, px=-name_room, weight=weight, **look))
         canvas.words.append(Word(text=row.say(), px=round(right_x), align="right", **look))

@@ -27,11 +27,7 @@ from polars_prcurve.view.charts.parts.chart_titles import add_order
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, describe_level
-from polars_prcurve.view.words.number_words import (
-    join_value,
-    say_estimate,
-    say_share,
-)
+from polars_prcurve.view.words.number_words import join_value, say_estimate, say_share
 
 # Titles of the axis, by `y`.
 _AXIS_TITLE_OF_Y = {"precision": "Precision", "fdr": "False discovery rate"}

@@ -296,11 +296,7 @@ def _describe_zones(
     grey_sentence = (
         f"Grey zones: the order is {result_phrase}{level_text}; crossings there may be due to chance"
     )
-    return [
-        grey_sentence,
-        "Tested: only who is first" if is_partly_tested else "",
-        _say_few(curves),
-    ]
+    return [grey_sentence, "Tested: only who is first" if is_partly_tested else "", _say_few(curves)]
 
 
 def _say_few(curves: ChartCurves) -> str:

@@ -244,10 +244,7 @@ def _round_rows(rows_by_model: document.CurveRows) -> _Rows:
 
 
 def _describe_group(
-    cases: Sequence[Case],
-    rows_by_model: _Rows,
-    color_number_by_model: Mapping[Any, int],
-    max_rows: int,
+    cases: Sequence[Case], rows_by_model: _Rows, color_number_by_model: Mapping[Any, int], max_rows: int
 ) -> dict[str, Any]:
     """Return the curves of the models of a group, the best first, and where the page begins."""
     case, place_phrase = cases[0], locate_group(cases[0])

@@ -27,12 +27,7 @@ from polars_prcurve.core.ground.terminal_text import (
 )
 from polars_prcurve.core.ground.visible_names import shorten_names, show_name
 from polars_prcurve.core.prevalence.estimated_eta import IS_REFUTED
-from polars_prcurve.view.words.number_words import (
-    NO_BREAK,
-    find_magnitude,
-    format_level,
-    map_etas,
-)
+from polars_prcurve.view.words.number_words import NO_BREAK, find_magnitude, format_level, map_etas
 
 _SUBJECT_COLUMNS = ("model", "model_a", "model_b", "eta", "metric", "criterion", "target")
 """What distinguishes rows beside their groups."""
@@ -65,9 +60,7 @@ def format_table(result_frame: pl.DataFrame, layout: Layout, width: int) -> tupl
         f"{column.head} {column.cells[0]}" for column in alike_columns if column.cells[0] != NOTHING
     ]
     text_columns = _choose_columns(
-        [column for column in text_columns if column not in alike_columns],
-        _list_subjects(layout),
-        width,
+        [column for column in text_columns if column not in alike_columns], _list_subjects(layout), width
     )
     head_lines, *lines_of_rows = (
         [cut_text(line, width) for line in lines] for lines in lay_out(text_columns)

@@ -39,10 +39,7 @@ STATUS_TABLE: Mapping[Status, StatusRow] = {
         "the intervals are compatible with both meeting and missing the targets, or no threshold was "
         "passed for the group",
     ),
-    "no_winner": StatusRow(
-        "no clear winner",
-        "several of the models that meet the targets may be best",
-    ),
+    "no_winner": StatusRow("no clear winner", "several of the models that meet the targets may be best"),
     "winner": StatusRow(
         "clear winner",
         "one model is significantly better than all others, or the only one to meet the targets",

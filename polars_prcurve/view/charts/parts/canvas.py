@@ -114,12 +114,7 @@ class Canvas:
         self.records += self._build_ghosts(line_records) if has_ghosts else []
         # Unseen records stand at both ends of the range that a panel has of its own.
         self.records += [
-            {
-                "part": "base",
-                "facet": panel_label,
-                x.field: round_digits(x.high),
-                spec.y.field: axis_end,
-            }
+            {"part": "base", "facet": panel_label, x.field: round_digits(x.high), spec.y.field: axis_end}
             for panel_label, axis_ends in spec.y.ranges.items()
             for axis_end in map(round_digits, axis_ends)
         ]

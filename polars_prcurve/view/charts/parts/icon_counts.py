@@ -52,12 +52,7 @@ class IconGrid(NamedTuple):
 
 
 def count_icons(
-    share: float,
-    low: float | None,
-    high: float | None,
-    *,
-    is_rare: bool,
-    max_icons: int = MOST_ICONS,
+    share: float, low: float | None, high: float | None, *, is_rare: bool, max_icons: int = MOST_ICONS
 ) -> IconGrid:
     """Return the grid of a share of alerts that are right, and of its interval if it has one.
 

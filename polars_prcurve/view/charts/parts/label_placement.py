@@ -157,13 +157,7 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
         if set(line_names) <= set(place_of):
             # In data, so that a name stays at its line if the chart is resized a little.
             return [
-                Word(
-                    name,
-                    view.spec.x.read(x),
-                    view.spec.y.read(y),
-                    facet=view.label,
-                    label=name,
-                )
+                Word(name, view.spec.x.read(x), view.spec.y.read(y), facet=view.label, label=name)
                 for name in line_names
                 for x, y in [(place_of[name].x / size.width, 1 - place_of[name].y / size.height)]
             ]
