@@ -150,7 +150,8 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
     ]
     if spec.names == "ends" and panel_channel is None and panels_and_lines:
         [(_, lines)] = panels_and_lines
-        return _name_right(views[0], {name: line for name, line in lines.items() if name in line_names})
+        heights_by_line = {name: line for name, line in lines.items() if name in line_names}
+        return _name_right(views[0], heights_by_line, words)
     # Names too long for one row would lie on lines.
     for view, lines in panels_and_lines if max(map(len, line_names)) <= _MAX_LETTERS else ():
         place_of = place_beside(lines | view.sample_references(), line_names, view.open_space(words))
@@ -163,7 +164,7 @@ def place_names(panel: Panel, words: Sequence[Word]) -> list[Word] | None:
             ]
     for view, lines in panels_and_lines if spec.has_margin else ():
         if view.label == last_label:
-            return _name_right(view, {name: lines[name] for name in line_names})
+            return _name_right(view, {name: lines[name] for name in line_names}, words)
     return None
 
 
@@ -173,7 +174,7 @@ def _wrap_names(names: Sequence[str]) -> dict[str, list[str]]:
     return {name: [*map(isolate_name, name_rows)] or [name] for name, name_rows in rows_by_name.items()}
 
 
-def _name_right(panel: Panel, heights_by_line: dict[str, Heights]) -> list[Word]:
+def _name_right(panel: Panel, heights_by_line: dict[str, Heights], words: Sequence[Word]) -> list[Word]:
     """Return names right of a panel, in the order of their lines, each near that of its right half."""
     # Names at the ends of lines stand where these end; a thin line leads to one that had to move.
     chart_spec = panel.spec
@@ -186,8 +187,10 @@ def _name_right(panel: Panel, heights_by_line: dict[str, Heights]) -> list[Word]
     ]
     label_heights = [(read_sizes().name + 2) * len(rows_by_name[name]) + 3.0 for name in heights_by_line]
     name_pixels = spread_at_ends(line_pixels, label_heights, panel_height)
-    # Right of half a label of the axis.
-    dx = 16 if stands_at_end else 12 if chart_spec.x.words == "none" else 22
+    # Right of half a label of the axis, and of numbers at points that reach out of the panel.
+    right_edges = [box[2] for box in panel.list_boxes(words) if box[3] > 0]
+    overhang = max(right_edges, default=0.0) - panel.size.width
+    dx = max(16 if stands_at_end else 12 if chart_spec.x.words == "none" else 22, round(overhang) + 6)
     name_words = []
     for name, *pixels in zip(heights_by_line, name_pixels, line_pixels, strict=True):
         name_y, line_y = (chart_spec.y.read(1 - pixel / panel_height) for pixel in pixels)
