@@ -137,8 +137,7 @@ def _read_file(argument: str, path: FilePath, dtype_by_column: dict[str, Any]) -
         bad_line = shorten_name(line_frame.filter(number=line_number)["line"][0].strip())
         raise PrcError(
             f"{argument} takes lines `{' '.join(dtype_by_column)}`, and line {line_number} of "
-            f"{os.fspath(path)!r} is "
-            f"{bad_line!r}"
+            f"{os.fspath(path)!r} is {bad_line!r}"
         )
     if not value_frame.height:
         raise PrcError(f"{argument} {os.fspath(path)!r} is empty")

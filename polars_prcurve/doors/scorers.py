@@ -152,8 +152,7 @@ class Scorer:
         if self.pos_label is not None and self.pos_label != 1:
             raise PrcError(
                 f"make the positive labels 1, and leave out pos_label={self.pos_label!r}: "
-                f"{library_name} "
-                "hands labels over as the numbers 0 and 1"
+                f"{library_name} hands labels over as the numbers 0 and 1"
             )
 
 

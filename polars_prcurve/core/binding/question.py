@@ -349,8 +349,7 @@ def _stack_classes(question: Question, grouping_columns: list[Column]) -> Questi
     if model_column is not None and name_column(model_column) == "class":
         raise PrcError(
             "leave out model=, or compare the classes with df.prc.unpivot_scores(score, "
-            "label=...).prc(model='class'): score= as a mapping makes the classes groups, not "
-            "models"
+            "label=...).prc(model='class'): score= as a mapping makes the classes groups, not models"
         )
     label_name = question.columns.label
     score_column_by_class = question.columns.score

@@ -103,9 +103,8 @@ class Watch:
     metric_name: str
     eta: float | None
     alpha: float  # the probability that there is ever a false alarm, at most
-    reference_rate: (
-        float | None
-    )  # what the rate is to be at least, or fpr at most; None if a table has it
+    reference_rate: float | None
+    """What the rate is to be at least, or fpr at most; None if a table has it."""
 
     @property
     def least_evidence(self) -> float:

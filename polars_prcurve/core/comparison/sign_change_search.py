@@ -41,9 +41,8 @@ class Roots(NamedTuple):
 
     pair_numbers: Indices  # the number of the pair
     logits: Floats
-    is_falling: NDArray[
-        np.bool_
-    ]  # below the root the first function is greater, above it the second one
+    is_falling: NDArray[np.bool_]
+    """Whether the first function is greater below the root, and the second one above it."""
     # The logit is where two functions part, not a root: they are equal from the low end to here. Above,
     # the second function is greater if `is_falling`, otherwise the first.
     is_parting: NDArray[np.bool_]
@@ -129,9 +128,8 @@ def _drop_doubles(roots: Roots) -> Roots:
 def subtract_rounded(first_values: Floats, second_values: Floats, term_size: float) -> Floats:
     """Return first less second, and 0 where they differ by no more than rounding."""
     with np.errstate(invalid="ignore"):
-        gaps = np.where(
-            first_values == second_values, 0.0, first_values - second_values
-        )  # equal infinities have the gap 0, not NaN
+        # Equal infinities have the gap 0, not NaN.
+        gaps = np.where(first_values == second_values, 0.0, first_values - second_values)
         magnitudes = np.maximum(np.maximum(np.abs(first_values), np.abs(second_values)), term_size)
         is_equal = np.abs(gaps) <= _ROUNDING * magnitudes
     return np.where(is_equal & np.isfinite(gaps), 0.0, gaps)
@@ -185,9 +183,8 @@ def _find_brackets(
 
 def _bracket_sign_changes(pair_numbers: Indices, logits: Floats, gaps: Floats) -> _Brackets:
     """Return a bracket around each sign change along a row, skipping zeros."""
-    nonzero_columns = np.where(
-        gaps != 0, np.arange(gaps.shape[1]), 0
-    )  # NaN counts as nonzero, and has no sign
+    # NaN counts as nonzero, and has no sign.
+    nonzero_columns = np.where(gaps != 0, np.arange(gaps.shape[1]), 0)
     last_nonzero_columns = np.maximum.accumulate(nonzero_columns, axis=1)[:, :-1]
     signs = np.sign(gaps)  # a product of small gaps could underflow to 0
     has_changed = np.take_along_axis(signs, last_nonzero_columns, axis=1) * signs[:, 1:] < 0

@@ -60,9 +60,8 @@ from polars_prcurve.core.metrics.target_definitions import (
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.sorted_group_rows import rising_code
 
-RowTest: TypeAlias = Callable[
-    [SegmentValues], pl.Expr
-]  # a function from rows to whether each of them passes
+RowTest: TypeAlias = Callable[[SegmentValues], pl.Expr]
+"""A function from rows to whether each of them passes."""
 Measure: TypeAlias = Callable[[SegmentValues], Any]  # a function from rows to a value of each of them
 ROW_NUMBER = f"{RESERVED}row"  # the number of a row; within a curve it rises with recall
 TARGET_NUMBER = f"{RESERVED}turn"  # the place of a target among those of a call
@@ -167,18 +166,16 @@ class LimitRows(NamedTuple):
         return row_number_lists
 
 
-ExtremeReader: TypeAlias = Callable[
-    [str], pl.Expr
-]  # a function from the name of an extreme to its value
+ExtremeReader: TypeAlias = Callable[[str], pl.Expr]
+"""A function from the name of an extreme to its value."""
 
 
 class Search(NamedTuple):
     """How the row of a target is found: from extremes over the rows of a curve."""
 
     find_extremes: Callable[[SegmentValues], Mapping[str, Extreme | LimitRows]]
-    read_row: Callable[
-        [ExtremeReader], pl.Expr
-    ]  # the number of the row; null where no row meets the target
+    read_row: Callable[[ExtremeReader], pl.Expr]
+    """Return the number of the row; null where no row meets the target."""
     steps: Sequence[Step] = ()
     """Columns that are added first, each step from those before it, and that the extremes may read."""
     read_end_row: Callable[[ExtremeReader], pl.Expr] | None = None
@@ -715,8 +712,7 @@ def _add_least_scores(
     if isinstance(thresholds, pl.LazyFrame):
         raise PrcError(
             f"cast the thresholds of the LazyFrame from {threshold_dtype} to the score's "
-            f"{score_dtype}, or call .collect() on it: numbers of a DataFrame are compared "
-            "exactly"
+            f"{score_dtype}, or call .collect() on it: numbers of a DataFrame are compared exactly"
         )
     next_thresholds = iter(
         read_threshold_list(argument_name, thresholds["threshold"].drop_nulls(), score_dtype)

@@ -257,9 +257,8 @@ class Case:
 
     def _judge_without_row(self) -> Status:
         """Return the status of a case in which no threshold of any model meets the targets."""
-        is_demand_open = (
-            self.goal.is_gate and self.candidates[0].meets_demand is None
-        )  # such as a budget, without an alert
+        # Such as a budget, without an alert.
+        is_demand_open = self.goal.is_gate and self.candidates[0].meets_demand is None
         if self.lacks_threshold or is_demand_open:
             return "unsure"
         if self.goal.is_at_threshold or self.goal.is_of_point:  # no score reaches it

@@ -716,9 +716,8 @@ def _read_decision(eta: Any, points: Any, call_arguments: Any) -> tuple[Any, pl.
         and group_columns
         and verdict_rows.height < len(etas) * verdict_rows.n_unique(group_columns)
     ):
-        etas = verdict_rows.select(*group_columns, "eta").drop_nulls(
-            "eta"
-        )  # each group has prevalences of its own
+        # Each group has prevalences of its own.
+        etas = verdict_rows.select(*group_columns, "eta").drop_nulls("eta")
     target_points = None
     if "threshold" in model_rows.columns:
         target_points = model_rows.filter(pl.col("threshold").is_not_null())

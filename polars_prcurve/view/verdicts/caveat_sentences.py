@@ -187,8 +187,7 @@ def _compare_rivals(case: Case) -> Iterator[Caveat]:
         counts_phrase = "" if case.goal.is_of_curve else " and the same counts at the target"
         yield Caveat(
             f"the same average precision{counts_phrase} for {list_names(case.rivals[:2])}: if they "
-            "rank all "
-            "examples alike, there is no difference"
+            "rank all examples alike, there is no difference"
         )
     elif difference_text := describe_difference(case):
         yield Caveat(f"difference in {name_merit(case)}", [difference_text], "comparison")

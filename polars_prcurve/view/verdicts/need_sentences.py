@@ -166,8 +166,7 @@ def _say_hopeless(case: Case) -> str:
         limit_phrase = f"a {name_merit(case)} above {useful_precision:.2g}"
     return (
         f"More data will not help: {format_count(n_examples)} {noun} rule out {limit_phrase}. Check "
-        "the features "
-        "and the labels"
+        "the features and the labels"
     )
 
 
@@ -179,8 +178,7 @@ def say_group_need(cases: Sequence[Case], confidence: float) -> str:
     return (
         f"To detect a difference of {format_size(RELEVANT_GAP, is_rate=True)} from the rest with "
         f"{_POWER_TEXT} power, a group needs about {say_about(class_need.n_needed)} positives; a "
-        "group of "
-        f"middle size that does not differ has {format_count(class_need.n_tested)}"
+        f"group of middle size that does not differ has {format_count(class_need.n_tested)}"
     )
 
 
@@ -247,7 +245,6 @@ def _say_promise(case: Case) -> str:
     if is_test_set_large:
         return (
             f"The test set is large enough for a perfect classifier ({examples_text}): this one "
-            "needs better "
-            "scores, or a larger test set"
+            "needs better scores, or a larger test set"
         )
     return f"Even a perfect classifier needs {examples_text} in the test set for this guarantee"

@@ -17,8 +17,7 @@ def describe_result(result_frame: pl.DataFrame, group_columns: Sequence[str]) ->
     if "guarantee" in result_frame.columns and (n_unmet := result_frame["threshold"].null_count()):
         yield (
             f"{n_unmet} of {result_frame.height} rows have no threshold with this guarantee; "
-            "n_pos_needed and "
-            "n_neg_needed are the examples that even perfect scores need"
+            "n_pos_needed and n_neg_needed are the examples that even perfect scores need"
         )
     if "shift_p_value" in result_frame.columns:
         yield from describe_refuted_estimates(

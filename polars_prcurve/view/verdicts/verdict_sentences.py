@@ -103,8 +103,7 @@ def _write_winner(case: Case, connectives: Connectives) -> str:
         )
     return (
         f"{winner_name} is the best of {n_models} models{connectives.opening}{metric_name} "
-        f"{winner_value_text}; the next is "
-        f"{second_name}, {second_value_text}"
+        f"{winner_value_text}; the next is {second_name}, {second_value_text}"
     )
 
 
@@ -275,8 +274,7 @@ def _write_met(case: Case, connectives: Connectives) -> str:
     level_phrase = f"with {format_level(goal.guarantee or 0)} confidence"
     return (
         f"Threshold {write_threshold(candidate)}{model_phrase} {predicate} "
-        f"{level_phrase}{connectives.opening}"
-        f"{_write_values(case, candidate)}"
+        f"{level_phrase}{connectives.opening}{_write_values(case, candidate)}"
     )
 
 

@@ -391,8 +391,7 @@ def _describe_test(curves: ChartCurves) -> str:
         return ""
     return (
         f"Models are compared at the same true {rate_names[0]}, which is less certain than the "
-        "precision of "
-        "one threshold"
+        "precision of one threshold"
     )
 
 

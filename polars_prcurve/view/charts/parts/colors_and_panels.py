@@ -38,9 +38,8 @@ class Channel:
     fields: list[str]
     title: str
     labels: list[str]  # the distinct labels in order
-    label_by_curve: dict[
-        int, str
-    ]  # by the number of the curve, in the order of `ChartCurves.curve_rows`
+    label_by_curve: dict[int, str]
+    """By the number of the curve, in the order of `ChartCurves.curve_rows`."""
     last_field_count: int  # number of distinct values of the last field
     # The number at the head of each panel, and the line under the name of each.
     head_by_label: Mapping[str, str] = field(default_factory=dict)
