@@ -92,8 +92,8 @@ class MarkedPoints:
             sentences.append(f"Marked: thresholds that meet their target with {share} confidence")
         if any(row.get("is_unsure") and not row.get("is_mute") for row in self.records):
             sentences.append("Thin numbers: in doubt, as dotted lines are")
-        mute_goals = {record["goal"] for record in self.records if record.get("is_mute")}
-        sentences += [f"Points: {goal}" for goal in mute_goals if not self.is_asked]
+        if not self.is_asked and any(record.get("is_mute") for record in self.records):
+            sentences.append(f"Points: {self.records[0]['goal']}")  # all are at half of the positives
         if any(None not in map(row.get, _LIMITS) for row in self.records):
             sentences.append("Upright rule at a point: its interval of precision in the table of points")
         if any(row["holds_from"] is not None for row in self.records):
