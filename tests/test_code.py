@@ -142,7 +142,7 @@ def test_the_pages_show_every_chart_in_small_images() -> None:
     sizes = {name: (ROOT / "docs" / "images" / f"{name}.png").stat().st_size for name in shown}
     assert sizes.pop("report") < 150_000
     assert sizes.pop("published") < 130_000, "4 000 dots"
-    assert {name: size for name, size in sizes.items() if size > 70_000} == {}
+    assert {name: size for name, size in sizes.items() if size > 65_000} == {}
     small = {name for text in texts for name in re.findall(r"images/thumbs/(\w+)\.png", text)}
     thumbs = list((ROOT / "docs" / "images" / "thumbs").iterdir())
     assert {path.stem for path in thumbs} == small <= shown
