@@ -244,6 +244,8 @@ def test_equal_models_do_not_differ() -> None:
         ),
         (lambda p: p.summary(mean_over="query"), "there is no column 'query' for mean_over="),
         (lambda p: p.summary(mean_over=3), "mean_over= takes a column name"),
+        (lambda p: p.compare(score=MODELS, mean_over="x"), "choose from: (?!.*_prc_).*'?topic'?.*m0"),
+        (lambda p: p.compare(score=MODELS, mean_over="m0"), "leave 'm0' out of score="),
         (
             lambda p: p.summary(pl.DataFrame({"topic": ["t1"], "eta": [0.1]}), mean_over="topic"),
             "leave the column 'topic' out of the eta= frame: a mean over its groups",

@@ -248,7 +248,8 @@ def set_means(
         column_by_name.get(name, mean_column)
         for name, mean_column in zip(mean_column_names, mean_columns, strict=True)
     ]
-    ColumnReader(question.frame, "raise", may_collect=False).read_by(last_grouping_columns, "mean_over")
+    reader = ColumnReader(question.frame, "raise", may_collect=False, user_table=question.user_table)
+    reader.read_by(last_grouping_columns, "mean_over")
     input_columns = question.columns._replace(by=[*other_grouping_columns, *last_grouping_columns])
     mean_groups = MeanGroups(
         tuple(mean_column_names), share_examples=share_examples and "class" in mean_column_names
