@@ -195,8 +195,9 @@ def print_costs_of_one_group(rows: int, repeats: int) -> None:
             seconds / seconds_of_rows,
             1.0,
         )
-        points = measure(partial(table.prc.operating_points, 0.01, recall=0.8), 3 * repeats)
-        print_line(f"operating_points, {share:g} positive", [sort, points], points / sort, 1.0)
+        for word, value in (("recall", 0.8), ("precision", 0.5), ("predicted_positive_rate", 0.01)):
+            points = measure(partial(table.prc.operating_points, 0.01, **{word: value}), 3 * repeats)
+            print_line(f"{word}=, {share:g} positive", [sort, points], points / sort, 1.0)
         narrow = table.lazy().cast({"score": pl.Float32})
         wide = narrow.cast({"score": pl.Float64})
         queries = [frame.prc.summary(0.01, **AP) for frame in (wide, narrow)]

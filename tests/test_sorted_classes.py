@@ -381,8 +381,8 @@ def test_few_rows_hold_what_targets_find(table: pl.DataFrame, seed: int) -> None
     assert_same(*find_points(table, 0.2, **{name: values for name, values in shares.items() if values}))
 
 
-@pytest.mark.parametrize("word", ["precision", "fdr"])
-def test_few_rows_hold_the_last_one_of_a_precision(word: str) -> None:
+@pytest.mark.parametrize("word", ["precision", "fdr", "fpr", "predicted_positive_rate"])
+def test_few_rows_hold_the_last_one_of_a_target(word: str) -> None:
     rng = np.random.default_rng(5)
     for _ in range(15):
         n, share, decimals = (rng.choice(values) for values in ([9, 90], [0.1, 0.5, 0.9], [0, 1, 6]))
@@ -390,10 +390,23 @@ def test_few_rows_hold_the_last_one_of_a_precision(word: str) -> None:
         score = np.round(rng.normal(size=len(label)) + label, int(decimals))
         table = pl.DataFrame({"score": score, "label": label})
         eta = rng.choice([0.0, 1e-12, 0.1, 0.5, 0.9999, 1.0])
-        # One value at a time, so that no other one brings the row.
+        # One value at a time, so that no other one brings the row, or needs lower scores.
         met = table.prc.curve(eta, metrics=word)[word].drop_nulls().to_list()
         for value in [*rng.choice([*met, 0.5], 3), rng.choice(met or [1.0]) * (1 - 1e-12), *SHARES[::6]]:
             assert_same(*find_points(table, eta, **{word: value}))
+
+
+@pytest.mark.parametrize("targets", [{"precision": 0.9}, {"alerts": [1, 2], "per": 1000}, {"fpr": 0.01}])
+def test_scores_below_a_target_are_not_sorted(targets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, sizes = np.random.default_rng(3), []
+    label = rng.random(3_000) < 0.1
+    table = pl.DataFrame({"score": rng.normal(size=3_000) + 2 * label, "label": label})
+    sort = sorted_classes.ClassScores.sort
+    monkeypatch.setattr(
+        sorted_classes.ClassScores, "sort", lambda part: (sizes.append(len(part.scores)), sort(part))[1]
+    )
+    table.prc.operating_points(0.1, **targets)
+    assert max(sizes, default=0) < 300
 
 
 def test_targets_that_few_rows_do_not_tell_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:

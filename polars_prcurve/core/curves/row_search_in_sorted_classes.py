@@ -3,12 +3,14 @@
 A recall, an fpr, a share of alerts and a threshold change in one direction along the sweep. So a target
 of one of them is met from some row on, or up to it, and binary search finds the rows beside that place.
 Precision goes up and down, but the best precision of a row and all rows below it only falls. With these
-rows alone a search has the answer that it has with all.
+rows alone a search has the answer that it has with all. Targets that bound fpr need no lower scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
@@ -61,16 +63,28 @@ def find_few_rows(
     targets_by_word: dict[str, list[Target]] = {}
     for target in targets:
         targets_by_word.setdefault(target.criterion, []).append(target)
+    limits_by_word = {
+        word: join_values([*map(_read_limit, word_targets)]).drop_nulls().to_numpy()
+        for word, word_targets in targets_by_word.items()
+    }
+    with np.errstate(all="ignore"):  # an infinite ratio is one that all rows keep to
+        return _list_rows(sorted_classes, limits_by_word, np.array(etas))
+
+
+def _list_rows(
+    sorted_classes: SortedClasses, limits_by_word: Mapping[str, Any], etas: Floats
+) -> pl.LazyFrame | None:
+    """Return the running sums of the rows near the limits of each word; None if they are too many."""
+    greatest_fprs = [_find_greatest_fpr(*item, etas.max()) for item in limits_by_word.items()]
+    upper_classes = sorted_classes.cut_below(float(np.max(greatest_fprs)))
     score_arrays: list[Scores] = []
-    for word, word_targets in targets_by_word.items():
-        limit_values = join_values([*map(_read_limit, word_targets)]).drop_nulls()
-        with np.errstate(all="ignore"):  # an infinite ratio is one that all rows keep to
-            near_scores = _LIST_SCORES[word](sorted_classes, limit_values.to_numpy(), np.array(etas))
+    for word, word_limits in limits_by_word.items():
+        near_scores = _LIST_SCORES[word](upper_classes, word_limits, etas)
         if near_scores is None:
             return None
         score_arrays.append(np.unique(near_scores))
     scores = np.unique(np.concatenate(score_arrays))
-    return None if len(scores) > _MOST_ROWS else sorted_classes.list_rows(scores[::-1]).lazy()
+    return None if len(scores) > _MOST_ROWS else upper_classes.list_rows(scores[::-1]).lazy()
 
 
 def _read_limit(target: Target) -> Any:
@@ -78,6 +92,18 @@ def _read_limit(target: Target) -> Any:
     if isinstance(target.least_score, pl.Series):
         return target.least_score
     return target.value if target.rate is None else target.rate
+
+
+def _find_greatest_fpr(word: str, limits: Any, highest_eta: float) -> float:
+    """Return an fpr above which no row meets any of the targets; infinite where there is none."""
+    if word in ("threshold", "recall"):
+        return math.inf
+    fpr_limits = np.array(_widen(limits))
+    if word in _RATIOS:  # of recall and fpr, of which recall is at most 1
+        fpr_limits = _RATIOS[word](fpr_limits) / odds_against(highest_eta)
+    elif word != "fpr":  # alerts, of which some are false
+        fpr_limits /= 1 - highest_eta
+    return float(np.max(fpr_limits, initial=0.0))
 
 
 def _list_for_recall(sorted_classes: SortedClasses, recalls: Floats, etas: Floats) -> Scores | None:
@@ -95,26 +121,11 @@ def _list_for_fpr(sorted_classes: SortedClasses, fprs: Floats, etas: Floats) -> 
     return None if n_false is None else _list_above(sorted_classes, n_false)
 
 
-def _list_for_precision(
-    sorted_classes: SortedClasses, precisions: Floats, etas: Floats
+def _list_for_ratios(
+    find_ratios: Callable[[Floats], Floats], sorted_classes: SortedClasses, limits: Floats, etas: Floats
 ) -> Scores | None:
-    """Return the scores from the lowest that may have each precision to the lowest that does."""
-    sure_limits, greatest_limits = ((1 - limits) / limits for limits in reversed(_widen(precisions)))
-    return _list_for_false_positives(sorted_classes, sure_limits, greatest_limits, etas)
-
-
-def _list_for_fdr(sorted_classes: SortedClasses, fdrs: Floats, etas: Floats) -> Scores | None:
-    """Return the scores from the lowest that may keep to each fdr to the lowest that does."""
-    least_fdrs, greatest_fdrs = _widen(fdrs)
-    greatest_limits = np.where(greatest_fdrs < 1, greatest_fdrs / (1 - greatest_fdrs), np.inf)
-    sure_limits = least_fdrs / (1 - least_fdrs)
-    return _list_for_false_positives(sorted_classes, sure_limits, greatest_limits, etas)
-
-
-def _list_for_false_positives(
-    sorted_classes: SortedClasses, sure_limits: Floats, greatest_limits: Floats, etas: Floats
-) -> Scores | None:
-    """Return the scores from the lowest with the greatest false positives per true one to the sure."""
+    """Return the scores from the lowest that may keep to each ratio to the lowest that does."""
+    sure_limits, greatest_limits = np.sort([find_ratios(widened) for widened in _widen(limits)], axis=0)
     curve, n_neg = sorted_classes.curve, sorted_classes.sizes[1]
     if curve is None or n_neg == 0:
         return None
@@ -146,7 +157,8 @@ def _list_for_false_positives(
 def _list_above(sorted_classes: SortedClasses, n_false: Integers) -> Scores:
     """Return the lowest scores with at most each number of false positives, and the lowest of all."""
     # One more than is allowed is at the next lower negative; any score above it has no more.
-    score_limits = sorted_classes.negatives.pick(-1 - n_false[n_false < sorted_classes.sizes[1]])
+    negatives = sorted_classes.negatives
+    score_limits = negatives.pick(-1 - n_false[n_false < len(negatives.scores)])
     return np.append(sorted_classes.list_next(score_limits, only_above=True), sorted_classes.lowest)
 
 
@@ -209,12 +221,16 @@ def _list_integers(starts: Integers, ends: Integers) -> Integers | None:
     return np.repeat(starts - ends_in_list + lengths, lengths) + np.arange(n_integers)
 
 
+_RATIOS: dict[str, Callable[[Floats], Floats]] = {
+    "precision": lambda precisions: (1 - precisions) / precisions,
+    "fdr": lambda fdrs: np.where(fdrs < 1, fdrs / (1 - fdrs), np.inf),
+}
+"""The false positives per true one that targets of two words allow."""
 _LIST_SCORES: dict[str, Callable[[SortedClasses, Any, Floats], Scores | None]] = {
     "threshold": _list_for_threshold,
     "recall": _list_for_recall,
     "fpr": _list_for_fpr,
-    "precision": _list_for_precision,
-    "fdr": _list_for_fdr,
+    **{word: partial(_list_for_ratios, find_ratios) for word, find_ratios in _RATIOS.items()},
     "alerts": _list_for_alerts,
     "predicted_positive_rate": _list_for_alerts,
 }

@@ -86,6 +86,7 @@ class SortedClasses:
     positives: ClassScores
     negatives: ClassScores
     dtype: pl.DataType  # of the scores
+    sizes: tuple[int, int]  # the numbers of positives and of negatives, at lower scores, too
 
     @property
     def pos_scores(self) -> NDArray[Any]:
@@ -96,11 +97,6 @@ class SortedClasses:
     def neg_scores(self) -> NDArray[Any]:
         """The scores of negatives, by rising value."""
         return self.negatives.sort()
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """The numbers of positives and of negatives."""
-        return len(self.positives.scores), len(self.negatives.scores)
 
     @property
     def lowest(self) -> Any:
@@ -119,6 +115,18 @@ class SortedClasses:
             if len(class_scores.scores)
         ]
 
+    def cut_below(self, greatest_fpr: float) -> SortedClasses:
+        """Return those with up to this fpr, and a few more; all where these are half, or sorted."""
+        n_neg = self.sizes[1]
+        if self.negatives.is_sorted or not greatest_fpr * n_neg + 2 < n_neg / 2:  # NaN takes all, too
+            return self
+        (lowest,) = self.negatives.pick(np.array([-2 - int(greatest_fpr * n_neg)]))
+        positives, negatives = (
+            ClassScores(class_scores.scores[class_scores.scores >= lowest])
+            for class_scores in (self.positives, self.negatives)
+        )
+        return SortedClasses(positives, negatives, self.dtype, self.sizes)
+
     def list_next(self, score_limits: NDArray[Any], *, only_above: bool = False) -> NDArray[Any]:
         """Return the lowest score of each class that is at least each limit, or above it."""
         both_classes = (self.positives, self.negatives)
@@ -131,8 +139,11 @@ class SortedClasses:
 
     def count_from(self, scores: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the numbers of positives and of negatives of at least each score."""
-        n_pos, n_neg = self.sizes
-        return n_pos - self.positives.count_below(scores), n_neg - self.negatives.count_below(scores)
+        n_hits, n_false = (
+            len(class_scores.scores) - class_scores.count_below(scores)
+            for class_scores in (self.positives, self.negatives)
+        )
+        return n_hits, n_false
 
     def list_rows(self, scores: NDArray[Any]) -> pl.DataFrame:
         """Return the running sums of some falling scores, each of which is in the table."""
@@ -156,18 +167,20 @@ class SortedClasses:
         """The rows on which recall rises, by rising score; None without positives."""
         if len(self.pos_scores) == 0:
             return None
-        rising_rows = _RisingRows(self.pos_scores, self.neg_scores)
+        rising_rows = _RisingRows(self.pos_scores, self.neg_scores, self.sizes)
         fprs = rising_rows[Segment.FPR_OR_ZERO]
-        return CurveArrays(rising_rows, len(self.neg_scores) > 0, least_fpr=float(fprs[-1]))
+        return CurveArrays(rising_rows, self.sizes[1] > 0, least_fpr=float(fprs[-1]))
 
 
 class _RisingRows(dict[str, Any]):
     """The columns of rows on which recall rises, by rising score, each computed when first read."""
 
     # No column refers to the whole: such a circle stays in memory until Python looks for circles.
-    def __init__(self, pos_scores: NDArray[Any], neg_scores: NDArray[Any]) -> None:
+    def __init__(
+        self, pos_scores: NDArray[Any], neg_scores: NDArray[Any], sizes: tuple[int, int]
+    ) -> None:
         super().__init__()
-        self.pos_scores, self.neg_scores = pos_scores, neg_scores
+        self.pos_scores, self.neg_scores, self.sizes = pos_scores, neg_scores, sizes
         is_first = np.append(True, pos_scores[1:] != pos_scores[:-1])
         self.is_first = None if is_first.all() else is_first
 
@@ -183,23 +196,23 @@ class _RisingRows(dict[str, Any]):
 
     def share_negatives(self, *, only_above: bool) -> NDArray[np.float64]:
         """Return the share of negatives at or above each score, or above it; 0 without any."""
-        n_neg = len(self.neg_scores)
         n_below = np.searchsorted(
             self.neg_scores, self.pos_scores, side="right" if only_above else "left"
         )
-        shares: NDArray[np.float64] = (n_neg - self.leave_out_repeats(n_below)) / max(n_neg, 1)
+        n_from = len(self.neg_scores) - self.leave_out_repeats(n_below)
+        shares: NDArray[np.float64] = n_from / max(self.sizes[1], 1)
         return shares
 
     def share_positives(self) -> NDArray[np.float64]:
         """Return the fraction of positives at or above each score."""
-        n_pos = len(self.pos_scores)
-        shares: NDArray[np.float64] = self.leave_out_repeats(np.arange(n_pos, 0, -1)) / n_pos
+        n_from = self.leave_out_repeats(np.arange(len(self.pos_scores), 0, -1))
+        shares: NDArray[np.float64] = n_from / self.sizes[0]
         return shares
 
 
 _MAKER_OF_COLUMN: dict[str, Callable[[_RisingRows], NDArray[Any]]] = {
     "recall": _RisingRows.share_positives,
-    "fpr": lambda rows: rows[Segment.FPR_OR_ZERO] / (len(rows.neg_scores) > 0),
+    "fpr": lambda rows: rows[Segment.FPR_OR_ZERO] / (rows.sizes[1] > 0),
     Segment.RECALL_BEFORE: lambda rows: np.append(rows["recall"][1:], 0.0),
     Segment.FPR_OR_ZERO: lambda rows: rows.share_negatives(only_above=False),
     Segment.FPR_BEFORE: lambda rows: rows.share_negatives(only_above=True),
@@ -321,7 +334,7 @@ def _list_scores(table: ResolvedTable) -> pl.DataFrame | None:
 
 def _take_scores(pos_scores: pl.Series, neg_scores: pl.Series) -> SortedClasses:
     positives, negatives = (ClassScores(scores.to_numpy()) for scores in (pos_scores, neg_scores))
-    return SortedClasses(positives, negatives, pos_scores.dtype)
+    return SortedClasses(positives, negatives, pos_scores.dtype, (len(pos_scores), len(neg_scores)))
 
 
 def _is_broken(table: ResolvedTable) -> bool:
