@@ -34,7 +34,7 @@ EXPLAINED = {
     "precision is <b>99%</b> in the test set": "the example of the README",
     "Precision is 99% in the test set": "the same",
     "at 50% recall, or at the only point, every interval rules out": "where chance is judged",
-    "or decides a target, with 80% power": "the power of `would_settle`",
+    "With 80% probability, a test set of this size": "the power of `would_settle`",
     "| two decimals | 2.6 |": "documents per score, not a share",
     "within 0.5% of `1 - guarantee` at a `guarantee` of 0.95 or less, 2% at 0.99 and 9% at 0.999": (
         "computed"

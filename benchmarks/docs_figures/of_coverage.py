@@ -198,7 +198,7 @@ DIFFERENCES += [
     *(hold_alike(shared, lead) for shared, lead in ((0.2, 0.5), (0.5, 0.5), (0.9, 0.25), (0.98, 0.12))),
     Sentence(
         PAGE,
-        "With ranks that correlate by 0.98, at eta 0.01, it has up to {}% false positives for models of different shapes, on average {}%, and `compare` {} and {}%. At a level of 99% it still has up to {}%, on average {}%, and detects {:.0f}% of the leads there, `compare` {:.0f}% at 95%.",
+        "At a rank correlation of 0.98 and eta 0.01, its type I error is up to {}% for models of different shapes, on average {}%, and that of `compare` {} and {}%. At a level of 99% it still has up to {}%, on average {}%, and detects {:.0f}% of the leads there, `compare` {:.0f}% at 95%.",
         *(
             Stored("unlike_pairs")(share(name, RESAMPLED))
             for name in ("by_bootstrap_at_95", "rejected", "by_bootstrap_at_99")
@@ -284,7 +284,7 @@ REST: list[Sentence] = [
         Stored("chance")(most("above", (MODEL == "chance") & (col("confidence") == 0.95))), Stored("chance_of_designs")(most("above")),
     ),
     Sentence(
-        PAGE, "`prior_shift` has calibrated scores, with a coverage of {} to {}%, and log-odds that are 1.25 times too large, with {:.0f} to {:.0f}%.",
+        PAGE, "(`prior_shift`), the coverage is {} to {}% if they are calibrated, and {:.0f} to {:.0f}% if their log-odds are 1.25 times too large.",
         *map(Stored("posteriors"), (*find_ends("coverage", col("log_odds") == 1), *find_ends("coverage", col("log_odds") == 1.25))),
     ),
     Sentence(
@@ -328,7 +328,7 @@ FAILURES: list[Sentence] = [
         PAGE, "The mean coverage is {}% for average precision, {}% in ten populations that no formula was tuned on, and for ROC AUC {} and {}%.",
         *(TABLE(mean("coverage_of_marked", kind, of)) for kind in (IS_AP, IS_ROC) for of in (~IS_FRESH, IS_FRESH)),
     ),
-    Sentence(PAGE, "With one expected, the up to {:.0f}% of test sets without an alert are not counted.", Stored("bands")(most("no_interval", EXPECTED == "1"))),
+    Sentence(PAGE, "Where one is expected, up to {:.0f}% of test sets have no alert, and are not counted.", Stored("bands")(most("no_interval", EXPECTED == "1"))),
     Sentence(
         PAGE, "(`patient_effects`): the coverage is {} to {}% with normal effects, and as low as {}% with lognormal ones.",
         *map(Stored("patient_effects"), (*find_ends("coverage", col("effects") == "normal"), least("coverage", col("effects") == "lognormal"))),
@@ -348,7 +348,7 @@ FAILURES: list[Sentence] = [
     ),
     Sentence(PAGE, "a `guarantee` that treats the estimate as exact fails in up to {:.0f}% (`uncertain_targets`).", Stored("uncertain_targets")(most("broken_by_fixed"))),
     Sentence(
-        PAGE, "A cell has {} test sets or more in `areas`, {} in `bands`, {} or more in most others, and {} in `uncertain_targets`",
+        PAGE, "A setting has {} test sets or more in `areas`, {} in `bands`, {} or more in most others, and {} in `uncertain_targets`",
         TABLE(col("n_sets").min()), Stored("bands")(col("n_sets").min()), Stored("bootstrap")(col("n_sets").min()), Stored("uncertain_targets")(col("n_sets").min()),
     ),
     Sentence(PAGE, "at 95% that is a standard error of {} points in `areas`, of {} with 500.", TABLE(standard_error()), Stored("bootstrap")(standard_error())),
