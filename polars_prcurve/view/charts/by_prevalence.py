@@ -40,6 +40,8 @@ from polars_prcurve.view.charts.parts.chart_input import (
     read_lines,
 )
 from polars_prcurve.view.charts.parts.chart_titles import (
+    MOST_LETTERS,
+    MOST_TRADES,
     add_order,
     are_at_chance,
     are_short,
@@ -54,7 +56,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_firsts,
     say_known,
     say_order,
-    say_trades,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import (
     Channels,
@@ -332,7 +333,7 @@ class _LineChart:
         if color is None or self.channels.facet is not None:
             return ""
         if not self.firsts:
-            return "" if curves.has_few_positives else say_trades(self.name, trades)
+            return "" if curves.has_few_positives else _say_trades(self.name, trades)
         _draw_firsts(self.canvas, self.firsts, self.order if self.is_open else "")
         if self.is_open and not curves.has_few_positives:
             return ""  # the title goes on with the values
@@ -581,3 +582,14 @@ def _read_trades(
             record = {"part": "ring", **place, "place": say_eta(row["eta"]), **names}
             record_by_place[row["trade"], panel or ""] = record | tell_panel(panel)
     return [record_by_place[key] for key in sorted(record_by_place)]
+
+
+def _say_trades(metric_name: str, trades: Sequence[Mapping[str, Any]]) -> str:
+    """Return where two lines cross, of a few crossings; empty for none, and for many."""
+    pair_texts = [f"{trade['below']} and {trade['above']}" for trade in trades]
+    if not 1 <= len(trades) <= MOST_TRADES or sum(map(len, pair_texts)) > 1.5 * MOST_LETTERS:
+        return ""
+    first_place, *other_places = [trade["place"] for trade in trades]
+    sentence = f"{pair_texts[0]} have equal {go_on(metric_name)} at a prevalence of {first_place}"
+    clauses_with_places = zip(pair_texts[1:], other_places, strict=True)
+    return "; ".join([sentence, *(f"{clause} at {place}" for clause, place in clauses_with_places)])

@@ -11,6 +11,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.ground.visible_names import shorten_names
 from polars_prcurve.view.charts.parts import chart_input, names_and_numbers
@@ -20,12 +21,7 @@ from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
-from polars_prcurve.view.charts.parts.chart_titles import (
-    go_on,
-    is_higher_better,
-    say_better,
-    say_by_metric,
-)
+from polars_prcurve.view.charts.parts.chart_titles import go_on, say_by_metric, say_firsts
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
@@ -141,10 +137,10 @@ def _say_pair(canvas: Canvas) -> tuple[str, str]:
     metric_name = names_and_numbers.format_metric(pair_row["metric"])
     model_names = _name_models(pair_row["pair"])
     subtitle = f"{' minus '.join(model_names)}: {go_on(metric_name)}"
-    if not is_higher_better(pair_row["metric"]):
+    if not _is_higher_better(pair_row["metric"]):
         return subtitle, ""
     canvas.words += _name_sides(model_names, canvas)
-    finding = say_by_metric(metric_name, say_better(curves.points, model_names))
+    finding = say_by_metric(metric_name, _say_better(curves.points, model_names))
     known_points = curves.points.drop_nulls("difference")
     interval_flags = known_points.select((pl.col("low") <= 0) & (pl.col("high") >= 0)).to_series()
     if len(known_points) and interval_flags.all() and not known_points["significant"].any():
@@ -263,7 +259,7 @@ def _draw_table(
         curves.curve_rows, on="curve", maintain_order="left"
     )
     metrics, etas = curves.curve_rows["metric"].unique().to_list(), pair_rows["eta"].unique().to_list()
-    is_better = all(map(is_higher_better, metrics))
+    is_better = all(map(_is_higher_better, metrics))
     fields = [field_name for field_name in curves.column_by_field if field_name != "pair"]
     column_by_varied_field = {
         field_name: curves.column_by_field[field_name]
@@ -437,3 +433,28 @@ def _build_layers(x: alt.X, y: alt.Y) -> list[alt.Chart]:
             for layer in (rule_layer.encode(alt.X("low:Q"), y, alt.X2("high")), dot_layer)
         ]
     return layers
+
+
+def _is_higher_better(metric: str) -> bool:
+    """Return whether more of a curve metric is better; a custom metric does not declare it."""
+    from polars_prcurve.core.metrics.curve_metric import CurveMetric
+    from polars_prcurve.core.metrics.metric_lookup import find_metrics
+
+    try:
+        [curve_metric] = find_metrics(metric, CurveMetric)
+        return bool(curve_metric.higher_is_better)
+    except (PrcError, ValueError):
+        return False
+
+
+def _say_better(points: pl.DataFrame, model_names: tuple[str, str]) -> str:
+    """Return where a test settles which of two models is better, of rows of `compare`."""
+    compared_points = points.drop_nulls("difference").sort("eta")
+    compared_points = compared_points.with_columns(pl.col("significant").fill_null(False))
+    leader_of_etas = [
+        (eta, model_names[0 if difference > 0 else 1] if is_settled else "")
+        for eta, difference, is_settled in compared_points.select(
+            "eta", "difference", "significant"
+        ).rows()
+    ]
+    return say_firsts(leader_of_etas, model_names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,13 +13,14 @@ import polars as pl
 from polars_prcurve.core.confidence.estimates import name_estimate
 from polars_prcurve.core.ground.argument_checks import Title, read_flag
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import chart_input, doubt_of_points, points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
-from polars_prcurve.view.charts.parts.chart_titles import say_net_benefit
+from polars_prcurve.view.charts.parts.chart_titles import MOST_LETTERS, name_curves, say_each
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, describe_level
@@ -41,6 +43,7 @@ _MOST_BELOW_ZERO = 0.4
 _BACK_AT_ZERO = 0.1  # the height from which a line that left the axis is seen to be back, to its foot
 _MOST_MARKED = 4  # lines, at most, whose net benefit at one risk is marked
 _FAR_SHARE = 0.2  # how far from the prevalence the marked risk may be, as a share of it
+_SEEN_GAIN = 0.02  # of the highest net benefit of a line: a gain that one sees
 
 
 @hint_at_arguments
@@ -112,7 +115,7 @@ def decision_curve(
         say_row=partial(_say_row, n_events),
         subtitle=f"Net benefit: true positives per {unit_text} cases, less the cost of false positives",
         title="Net benefit by risk",
-        say=partial(say_net_benefit, channels, mark_records, f"true positives per{NO_BREAK}{unit_text}"),
+        say=partial(_find_title, channels, mark_records, f"true positives per{NO_BREAK}{unit_text}"),
         few="net benefit is known only roughly",
         note=[
             "At risk p, a false positive costs p / (1 \u2212 p) times the benefit of a true positive",
@@ -310,3 +313,114 @@ def _say_benefit(point: dict[str, Any], n_events: int) -> tuple[str, str]:
 def _say_row(n_events: int, point: dict[str, Any]) -> tuple[str, str]:
     """Return what the pointer reads at each risk of the table, among this number of cases."""
     return say_target(point[_RISK]), join_value(*_say_benefit(point, n_events)) + add_threshold(point)
+
+
+def _find_title(
+    channels: Channels, mark_records: Sequence[Mapping[str, Any]], unit_text: str, curves: ChartCurves
+) -> str:
+    """Return at which risks net benefit is above both alternatives, or its values at a marked risk.
+
+    With intervals that is where these are above them. The points have the column `doubt`.
+    """
+    n_lines, points = len(curves.curve_rows), curves.points
+    has_intervals = "net_benefit_low" in points.columns
+    if n_lines == 1 and has_intervals:
+        return _say_useful_risks(channels, curves) or _say_benefits(
+            channels, mark_records, unit_text, curves
+        )
+    if mark_records:
+        risk = mark_records[0]["threshold_probability"]
+        risk_points = points.filter((pl.col("threshold_probability") / risk - 1).abs() < 1e-6)
+        n_useful = risk_points.filter(_is_useful(points, 1))["curve"].n_unique() if has_intervals else 0
+        noun, above = _name_lines(curves), "significantly above treat-all and treat-none"
+        if has_intervals and n_useful == 0:
+            place_text = f"at a risk threshold of {say_target(risk)}"
+            return f"No {noun} has a net benefit {above} {place_text}"
+        benefits = _say_benefits(channels, mark_records, unit_text, curves)
+        owner = f"{n_useful} of {n_lines}" if n_useful < n_lines else "both" if n_lines == 2 else "all"
+        return f"{benefits}; {above} for {owner} {noun}s" if benefits and n_useful else benefits
+    has_line_each = n_lines > 1 and curves.count_distinct(curves.group_fields) == n_lines
+    return _say_useful_risks(channels, curves) if has_line_each else ""
+
+
+def _say_benefits(
+    channels: Channels, mark_records: Sequence[Mapping[str, Any]], unit_text: str, curves: ChartCurves
+) -> str:
+    """Return the net benefit of each line at the marked risk; empty without it."""
+    if not mark_records:
+        return ""
+    risk_text = say_target(mark_records[0]["threshold_probability"])
+    is_one = len({mark["net_benefit_label"] for mark in mark_records}) == 1
+    unit_place = "" if is_one else f" in {unit_text}"
+    sentence_start = f"At a risk threshold of {risk_text}, net benefit{unit_place} is"
+    curve_numbers = curves.curve_rows["curve"].to_list()
+    benefit_of_curve, text_by_curve = (
+        dict(zip(curve_numbers, (mark[name] for mark in mark_records), strict=True))
+        for name in ("net_benefit", "net_benefit_label")
+    )
+    return say_each(
+        sentence_start,
+        unit_text if is_one else "",
+        benefit_of_curve,
+        name_curves(curves, channels),
+        given_text_by_curve=text_by_curve,
+    )
+
+
+def _name_lines(curves: ChartCurves) -> str:
+    """Return what lines of one prevalence are: `model`, `group`, or `line` of models in groups."""
+    columns = {curves.column_by_field[field] for field in curves.group_fields}
+    return "model" if columns == {"model"} else "line" if "model" in columns else "group"
+
+
+def _say_useful_risks(channels: Channels, curves: ChartCurves) -> str:
+    """Return at which risks net benefit is above both alternatives in all lines, or in which at some."""
+    n_lines, points, noun = len(curves.curve_rows), curves.points, _name_lines(curves)
+    is_sure = "net_benefit_low" in points.columns
+    risk_rows = points.with_columns(useful=_is_useful(points, n_lines))
+    risk_rows = risk_rows.group_by("threshold_probability").agg(n_useful=pl.col("useful").sum())
+    risk_rows = risk_rows.sort("threshold_probability").with_columns(run=pl.col("n_useful").rle_id())
+    most = max(risk_rows["n_useful"].to_list(), default=0)
+    above = f"{'significantly ' if is_sure else ''}above treat-all and treat-none"
+    if most == 0:
+        owner = f" for any {noun}" if n_lines > 1 else ""
+        return f"At no risk is net benefit {above}{owner}" if is_sure else ""
+    if most < n_lines:
+        useful_curves = {*points.filter(_is_useful(points, n_lines))["curve"]}
+        names = name_curves(curves, channels)
+        name_lists: dict[bool, list[str]] = {True: [], False: []}
+        for curve in curves.curve_rows["curve"]:
+            name_lists[curve in useful_curves].append(names.get(curve, ""))
+        owners = f"{len(useful_curves)} of {n_lines} {noun}s"
+        for start, labels in ((f"all {noun}s but ", name_lists[False]), ("", name_lists[True])):
+            if labels and all(labels) and sum(map(len, labels)) <= 1.5 * MOST_LETTERS:
+                owners = f"{start}{join_words(labels)}"
+        return f"Net benefit is {above} at some risks for {owners}"
+    stretch_text = _say_longest_stretch(risk_rows.filter(pl.col("n_useful") == most))
+    if not stretch_text:
+        return ""
+    lines_text = {1: "", 2: f" for both {noun}s"}.get(n_lines, f" for all {n_lines} {noun}s")
+    return f"Net benefit is {above}{lines_text} {stretch_text}"
+
+
+def _is_useful(points: pl.DataFrame, n_lines: int) -> pl.Expr:
+    """Whether net benefit is above both alternatives: its interval, or without one what is known."""
+    # Of several lines, which are small, it is so far above them that one sees it.
+    alternative, benefit = pl.max_horizontal(pl.lit(0.0), "treat_all"), pl.col("net_benefit")
+    is_above = ~pl.col("doubt") & (benefit > alternative)
+    if "net_benefit_low" in points.columns:
+        is_above = pl.col("net_benefit_low") > alternative
+    if n_lines > 1:
+        is_above &= benefit - alternative >= _SEEN_GAIN * benefit.max().over("curve")
+    return is_above.fill_null(False)
+
+
+def _say_longest_stretch(risk_rows: pl.DataFrame) -> str:
+    """Return `at risks from 3% to 60%` of the longest run, unless the others make up more than it."""
+    longest_run = risk_rows.filter(pl.len().over("run") == pl.len().over("run").max())
+    is_most = 2 * len(longest_run) >= len(risk_rows)
+    if longest_run["run"].n_unique() != 1 or len(longest_run) == 1 or not is_most:
+        return ""
+    risks = longest_run["threshold_probability"]
+    low, high = map(say_target, (risks[0], risks[-1]))
+    return f"at risks from {low} to {high}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,11 +31,12 @@ from polars_prcurve.view.charts.parts.chart_axes import (
 )
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import (
+    MOST_LETTERS,
+    MOST_TRADES,
     go_on,
     list_firsts,
     say_by_metric,
     say_firsts,
-    say_swaps,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
@@ -125,7 +127,8 @@ def ranking(
         say_row=_say_row,
         subtitle=f"Rank{metric_text} at each prevalence; 1 is best",
         title="Ranking by prevalence",
-        finding=say_by_metric(metric_name, _say_firsts(curves, channels)) or say_swaps(curves, channels),
+        finding=say_by_metric(metric_name, _say_firsts(curves, channels))
+        or _say_swaps(curves, channels),
         describe_doubt=lambda _: _describe_zones(curves, table, confidence, has_pairs=pairs is not None),
     )
     return chart.draw(title)
@@ -338,3 +341,44 @@ def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAx
                 dy = (row_number - (len(name_rows) - 1) / 2) * (read_sizes().name + 2)
                 words.append(Word(text=isolate_name(name_row), dx=dx, dy=dy, **look))
     return words
+
+
+def _say_swaps(curves: ChartCurves, channels: Channels) -> str:
+    """Return where models change places by their values alone; empty in panels."""
+    points, color_channel = curves.points.drop_nulls("rank"), channels.color
+    if channels.facet is not None or color_channel is None or points.is_empty():
+        return ""
+    # Equal ranks have one order, or models that are alike would seem to change places.
+    ordered_points = points.sort("eta", "rank", "curve")
+    curves_of_etas = ordered_points.group_by("eta", maintain_order=True).agg("curve").rows()
+    swap_etas_and_pairs = [
+        (
+            math.sqrt(low_eta * eta),
+            set(curves_before[:rank_index] + curves_before[rank_index + 2 :]) ^ set(curves_before),
+        )
+        for (low_eta, curves_before), (eta, curves_after) in pairwise(curves_of_etas)
+        for rank_index in range(len(curves_before) - 1)
+        if len(curves_before) == len(curves_after)
+        and curves_before[rank_index : rank_index + 2] == curves_after[rank_index : rank_index + 2][::-1]
+    ]
+    n_changes = sum(
+        curves_before != curves_after
+        for (_, curves_before), (_, curves_after) in pairwise(curves_of_etas)
+    )
+    if n_changes == 0:
+        return (
+            "The order of models is the same at all prevalences shown" if len(curves_of_etas) > 1 else ""
+        )
+    label_by_curve = color_channel.label_by_curve
+    eta_texts_by_pair: dict[str, list[str]] = {}
+    for eta, curve_pair in swap_etas_and_pairs:
+        pair_names = join_words([label_by_curve[curve] for curve in sorted(curve_pair)])
+        eta_texts_by_pair.setdefault(pair_names, []).append(say_eta(eta))
+    is_long = sum(map(len, eta_texts_by_pair)) > 1.5 * MOST_LETTERS
+    if n_changes > MOST_TRADES or len(swap_etas_and_pairs) != n_changes or is_long:
+        return f"The order of {len(label_by_curve)} models changes with the prevalence"
+    clauses = [
+        f"{curve_pair} near {join_words(places)}" for curve_pair, places in eta_texts_by_pair.items()
+    ]
+    clauses[0] = clauses[0].replace(" near ", " change places near a prevalence of ", 1)
+    return "; ".join(clauses)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import altair as alt
@@ -14,7 +18,7 @@ from polars_prcurve.core.confidence.rate_intervals import check_confidence, find
 from polars_prcurve.core.ground.argument_checks import Title
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
 from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.view.charts.parts.active_theme import read_colors
@@ -22,7 +26,7 @@ from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, fit_shares
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
-from polars_prcurve.view.charts.parts.chart_titles import say_reliability
+from polars_prcurve.view.charts.parts.chart_titles import MOST_LETTERS, are_short, count_positives
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.view.charts.parts.doubt_of_points import has_counts
 from polars_prcurve.view.charts.parts.names_and_numbers import format_level, round_digits
@@ -33,6 +37,7 @@ from polars_prcurve.view.words.number_words import (
     say_estimate,
     say_eta,
     say_share,
+    say_shares,
 )
 
 # The mean score of a range, the fraction of positives, and both ends of its interval.
@@ -43,6 +48,7 @@ _FEWEST_RANGES = 2  # of few scores; one range would not separate low scores fro
 # The variance of positives that a range has, at least, unless the scores leave open too little.
 _LEAST_VARIANCE = 4.0
 _LEAST_OPEN = 1e-9  # what a score leaves open, at least: scores of 0 and 1 alone have ranges, too
+_FAR_OFF = 1.5  # the ratio of expected and observed positives from which the title is on that
 
 
 @hint_at_arguments
@@ -107,7 +113,7 @@ def reliability(
     subtitle = f"{name}, in {'ranges' if has_ranges else 'one range'} of scores"
     subtitle += "" if shown_eta is None else f", converted to a prevalence of {say_eta(shown_eta)}"
     place_text = "" if shown_eta is None else " in the test set"  # whose prevalence counts have
-    finding = say_reliability(range_rows, curves, canvas.channels, place_text) if test_level else ""
+    finding = _say_reliability(range_rows, curves, canvas.channels, place_text) if test_level else ""
     return canvas.finish(canvas.write(title, finding, name=name, subtitle=subtitle, note=sentences))
 
 
@@ -250,3 +256,106 @@ def _build_axis(range_rows: pl.DataFrame) -> ChartAxis:
     positive_shares = shares.filter(shares > 0).to_list() or [_RARE_SHARE]
     low_share, high_share = min(positive_shares) / 2, min(2 * max(positive_shares), 1.0)
     return ChartAxis("x", "Predicted probability", low_share, high_share, "share", is_log=True)
+
+
+def _say_reliability(
+    range_rows: pl.DataFrame, curves: ChartCurves, channels: Channels, place_text: str = ""
+) -> str:
+    """Return where scores are off as probabilities, of few groups each, or in which of many."""
+    # `place_text` is where positives are counted, if not at the prevalence of the chart.
+    sums = pl.col("expected", "positives").sum()
+    clause_by_curve: dict[int, str] = {}
+    ranges_of_curve = range_rows.group_by("curve", maintain_order=True)
+    for curve_number, signs, first_scores, are_one_score, expected, n_positives in ranges_of_curve.agg(
+        "off", "first", "is_one_score", sums
+    ).rows():
+        clause_by_curve[curve_number] = _say_ranges_off(signs, first_scores, are_one_score)
+        ratio = expected / n_positives if n_positives else math.inf
+        if any(signs) and not 1 / _FAR_OFF < ratio < _FAR_OFF:
+            side = "high" if ratio > 1 else "low"
+            expected_text = f"{say_count(expected)} positives expected{place_text}"
+            observed_text = f"{format_count(n_positives)} observed"
+            clause_by_curve[curve_number] = f"too {side}: {expected_text}, {observed_text}"
+    if not clause_by_curve:
+        return ""
+    if not any(clause_by_curve.values()):
+        if curves.has_few_positives:
+            n_pos_text = count_positives(curves.curve_rows["n_pos"])
+            return f"With {n_pos_text}, no range of scores is significantly off"
+        return "No range of scores is significantly off"
+    if channels.facet is None:
+        return f"Scores are {next(iter(clause_by_curve.values()))}"
+    return _say_scores_of_groups(clause_by_curve, channels.facet.label_by_curve)
+
+
+def _say_scores_of_groups(clause_by_curve: Mapping[int, str], name_by_curve: Mapping[int, str]) -> str:
+    """Return where the scores of each of few groups are off, or of which of many they are not."""
+    n_groups = len(clause_by_curve)
+    if not are_short([*clause_by_curve], name_by_curve):
+        off, calibrated = (
+            [name_by_curve[curve] for curve, clause in clause_by_curve.items() if bool(clause) == side]
+            for side in (True, False)
+        )
+        owner = f"{len(off)} of {n_groups} groups" if calibrated else f"all {n_groups} groups"
+        if len(off) <= len(calibrated) and sum(map(len, off)) <= MOST_LETTERS:
+            owner = join_words(off)
+        elif calibrated and sum(map(len, calibrated)) <= MOST_LETTERS:
+            owner = f"all groups but {join_words(calibrated)}"
+        names_by_kind: dict[str, list[str]] = {}
+        for curve, clause in clause_by_curve.items():
+            has_both = " low" in clause and " high" in clause
+            kind = "too low and too high" if has_both else clause[:8].strip(" :")
+            if clause:
+                names_by_kind.setdefault(kind, []).append(name_by_curve[curve])
+        if len(names_by_kind) == 1:
+            return f"Scores are significantly {next(iter(names_by_kind))} in {owner}"
+        kinds_by_size = sorted(names_by_kind.items(), key=lambda kind_names: -len(kind_names[1]))
+        if owner == join_words(off):
+            kinds_text = ", ".join(f"{kind} in {join_words(names)}" for kind, names in kinds_by_size)
+            return f"Scores are significantly {kinds_text}"
+        counts_text = ", ".join(f"{kind} in {len(names)}" for kind, names in kinds_by_size)
+        return f"Scores are significantly off in {owner}: {counts_text}"
+    names_by_clause: dict[str, list[str]] = {}
+    for curve, clause in clause_by_curve.items():
+        names_by_clause.setdefault(clause or "not significantly off", []).append(name_by_curve[curve])
+    sentences = [
+        f"scores of {join_words(names)} are {clause}" for clause, names in names_by_clause.items()
+    ]
+    return f"S{'; '.join(sentences)[1:]}"
+
+
+def _say_ranges_off(
+    range_signs: Sequence[int], first_scores: Sequence[float], are_one_score: Sequence[bool]
+) -> str:
+    """Return where scores are too low, and where too high; empty if they are not off in any range."""
+    range_runs = [
+        [range_number for range_number, _ in range_numbers]
+        for _, range_numbers in groupby(enumerate(range_signs), key=lambda pair: pair[1])
+    ]
+    signed_runs = [
+        (range_signs[range_numbers[0]], range_numbers[0], range_numbers[-1] + 1)
+        for range_numbers in range_runs
+        if range_signs[range_numbers[0]]
+    ]
+    if len(signed_runs) > 2:
+        counted_sides = Counter(
+            "low" if sign > 0 else "high" for sign in range_signs if sign
+        ).most_common()
+        (first_side, n_ranges_of_first), *other_sides = counted_sides
+        other_sides_text = "".join(
+            f" and too {side_word} in {n_ranges}" for side_word, n_ranges in other_sides
+        )
+        return f"too {first_side} in {n_ranges_of_first} of {len(range_signs)} ranges{other_sides_text}"
+    edge_text_by_range = dict(zip(range(len(range_signs)), say_shares(first_scores), strict=True))
+    clauses = []
+    for sign, start, end in signed_runs:
+        range_text = f"from {edge_text_by_range[start]} to {edge_text_by_range.get(end)}"
+        range_text = f"below {edge_text_by_range.get(end)}" if start == 0 else range_text
+        range_text = f"above {edge_text_by_range[start]}" if end == len(range_signs) else range_text
+        is_one_score = end - start == 1 and are_one_score[start]
+        range_text = f"at {edge_text_by_range[start]}" if is_one_score else range_text
+        range_text = "everywhere" if end - start == len(range_signs) else range_text
+        clauses.append((f"{'too low' if sign > 0 else 'too high'} ", range_text))
+    if len({side_word for side_word, _ in clauses}) == 1 < len(clauses):
+        clauses[1] = "", clauses[1][1]
+    return " and ".join(map("".join, clauses))
