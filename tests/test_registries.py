@@ -321,10 +321,10 @@ def test_the_page_of_the_command_line_explains_options_that_are_no_argument() ->
         flags = {name for action in parser._actions for name in action.option_strings}
         every |= flags - {"-h", "--help"}
         own |= {name for name in flags if name.lstrip("-").replace("-", "_") not in arguments}
-    table = page("docs/command-line.md").partition("## Options with a name of their own")[2]
+    table = page("docs/command-line.md").partition("## Options that are not arguments")[2]
     rows = re.findall(r"^\| (`-[^|]*) \|", table, flags=re.M)
     listed = {option for row in rows for option in re.findall(r"(?<=`)--?[a-z-]+", row)}
-    remedy = "the table under 'Options with a name of their own' in docs/command-line.md"
+    remedy = "the table under 'Options that are not arguments' in docs/command-line.md"
     assert_equal_sets(every & (own | listed), listed, "option", remedy)
 
 

@@ -61,7 +61,7 @@ FIGURES: list[Sentence] = [
         count(NOTHING),
     ),
     hold(
-        "labelled four weeks later than false ones, {:.0f}% of the series raise a false alarm",
+        "labelled four weeks later than false positives, {:.0f}% of the series raise a false alarm",
         most("alarm", SOONER),
     ),
 ]
