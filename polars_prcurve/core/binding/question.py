@@ -223,7 +223,7 @@ def set_means(
     *,
     share_examples: bool,
 ) -> Question:
-    """Return the question of means over groups, which come last; bound ones leave `by`.
+    """Return the question of means over groups, which are also groups of the table.
 
     With `share_examples` the groups are classes that share examples.
     """
@@ -238,19 +238,16 @@ def set_means(
     column_by_name = {
         name_column(grouping_column): grouping_column for grouping_column in grouping_columns
     }
-    other_grouping_columns = [
-        grouping_column
-        for name, grouping_column in column_by_name.items()
-        if name not in mean_column_names
-    ]
-    # Classes of a wide table are a group that no column of the user's holds.
-    last_grouping_columns = [
-        column_by_name.get(name, mean_column)
+    # Bound groups keep their place, so that a table is read once, whether means are taken or not.
+    # Classes of a wide table are among them, a group that no column of the user's holds.
+    column_by_name |= {
+        name: mean_column
         for name, mean_column in zip(mean_column_names, mean_columns, strict=True)
-    ]
+        if name not in column_by_name
+    }
     reader = ColumnReader(question.frame, "raise", may_collect=False, user_table=question.user_table)
-    reader.read_by(last_grouping_columns, "mean_over")
-    input_columns = question.columns._replace(by=[*other_grouping_columns, *last_grouping_columns])
+    reader.read_by([column_by_name[name] for name in mean_column_names], "mean_over")
+    input_columns = question.columns._replace(by=[*column_by_name.values()])
     mean_groups = MeanGroups(
         tuple(mean_column_names), share_examples=share_examples and "class" in mean_column_names
     )
