@@ -388,7 +388,7 @@ def test_nothing_that_reads_as_0_has_a_sign(size):
         low, high = -0.3 * size, 0.25
         row = IntervalRow("a over b", 0.2, value, high, is_settled=False)
         texts = [row.say(), IntervalRow("", value, low, high, is_settled=False).say()]
-        texts += [say_signed(value, "{:.1f}".format, "+"), *say_benefit({"net_benefit": value}, 1_000)]
+        texts += [say_signed(value, "{:.1f}".format), *say_benefit({"net_benefit": value}, 1_000)]
         told = {"difference": value, "low": low, "high": high, "significant": False, "eta": 0.1}
         texts.append(say_difference(told)[1])
         for text in texts:

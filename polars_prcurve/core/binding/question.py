@@ -78,11 +78,6 @@ class Question(NamedTuple):
         """Whether the user's table has a column of scores for each model."""
         return self.is_wide and not self.has_class_columns
 
-    @property
-    def has_parts(self) -> bool:
-        """Whether the rows are parts of a field."""
-        return self.columns.parts is not None
-
     def list_score_columns(self) -> list[str]:
         """Return the score columns of a wide table, of which each model, or class, has one."""
         return [*self.wide_scores.values()] if self.has_class_columns else list(self.wide_scores or ())

@@ -71,9 +71,8 @@ def build_compare_table(
         source.depends_on_eta for source in (*compared_metrics, *([target] if target else []))
     )
     grid = comparison.grid.let_own_differ(depends_on_eta=depends_on_eta)
-    differences = build_differences(
-        comparison._replace(metrics=compared_metrics, target=target, grid=grid)
-    )
+    comparison = comparison._replace(metrics=compared_metrics, target=target, grid=grid)
+    _, differences = build_values_and_differences(comparison)
     if not worst_only:
         return differences
     # Metrics without a direction have no best model, which is an error here.
@@ -87,13 +86,11 @@ def find_compared_metrics(table: ResolvedTable, metrics: Any) -> list[CurveMetri
     return find_metrics(default_metrics if metrics is None else metrics, CurveMetric, takes_target=True)
 
 
-def build_differences(comparison: Comparison) -> pl.LazyFrame:
-    """Return `by` without Row.MODEL, eta, what the eta frame carries, and its columns."""
-    return build_values_and_differences(comparison)[1]
-
-
 def build_values_and_differences(comparison: Comparison) -> tuple[pl.LazyFrame | None, pl.LazyFrame]:
-    """Return the metrics of whole curves of each model, if there are any, and `build_differences`."""
+    """Return the metrics of whole curves of each model, if there are any, and the differences.
+
+    These have `by` without Row.MODEL, eta, what the eta frame carries, and the columns of `compare`.
+    """
     eta_column, *other_columns = model_pairs.list_compare_columns(comparison.adjust)
     check_result_columns(comparison.table, comparison.grid, [eta_column, *other_columns, "p_adjusted"])
     comparison.table.require_example_counts()

@@ -104,11 +104,6 @@ class Goal:
         return {**self.limits, **self.demand}
 
     @property
-    def limits_merit(self) -> bool:
-        """Whether a target or the demand limits the values by which models are judged."""
-        return self.merit_column in self.columns_of_limits
-
-    @property
     def columns_of_limits(self) -> list[str]:
         """The columns of points whose values are limited by targets or by the demand."""
         return [TARGET_KINDS[word].column for word in self.all_limits]

@@ -9,7 +9,7 @@ a precision above a half only the size is.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -74,7 +74,8 @@ class SampleNeed(NamedTuple):
 def count_examples_needed(case: Case, test_level: float) -> SampleNeed | None:
     """Return how many examples would settle what is open, or None if more would not."""
     has_few_examples = min(case.sizes.values()) < LEAST_OF_CLASS or case.overweight_class is not None
-    is_settled = case.status == "met" and case.goal.is_gate and not case.goal.limits_merit
+    is_merit_limited = case.goal.merit_column in case.goal.columns_of_limits
+    is_settled = case.status == "met" and case.goal.is_gate and not is_merit_limited
     if case.status in ("chance", "not_met") or has_few_examples or is_settled or rests_on_eta(case):
         return None
     if not case.qualifiers and case.goal.targets and not case.goal.is_gate:
@@ -363,15 +364,10 @@ def _find_logit_half_width(estimate: Estimate, error: float, half_width: float) 
     def measure(logit_half_width: float) -> float:
         return (_find_share(logit + logit_half_width) - _find_share(logit - logit_half_width)) / 2
 
-    return _bisect(lambda logit_half_width: measure(logit_half_width) < half_width, 30.0)
-
-
-def _bisect(is_below: Callable[[float], bool], upper_end: float) -> float:
-    """Return the number up to `upper_end` at which a test that holds for small ones stops to hold."""
-    low, high = 0.0, upper_end
+    low, high = 0.0, 30.0  # at which the half-width of a share is one half
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if is_below(middle) else (low, middle)
+        low, high = (middle, high) if measure(middle) < half_width else (low, middle)
     return low
 
 

@@ -18,12 +18,6 @@ Outcome: TypeAlias = Status | GroupStanding
 """The result of a case: how its group compares where that is tested, otherwise its status."""
 
 
-def find_first_status(statuses: Iterable[Status]) -> Status:
-    """Return the first status that occurs, in the order in which they are tried."""
-    occurring_statuses = set(statuses)
-    return next(status for status in STATUSES if status in occurring_statuses)
-
-
 def combine_met(met_values: Iterable[bool | None]) -> bool | None:
     """Return whether all parts meet a demand: false if one does not, None if that is open."""
     distinct_values = {*met_values}

@@ -18,7 +18,7 @@ from polars_prcurve.core.judging.decision_request import DecisionRequest, Decisi
 from polars_prcurve.core.judging.evidence import Evidence, collect_evidence
 from polars_prcurve.core.judging.group_against_others import GroupTests, test_groups
 from polars_prcurve.core.judging.sample_needs import count_examples_needed
-from polars_prcurve.core.judging.status_names import Status, combine_met, find_first_status
+from polars_prcurve.core.judging.status_names import STATUSES, Status, combine_met
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +77,7 @@ def _judge_cases(cases: Sequence[Case], *, has_demand: bool) -> tuple[Status, tu
     statuses = {case.status for case in cases}
     if has_demand:
         statuses &= {"no_winner", "winner"}
-    status = find_first_status(statuses or {"met"})
+    status = next((status for status in STATUSES if status in statuses), "met")
     model_names = tuple(dict.fromkeys(model_name for case in cases for model_name in case.models))
     # One model is the winner if it is in every case. That errs as seldom as each case does: if the model
     # is not the best in all of them, there is one case that must err.

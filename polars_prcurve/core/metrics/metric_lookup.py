@@ -96,15 +96,11 @@ def parse_metric(metric_text: str) -> Metric | None:
     except PrcError:
         raise
     except (TypeError, ValueError):
-        signature = format_signature(factory_name)
+        parameter_names = ", ".join(inspect.signature(DECLARED_BY_NAME[factory_name]).parameters)
         raise PrcError(
-            f"expected {signature}, such as {_write_example_call(factory_name)}; got {metric_text}"
+            f"expected {factory_name}({parameter_names}), such as {_write_example_call(factory_name)}; "
+            f"got {metric_text}"
         ) from None
-
-
-def format_signature(factory_name: str) -> str:
-    """Return a function that makes metrics with its parameters, such as `f_beta(beta)`."""
-    return f"{factory_name}({', '.join(inspect.signature(DECLARED_BY_NAME[factory_name]).parameters)})"
 
 
 def default_curve_metric(*published_points: object) -> str:

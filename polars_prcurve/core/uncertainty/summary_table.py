@@ -184,9 +184,10 @@ def _build_population_values(
     sweep = build_sweep(table, with_sizes=is_analytic)
     if is_analytic and of_table.is_field(table):  # the parts read it, too
         sweep = sweep._replace(rows=sweep.rows.cache())
-    curves = _build_summary_curves(
-        table, sweep, segment_metrics, is_smooth=is_smooth, is_analytic=is_analytic
-    )
+    if is_smooth and isinstance(table, ScoreTable):
+        curves = build_binormal_curves(table, sweep)
+    else:  # influences also need the negatives below all positives, which only the last row has
+        curves = build_curves(table, sweep, segment_metrics, with_last_rows=is_analytic)
     populations, checks = curves.build_populations(grid), late_checks(table, grid)
     if interval_options is not None and is_analytic:
         confidence = interval_options.level
@@ -209,21 +210,6 @@ def _build_population_values(
             score_table, [*areas_by_name.values()], interval_options, sweep, population_values
         )
     return population_values.with_columns(*class_counts(table), pl.col("eta").fill_nan(None))
-
-
-def _build_summary_curves(
-    table: ResolvedTable,
-    sweep: SweepTables,
-    metrics: Sequence[CurveMetric],
-    *,
-    is_smooth: bool,
-    is_analytic: bool,
-) -> CurveSegments:
-    """Return the curves of a sweep that metrics are computed on, or those fitted to it."""
-    if is_smooth and isinstance(table, ScoreTable):
-        return build_binormal_curves(table, sweep)
-    # Influences also need the negatives below all positives, which only the last row has.
-    return build_curves(table, sweep, metrics, with_last_rows=is_analytic)
 
 
 def _list_metric_rows(

@@ -438,7 +438,7 @@ class CurveMethods(BoundTable[F], public_name="prc"):
         table = cast("ScoreTable", question.read(are_posteriors=True))
         etas = question.eta.list_numbers("decision_curve")
         carried_columns: Sequence[str] = ()
-        if question.has_parts:
+        if question.columns.parts is not None:
             placed_table, grid = question.place_at_etas(table)
             table, carried_columns = cast("ScoreTable", placed_table), grid.carried_columns
         if bands is not None:

@@ -22,7 +22,7 @@ from polars_prcurve.view.report.decision_drawings import count_false, number_mod
 from polars_prcurve.view.report.decision_notes import describe_intervals, describe_test
 from polars_prcurve.view.report.html_and_svg import define_hatches, escape, write_document
 from polars_prcurve.view.report.page_style import DECISION_STYLE
-from polars_prcurve.view.verdicts.case_places import locate_group, name_case, name_etas, name_own_group
+from polars_prcurve.view.verdicts.case_places import name_case, name_etas, name_own_group
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase
 from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement
@@ -247,7 +247,8 @@ def _describe_group(
     cases: Sequence[Case], rows_by_model: _Rows, color_number_by_model: Mapping[Any, int], max_rows: int
 ) -> dict[str, Any]:
     """Return the curves of the models of a group, the best first, and where the page begins."""
-    case, place_phrase = cases[0], locate_group(cases[0])
+    case = cases[0]
+    place_phrase = f"in {name_own_group(case)}" if case.groups else ""
     verdict_recall, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
     thresholds_by_model: dict[Any, set[Any]] = {}  # the scores of each model that are decided about
     for candidate in (candidate for case in cases for candidate in case.candidates):

@@ -41,11 +41,6 @@ def name_own_group(case: Case) -> str:
     )
 
 
-def locate_group(case: Case) -> str:
-    """Return where a case is: `in Cork`; empty without groups."""
-    return f"in {name_own_group(case)}" if case.groups else ""
-
-
 def join_places(cases: Sequence[Case], case_names: Sequence[str]) -> str:
     """Return which of several cases, by their names: `for Cork and Lund`, `at 1 in 50`."""
     preposition = "for" if any(case.groups for case in cases) else "at"

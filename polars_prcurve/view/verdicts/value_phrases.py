@@ -111,12 +111,11 @@ def _find_hidden_targets(goal: Goal, metric_column: str, estimate: Estimate) -> 
     return [limit for limit in metric_limits if low < limit < high and say_target(limit) in end_texts]
 
 
-def format_size(size: float, *, is_rate: bool, has_unit: bool = True) -> str:
+def format_size(size: float, *, is_rate: bool) -> str:
     """Return a difference, or half a width, in two digits: of rates in points."""
     if not is_rate:
         return write_apart([size])[0]
-    size_text = f"{float(f'{100 * size:.2g}'):.10g}"
-    return add_noun(size_text, "point") if has_unit else size_text
+    return add_noun(f"{float(f'{100 * size:.2g}'):.10g}", "point")
 
 
 def say_about(number: float) -> str:

@@ -55,11 +55,11 @@ def say_level(confidence: float) -> str:
     return format_level(next(level for level in rounded_levels if level < 1))
 
 
-def say_signed(number: float, say_size: Callable[[float], str], plus_sign: str = "") -> str:
+def say_signed(number: float, say_size: Callable[[float], str]) -> str:
     """Return a number that may be below 0: its size by `say_size`, without a sign if that is 0."""
     size_text = say_size(abs(number))
     is_zero = not size_text.strip("0.")
-    return size_text if is_zero else f"{MINUS if number < 0 else plus_sign}{size_text}"
+    return f"{MINUS}{size_text}" if number < 0 and not is_zero else size_text
 
 
 def say_count(number: float, max_digits: int = 4) -> str:

@@ -436,9 +436,9 @@ def _describe_lead(ranking_rows: pl.DataFrame, n_models: int, metric_phrase: str
 
 
 def open_title(sentence: str, curves: ChartCurves) -> str:
-    """Return a sentence on values, after that it may be chance, or who is best by a test."""
+    """Return a sentence on values, after that they may be chance, or who is best by a test."""
     if may_be_chance(curves):
-        return say_chance(sentence)
+        return f"The scores may be no better than chance: {go_on(sentence)}" if sentence else ""
     is_at_place = sentence.startswith(("At ", "With "))  # where models are tested, and not by areas
     return say_order(sentence, curves) if is_at_place else sentence
 
@@ -456,11 +456,6 @@ def say_order(sentence: str, curves: ChartCurves) -> str:
         if is_at_place
         else f"{curves.order}: {go_on(sentence)}"
     )
-
-
-def say_chance(sentence: str) -> str:
-    """Return a sentence on values of curves, after that all of them may be chance; empty without it."""
-    return f"The scores may be no better than chance: {go_on(sentence)}" if sentence else ""
 
 
 def say_chance_of_alerts(sentence: str, eta: float) -> str:

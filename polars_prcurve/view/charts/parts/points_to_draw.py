@@ -222,18 +222,15 @@ def measure_steps(steps: pl.DataFrame, y_column: str) -> dict[int, float]:
     return dict(steps.group_by("curve").agg(area_expr).rows())
 
 
-def measure_areas(
-    points: pl.DataFrame, x_column: str = "fpr", y_column: str = "recall"
-) -> dict[int, float]:
-    """Return the area under the straight lines of each curve, by its number; ROC goes on to (1, 1)."""
+def measure_areas(points: pl.DataFrame) -> dict[int, float]:
+    """Return the area under the straight lines of each ROC curve, up to (1, 1), by its number."""
     # Trapezoids: tied scores make a slope, of which half counts, as in the Mann-Whitney statistic.
-    width_expr = pl.col(x_column).diff().over("curve").fill_null(0)
-    height_expr = pl.col(y_column).fill_null(0)
+    width_expr = pl.col("fpr").diff().over("curve").fill_null(0)
+    height_expr = pl.col("recall").fill_null(0)
     height_sum_expr = (height_expr + height_expr.shift(1)).over("curve").fill_null(0)
-    area_expr = pl.col("area").sum()
     # What was never scored ties below the last point.
     last_area_expr = (1 - pl.col("fpr").last()) * (1 + pl.col("recall").last()) / 2
-    area_expr += last_area_expr if x_column == "fpr" else 0.0
+    area_expr = pl.col("area").sum() + last_area_expr
     points_by_curve = points.with_columns(area=width_expr * height_sum_expr / 2).group_by(
         "curve", maintain_order=True
     )
