@@ -12,15 +12,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from scipy import stats
 
-from polars_prcurve import (
-    PrcError,
-    PrcWarning,
-    charts,
-    from_rates,
-    metrics,
-    prc,
-    published_precision,
-)
+from polars_prcurve import PrcError, PrcWarning, charts, from_rates, metrics, prc, published_precision
 from tests.support.chart_specs import records
 from tests.support.profiles import examples
 

@@ -10,15 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from polars_prcurve import (
-    Decision,
-    PrcError,
-    PrcWarning,
-    field,
-    intervals,
-    metrics,
-    prc,
-)
+from polars_prcurve import Decision, PrcError, PrcWarning, field, intervals, metrics, prc
 from tests.support.arguments import Call, list_calls
 from tests.support.comparing import assert_same_answer
 from tests.support.good_rows import GOOD, ROWS, spoilt

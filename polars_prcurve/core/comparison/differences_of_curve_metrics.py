@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison import difference_limits, model_pairs, paired_errors
+from polars_prcurve.core.comparison import difference_limits, model_checks, model_pairs, paired_errors
 from polars_prcurve.core.comparison import limits_of_average_precision_differences as ap_differences
 from polars_prcurve.core.comparison.difference_flags import SPARE
 from polars_prcurve.core.comparison.limits_of_average_precision_differences import SAMPLE_ERROR
@@ -28,7 +28,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import find_shared_eta, repeat_rows
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_numbered_rows
+from polars_prcurve.core.sweep.group_table import SweepTables, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic_intervals
 from polars_prcurve.core.uncertainty.analytic_intervals import SLOPE
@@ -159,7 +159,7 @@ def _compute_values(model_curves: _ModelCurves) -> pl.LazyFrame:
         model_values = curves.compute_values(populations, metrics_by_name)
     if comparison.grid.is_uncertain:
         model_values = add_values_at_ends(model_values, populations, moved_metrics_by_name, [""], curves)
-    model_values = model_pairs.check_models(comparison, sweep, populations, model_values)
+    model_values = model_checks.check_models(comparison, sweep, populations, model_values)
     if comparison.grid.sharing_groups is not None:
         return model_values
     return model_values.with_columns(find_shared_eta([BASE_GROUP]))

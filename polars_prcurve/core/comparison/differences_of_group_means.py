@@ -14,6 +14,7 @@ import polars as pl
 from polars_prcurve.core.comparison.difference_flags import SPARE, judge_sign
 from polars_prcurve.core.comparison.difference_limits import AdjustedLevel, adjust_p_values, cut_to_range
 from polars_prcurve.core.comparison.differences import find_compared_metrics
+from polars_prcurve.core.comparison.model_checks import two_models_check
 from polars_prcurve.core.comparison.model_pairs import (
     A,
     Adjust,
@@ -22,7 +23,6 @@ from polars_prcurve.core.comparison.model_pairs import (
     join_sides,
     list_compare_columns,
     number_populations,
-    two_models_check,
 )
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.student_distribution import add_student_share

@@ -18,7 +18,7 @@ from typing import cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison import difference_limits, model_pairs, paired_errors
+from polars_prcurve.core.comparison import difference_limits, model_checks, model_pairs, paired_errors
 from polars_prcurve.core.comparison.correlation_of_points import CORRELATION, add_correlation
 from polars_prcurve.core.comparison.difference_flags import SPARE
 from polars_prcurve.core.comparison.model_pairs import (
@@ -163,9 +163,9 @@ def _number_points(
     if comparison.grid.sharing_groups is None:  # models of different prevalences are compared, too
         numbered_points = numbered_points.with_columns(find_shared_eta([BASE_GROUP]))
     if comparison.needs_pairs:
-        numbered_points = stop_if_broken(numbered_points, [model_pairs.two_models_check()])
+        numbered_points = stop_if_broken(numbered_points, [model_checks.two_models_check()])
     if comparison.pairing == "by id":
-        numbered_points = model_pairs.check_matching(cast("ScoreTable", table), numbered_points)
+        numbered_points = model_checks.check_matching(cast("ScoreTable", table), numbered_points)
     # Each model is paired with others, and its thresholds are compared, too.
     return numbered_points.cache()
 

@@ -29,7 +29,7 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.segment_column_names import Segment
-from polars_prcurve.core.sweep.sorted_group_rows import has_class
+from polars_prcurve.core.sweep.group_table import has_class
 
 DOMINANCE_COLUMNS = ("model", "dominates", "dominated_by", "on_hull")  # of leaders of ROC curves
 ROC_CROSSING_COLUMNS = ("model_a", "model_b", "fpr", "recall")  # of crossings of ROC curves

@@ -27,7 +27,7 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS, BinormalModel, Segment
-from polars_prcurve.core.sweep.sorted_group_rows import (
+from polars_prcurve.core.sweep.group_table import (
     CLASS_SUMS,
     SumColumns,
     SweepTables,

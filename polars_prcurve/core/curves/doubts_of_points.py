@@ -28,8 +28,8 @@ from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS, RunTest
 from polars_prcurve.core.sweep.effective_weights import find_missing_weights
+from polars_prcurve.core.sweep.group_table import has_class, lacks_size
 from polars_prcurve.core.sweep.sampling_designs import Design
-from polars_prcurve.core.sweep.sorted_group_rows import has_class, lacks_size
 from polars_prcurve.core.sweep.sweep_column_names import StratumLabels
 
 # From 10 examples in each cell on, intervals and those of differences covered 94 to 96%, and those of a

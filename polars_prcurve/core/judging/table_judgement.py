@@ -77,7 +77,7 @@ def _judge_cases(cases: Sequence[Case], *, has_demand: bool) -> tuple[Status, tu
     statuses = {case.status for case in cases}
     if has_demand:
         statuses &= {"no_winner", "winner"}
-    status = next((status for status in STATUSES if status in statuses), "met")
+    status: Status = next((status for status in STATUSES if status in statuses), "met")
     model_names = tuple(dict.fromkeys(model_name for case in cases for model_name in case.models))
     # One model is the winner if it is in every case. That errs as seldom as each case does: if the model
     # is not the best in all of them, there is one case that must err.

@@ -17,16 +17,16 @@ from polars_prcurve.core.ground.value_checks import Check, count_check
 from polars_prcurve.core.inputs.resolved_tables import RateTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
-from polars_prcurve.core.sweep import sorted_group_rows
+from polars_prcurve.core.sweep import group_table
+from polars_prcurve.core.sweep.group_table import CLASS_SUMS, SweepTables
 from polars_prcurve.core.sweep.sampling_designs import list_plain_sizes
-from polars_prcurve.core.sweep.sorted_group_rows import CLASS_SUMS, SweepTables
 from polars_prcurve.core.sweep.sweep_column_names import GroupSums, Sweep
 
 
 def build_points(table: RateTable, *, is_checked: bool = True) -> SweepTables:
     """Return the points of each group by rising fpr, then rising recall, and the group table."""
     size_aggregate_exprs = _aggregate_sizes(table) if table.has_counts else []
-    groups = sorted_group_rows.build_groups(table, size_aggregate_exprs).with_columns(
+    groups = group_table.build_groups(table, size_aggregate_exprs).with_columns(
         pl.lit(1.0).alias(EffectiveSize.WEIGHT_UNIT)
     )
     if table.has_counts:
@@ -35,7 +35,7 @@ def build_points(table: RateTable, *, is_checked: bool = True) -> SweepTables:
             pl.when(pl.col(sum_columns.total) > 0).then(sum_columns.total) for sum_columns in CLASS_SUMS
         )
         groups = groups.with_columns(list_plain_sizes(n_pos.cast(pl.Float64), n_neg.cast(pl.Float64)))
-    rows = sorted_group_rows.join_group_numbers(table, table.rows, groups)
+    rows = group_table.join_group_numbers(table, table.rows, groups)
     sort_columns = [Group.NUMBER, "fpr", "recall", *([] if table.score_dtype is None else [Row.SCORE])]
     rows = rows.sort(sort_columns, descending=[name == Row.SCORE for name in sort_columns])
     null_count_exprs = dict.fromkeys([] if table.has_counts else CELLS, pl.lit(None, dtype=pl.Int64))
@@ -51,7 +51,7 @@ def build_points(table: RateTable, *, is_checked: bool = True) -> SweepTables:
     groups = groups.join(fall_counts, on=Group.NUMBER, how="left", maintain_order="left")
     if is_checked:
         # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = sorted_group_rows.check_groups(
+        groups = group_table.check_groups(
             table, groups, *point_checks(table, lambda name: pl.col(name).sum())
         )
         groups = groups.drop(GroupSums.RECALL_FALLS, GroupSums.SIZES_DIFFER, strict=False)

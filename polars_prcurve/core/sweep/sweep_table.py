@@ -29,17 +29,11 @@ from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence import eta_table
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.population_column_names import Part, Population
-from polars_prcurve.core.sweep import sorted_group_rows
+from polars_prcurve.core.sweep import group_table
+from polars_prcurve.core.sweep.group_table import CLASS_SUMS, SQUARE_SUMS, SumColumns, SweepTables
 from polars_prcurve.core.sweep.published_points import build_points, point_checks
 from polars_prcurve.core.sweep.sampling_designs import Design, choose_design
-from polars_prcurve.core.sweep.sorted_group_rows import (
-    CLASS_SUMS,
-    SQUARE_SUMS,
-    SortedRows,
-    SumColumns,
-    SweepTables,
-    sort_rows,
-)
+from polars_prcurve.core.sweep.sorted_group_rows import SortedRows, sort_rows
 from polars_prcurve.core.sweep.sweep_column_names import (
     COUNT_COLUMNS,
     SQUARE_COLUMNS,
@@ -84,7 +78,7 @@ def build_eta_sweep(
     if grid is None:
         group_rows = rows.join(groups, on=Group.NUMBER, maintain_order="left")
     else:
-        groups = eta_table.join_etas(groups, grid, *sorted_group_rows.class_sizes(table))
+        groups = eta_table.join_etas(groups, grid, *group_table.class_sizes(table))
         if checks := eta_table.own_eta_checks(table, grid, pl.lit(True)):
             groups = stop_if_broken(groups, checks)
         if grid.etas_per_group == 1 and grid.n_copies == 1:
@@ -114,9 +108,7 @@ def build_sweep(
         rows, groups, _ = build_running_sums(table, None, is_checked=False, design=design)
     else:
         assert isinstance(table, ScoreTable)
-        groups = sorted_group_rows.build_groups(
-            table, sorted_group_rows.class_totals(table, with_squares=False)
-        )
+        groups = group_table.build_groups(table, group_table.class_totals(table, with_squares=False))
         rows, groups = known_sums, groups.with_columns(_list_group_exprs(table, CLASS_SUMS))
     groups = groups.cache()
     if with_unscored and has_unscored(table):
@@ -140,7 +132,7 @@ def count_scores(table: ResolvedTable, column_names: Sequence[str] = COUNT_COLUM
     )
     score_rows = score_counts.join(groups, on=Group.NUMBER, maintain_order="left")
     n_pos, n_neg = (pl.col(columns.cum) for columns in CLASS_SUMS)
-    n_pos, n_neg = sorted_group_rows.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
+    n_pos, n_neg = group_table.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
     result_exprs = {"score": pl.col(Row.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
     if has_squares:
         for column_name, sum_columns in zip(SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
@@ -323,15 +315,15 @@ def _sum_rows(
     """
     with_squares = bool(design.summed_columns)
     sum_column_sets = (*CLASS_SUMS, *(SQUARE_SUMS if with_squares else ()))
-    total_exprs = sorted_group_rows.class_totals(table, with_squares=with_squares)
+    total_exprs = group_table.class_totals(table, with_squares=with_squares)
     total_exprs = [*total_exprs, *design.list_totals()]
-    groups = sorted_group_rows.build_groups(table, total_exprs).cache()  # joined twice
+    groups = group_table.build_groups(table, total_exprs).cache()  # joined twice
     if is_checked and not table.has_float_sums:
-        groups = sorted_group_rows.check_groups(table, groups)
-    rows = sorted_group_rows.prepare_rows(table, groups, with_squares=with_squares)
+        groups = group_table.check_groups(table, groups)
+    rows = group_table.prepare_rows(table, groups, with_squares=with_squares)
     if table.has_float_sums:
         # Prepared a second time, without scores: rows shared with the sort would be held in memory.
-        weight_rows = sorted_group_rows.prepare_rows(
+        weight_rows = group_table.prepare_rows(
             table, groups, without_column=Row.SCORE, with_squares=with_squares
         )
         sum_exprs = {columns.total: pl.col(columns.amount).sum() for columns in sum_column_sets}
@@ -340,7 +332,7 @@ def _sum_rows(
         # A group whose weights are all 0 has no rows to add up.
         groups = groups.with_columns(pl.col(list(sum_exprs)).fill_null(0))
         # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = sorted_group_rows.check_groups(table, groups) if is_checked else groups
+        groups = group_table.check_groups(table, groups) if is_checked else groups
     mark_rows = None if list_marks is None else list_marks(groups)
     if listed_thresholds is not None:
         listed_rows = pl.LazyFrame({Row.SCORE: listed_thresholds.drop_nulls()})
@@ -523,7 +515,7 @@ def check_at_end(table: ResolvedTable, rows: pl.LazyFrame, *other_checks: Check)
         for name in table.tallies.test_exprs
     )
     rows = stop_if_broken(rows.with_columns(tally_exprs), table.tallies.checks)
-    rows = sorted_group_rows.keep_counted_groups(table, rows)
+    rows = group_table.keep_counted_groups(table, rows)
     return stop_if_broken(rows, other_checks) if other_checks else rows
 
 

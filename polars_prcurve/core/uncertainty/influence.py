@@ -40,8 +40,8 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Influence, SegmentValues
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
 from polars_prcurve.core.prevalence.population_column_names import Population
+from polars_prcurve.core.sweep.group_table import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.core.sweep.sampling_designs import CLASS_WEIGHTS, build_class_weights
-from polars_prcurve.core.sweep.sorted_group_rows import SweepTables, build_groups, build_numbered_rows
 from polars_prcurve.core.sweep.sweep_column_names import SquareSegment, Sweep
 from polars_prcurve.core.sweep.sweep_table import PART
 

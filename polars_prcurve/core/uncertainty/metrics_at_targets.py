@@ -38,7 +38,7 @@ from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.sweep.sorted_group_rows import has_class, lacks_size
+from polars_prcurve.core.sweep.group_table import has_class, lacks_size
 
 
 class SplitMetrics(NamedTuple):

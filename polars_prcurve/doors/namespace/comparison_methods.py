@@ -184,9 +184,7 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
         )
         if other is not None:
             query = self._compare_at_point(question, words, other, match=match, metrics=metrics)
-            query = add_not_worse(query, margin, metrics)
-            keys = [name for name in query.collect_schema().names() if name not in COMPARE_COLUMNS]
-            return self._finish(choose_columns(query, columns, "compare", keys))
+            return self._finish_at_point(add_not_worse(query, margin, metrics), columns)
         interval_options = question.require_interval_options()
         pairing = question.find_pairing(paired=paired and question.mean_groups is None)
         table = question.read()
@@ -230,6 +228,11 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
             etas=question.eta.list_numbers("match="),
             confidence=question.require_interval_options().level,
         )
+
+    def _finish_at_point(self, query: pl.LazyFrame, columns: ResultColumns) -> F:
+        """Return the chosen columns of differences from a point, after those that name the models."""
+        keys = [column for column in query.collect_schema().names() if column not in COMPARE_COLUMNS]
+        return self._finish(choose_columns(query, columns, "compare", keys))
 
     def _refuse_as_eta(self, eta: Eta, match: Matched | None) -> None:
         """Raise if eta= names columns of the table, as scores of models, or is the point of `match`."""
