@@ -25,6 +25,7 @@ from polars_prcurve import (
     PrcError,
     eta_from_ratio,
     eta_grid,
+    field,
     intervals,
     metrics,
     prc,
@@ -489,6 +490,16 @@ def test_arguments_fail_at_the_call(door: Any, name: str) -> None:
     assert "Resolved plan" not in str(raised.value)
 
 
+_PARTS = pl.DataFrame({"g": ["a", "b"], "eta": [0.1, 0.2]})
+
+
+class _NoArray:
+    """An object that raises what it likes where NumPy reads it."""
+
+    def __array__(self, *_: object) -> Any:
+        raise RuntimeError
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -540,6 +551,20 @@ def test_arguments_fail_at_the_call(door: Any, name: str) -> None:
             lambda: pl.col("a").prc.metric("f1", "label", [0.1, 0.2]),
             "each returns a single value; got eta=",
         ),
+        (lambda: GOOD.prc.curve(np.array(0.1)), r"eta= takes a number, a sequence.*got array\(0.1\)"),
+        (
+            lambda: GOOD.prc.curve(0.1, metrics=np.array("f1")),
+            "metrics= takes names or metrics; got array",
+        ),
+        (
+            lambda: GOOD.prc.curve(0.1, label=pl.col("kind"), score={"spam": "score"}),
+            "label= takes the name of the column of classes",
+        ),
+        (
+            lambda: GOOD.prc.curve(field(_PARTS.with_columns(share=pl.lit("half")), parts="g")),
+            "column 'share' of the eta= frame is String; expected numbers",
+        ),
+        (lambda: polars_prcurve.roc_points(_NoArray(), [1]), "label takes Booleans.*got a _NoArray"),
     ],
 )
 def test_functions_fail_at_the_call(call: Callable[[], Any], words: str) -> None:

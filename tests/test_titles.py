@@ -374,6 +374,19 @@ def test_rules_of_thresholds_stand_at_their_scores_with_their_words():
     assert log == [False, True]
 
 
+@pytest.mark.parametrize(
+    ("target", "opening"),
+    [
+        ({"threshold": 0.2}, "At threshold 0.2, "),
+        ({"precision": 0.5}, "At the threshold for 50% precision, "),
+    ],
+)
+def test_titles_of_scores_say_what_their_thresholds_are_for(target, opening):
+    test = prc(make_models({"a": 2.0, "b": 1.0}).filter(pl.col("model") == "a"))
+    points = test.operating_points(0.3, **target, columns="all")
+    assert heading(test.plot.scores(points=points)).startswith(opening)
+
+
 def test_axes_of_metrics_end_where_the_negatives_end():
     test = prc(TABLES["few"], **MODELS)
     for chart in (test.plot.metric_by_eta(), test.plot.p3_curve(recall=0.5)):
