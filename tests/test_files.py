@@ -258,6 +258,25 @@ def test_a_signal_leaves_nothing(slow: Path, case: tuple[str, bool]) -> None:
     assert set(os.listdir(slow)) == before
 
 
+def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
+    """A script's `command &` ignores SIGINT, and Polars would end a query on it all the same."""
+    rows = pl.int_range(300_000)
+    pl.select(score=rows.hash(1) / 2.0**64, label=rows % 9 == 0).write_csv(tmp_path / "a.csv")
+    command = [sys.executable, "-m", "polars_prcurve", "curve", "a.csv", "-o", "out.csv"]
+    running = subprocess.Popen(
+        ["sh", "-c", "trap '' INT; exec \"$@\"", "sh", *command],
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while len(os.listdir(tmp_path)) == 1 and running.poll() is None:
+        time.sleep(0.02)  # until there is a draft
+    running.send_signal(signal.SIGINT)
+    assert (running.communicate(timeout=60)[1], running.returncode) == ("", 0)
+    assert pl.read_csv(tmp_path / "out.csv").height == 300_000
+
+
 def test_who_calls_a_command_in_python_keeps_the_signals(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,8 +99,9 @@ def end_at_signals() -> Thread | None:
     os.set_blocking(write_end, False)
     signal.set_wakeup_fd(write_end)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as SIGINT is in a script, of a command with &
-            signal.signal(number, lambda *_: None)
+        is_ignored = signal.getsignal(number) == signal.SIG_IGN  # as SIGINT of `command &` in a script
+        # It is ignored again, since Polars looks out for Ctrl-C from its import on.
+        signal.signal(number, signal.SIG_IGN if is_ignored else lambda *_: None)
     thread = Thread(target=_end_program, args=(read_end,), daemon=True)
     thread.start()
     return thread
