@@ -1182,12 +1182,13 @@ def test_no_line_is_wider_than_the_terminal(here: Path, columns: int) -> None:
     shown, beside = on_a_terminal(f"operating-points wide.csv --score a,b {options}", columns)
     lines = shown.splitlines()
     assert max(map(len, lines)) <= columns
-    head = next(line for line in lines if line.startswith("site" if columns >= 40 else "s"))
-    assert ("threshold" in head) == (columns >= 80) or columns == 60
-    assert ("precision (90%)" in head) == (columns >= 80)
+    is_table = columns >= 60
+    words = shown.split("\n---")[0].split() if is_table else re.split(r"[;\s]+", shown)
+    assert [word in words for word in ("site", "precision", "(90%)")] == [True] * 3
+    assert ("threshold" in words) == (columns != 60)
     told = " ".join(beside.split())  # after seconds, if slow
     left_out = r"\d+ of \d+ columns; -o FILE writes all, such as -o table\.csv$"
-    assert re.search(left_out, told) or columns == 200
+    assert (re.search(left_out, told) is None) == (columns == 200 or not is_table)
     assert max(map(len, re.sub(r"\r.*\r", "", beside).splitlines()), default=0) <= columns
 
 
@@ -1258,10 +1259,24 @@ def test_a_narrow_table_has_whole_prevalences_and_an_answer(width: int) -> None:
     table = pl.DataFrame({**rows, **counts, **ends})
     lines, _ = format_table(table, Layout([], ["threshold", "value"], 0.95), width)
     assert all(measure_width(line) <= width for line in lines)
-    assert sum("1 in 1,000" in line for line in lines) == 2
-    assert "threshold" in lines[0] or "value" in lines[0]
-    if width >= 43:
-        assert sum("(0.250 to 0.750)" in line for line in lines) == 2
+    words = " ".join(" ".join(lines).split())
+    assert words.count("1 in 1,000") == words.count("(0.250 to 0.750)") == 2
+    assert "threshold" in words or "value" in words
+
+
+@pytest.mark.parametrize("n_letters", [6, 60])
+def test_a_row_without_room_for_an_answer_is_a_paragraph(n_letters: int) -> None:
+    """Names of groups alone, without the values that were asked for, would be no table."""
+    rows = {"site": ["Cork" * 20, "Lund"], "model": ["m" * n_letters, "b"], "eta": [0.001, 0.01]}
+    ends = {"value": [0.5, None], "low": [0.25, None], "high": [0.75, None], "x": [1, 2]}
+    table = pl.DataFrame({**rows, "metric": ["roc_auc", "pr_auc"], **ends})
+    lines, shown = format_table(table, Layout(["site"], ["value"], 0.95), 40)
+    assert all(measure_width(line) <= 40 for line in lines)
+    first, second = " ".join(lines).split("  ")
+    assert "eta 1 in 1,000; metric roc_auc; value (95%) 0.50 (0.25 to 0.75); x 1" in first
+    assert second == "site Lund; model b; eta 1 in 100; metric pr_auc; x 2"
+    assert shown == set(table.columns)
+    assert format_table(table.clear(), Layout(["site"], ["value"], 0.95), 40)[0][0].startswith("site")
 
 
 def test_numbers_are_rounded_but_not_to_0_or_1(here: Path) -> None:
@@ -1430,6 +1445,7 @@ def test_help_mentions_every_option(
         main(["--help"])
     about = capsys.readouterr().out
     assert about.count("    polars-prcurve ") == 4
+    assert max(map(len, about.splitlines())) <= 80
     assert "1:5000" in about
     [commands] = [
         a for a in build_parser(ANSWERS_OF_METHOD)._actions if isinstance(a, argparse._SubParsersAction)

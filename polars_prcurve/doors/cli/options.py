@@ -232,7 +232,7 @@ _EXAMPLES_HELP = """\
 examples:
     polars-prcurve summary scores.parquet --by model --eta 0.001
     polars-prcurve operating-points s.csv --eta 1:5000 --alerts 500/2000000
-    polars-prcurve decide s.csv --score a,b --eta 0.1% --recall 60% --report r.html
+    polars-prcurve decide s.csv --score a,b --eta 0.1% --report r.html
     polars-prcurve curve s.csv --eta 1% own --metrics precision f1 -o c.csv
 
 polars-prcurve COMMAND --help lists the options of a command.

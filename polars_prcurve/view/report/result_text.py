@@ -1,7 +1,8 @@
 """A result as a text table: what is the same in all rows, then those columns that fit.
 
 They are those that distinguish rows, then the answers, then others, and the last ones go first. A value
-and its interval are one column; if the first one has no room, its interval stands below.
+and its interval are one column; if the first one has no room, its interval stands below. If it has none
+there either, each row is a paragraph.
 """
 
 from __future__ import annotations
@@ -59,23 +60,33 @@ def format_table(result_frame: pl.DataFrame, layout: Layout, width: int) -> tupl
     phrases = [
         f"{column.head} {column.cells[0]}" for column in alike_columns if column.cells[0] != NOTHING
     ]
-    text_columns = _choose_columns(
-        [column for column in text_columns if column not in alike_columns], _list_subjects(layout), width
-    )
-    head_lines, *lines_of_rows = (
-        [cut_text(line, width) for line in lines] for lines in lay_out(text_columns)
-    )
-    rule_width = max(measure_width(line) for lines in (head_lines, *lines_of_rows) for line in lines)
+    text_columns = [column for column in text_columns if column not in alike_columns]
+    chosen_columns = _choose_columns(text_columns, _list_subjects(layout), width)
     lines = [*fill_lines("; ".join(phrases), width), ""] if phrases else []
-    lines += [
-        *head_lines,
-        "-" * rule_width,
-        *(line for row_lines in lines_of_rows for line in row_lines),
-    ]
+    text_columns = chosen_columns or text_columns
+    write = _write_table if chosen_columns or result_frame.is_empty() else _write_paragraphs
+    lines += write(text_columns, width)
     if any(span_text.endswith(_DOUBT) for column in text_columns for span_text in column.spans):
         reasons_text = ", ".join(result_frame[DOUBT].drop_nulls().unique(maintain_order=True))
         lines += ["", *fill_lines(f"{_DOUBT} This interval may be wrong: {reasons_text}.", width)]
     return lines, {name for column in (*alike_columns, *text_columns) for name in column.shown_names}
+
+
+def _write_table(text_columns: Sequence[TextColumn], width: int) -> list[str]:
+    """Return the lines of columns beside each other, cut to the width."""
+    head_lines, *rows = ([cut_text(line, width) for line in lines] for lines in lay_out(text_columns))
+    row_lines = [*chain(*rows)]
+    return [*head_lines, "-" * max(map(measure_width, (*head_lines, *row_lines))), *row_lines]
+
+
+def _write_paragraphs(text_columns: Sequence[TextColumn], width: int) -> list[str]:
+    """Return each row as a paragraph of its columns' names and values, with blank lines between."""
+    heads, *rows = zip(*(column.texts for column in text_columns), strict=True)
+    lines: list[str] = []
+    for texts in rows:
+        phrases = [f"{head} {text}" for head, text in zip(heads, texts, strict=True) if text != NOTHING]
+        lines += ["", *fill_lines("; ".join(phrases), width)]
+    return [cut_text(line, width) for line in lines[1:]]
 
 
 def _is_alike(column: TextColumn, answer_columns: Sequence[str], first_answer_column: str) -> bool:
@@ -89,7 +100,7 @@ def _is_alike(column: TextColumn, answer_columns: Sequence[str], first_answer_co
 def _choose_columns(
     text_columns: list[TextColumn], subject_columns: Sequence[str], width: int
 ) -> list[TextColumn]:
-    """Return the columns that fit; the last ones go first, and the first interval last."""
+    """Return the columns that fit; the last ones go first, and none without the first interval."""
     name_columns, answer_columns, span_columns = _split_columns(text_columns, subject_columns)
     stacked_columns = [column._replace(is_stacked=True) for column in span_columns]
     # The letters that names keep at least, the answers that stay, and the columns with intervals.
@@ -98,8 +109,6 @@ def _choose_columns(
         (_LEAST_LETTERS, answer_columns[:n_kept], stacked_columns)
         for n_kept in range(len(answer_columns), -1, -1)
     ]
-    room_options += [(_LEAST_LETTERS, answer_columns[:1], [])]
-    room_options += [(_LEAST_LETTERS, [], [])] if name_columns else []
     column_choices = [
         [
             [_cut_names(column, n_letters) for column in name_columns]
@@ -113,7 +122,7 @@ def _choose_columns(
     fitting_choices = (
         column_choice for column_choice in column_choices if measure_columns(column_choice[0]) <= width
     )
-    chosen_columns, other_columns = next(fitting_choices, column_choices[-1])
+    chosen_columns, other_columns = next(fitting_choices, ([], []))
     for column in other_columns[1:]:
         if measure_columns([*chosen_columns, column]) > width:
             break
