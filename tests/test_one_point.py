@@ -273,6 +273,7 @@ def test_recall_and_precision_of_a_paper() -> None:
     assert own.rows() == [("a", 5 / 6), ("b", 0.8)]
 
 
+@pytest.mark.filterwarnings("ignore:check the rates")  # of a precision below the prevalence
 @examples(100)
 @given(st.floats(0.01, 1), st.floats(0.01, 1), st.floats(1e-6, 0.99))
 def test_a_precision_comes_back_at_its_prevalence(recall: float, precision: float, eta: float) -> None:
@@ -299,11 +300,27 @@ def test_sizes_that_some_papers_do_not_tell() -> None:
 
 def test_recall_below_fpr_warns_where_no_sizes_can_show_a_doubt() -> None:
     sentence = "^check the rates: recall 0.1 is below fpr 0.9, as if specificity were passed as fpr, or"
-    with pytest.warns(PrcWarning, match=sentence) as warned:
-        from_rates(recall=[0.1, 0.2], fpr=[0.9, 0.9], names=["a", "b"])
-    assert len(warned) == 1
-    for rates in ({"recall": 0.9, "fpr": 0.1}, {"recall": 0.5, "fpr": 0.5}, {"recall": 0, "fpr": 0}):
-        from_rates(**rates)
+    columns = {
+        "name": ["x", "a", "b"],
+        "n": [9, None, None],
+        "recall": [0.2, 0.1, 0.2],
+        "fpr": [0.9] * 3,
+    }
+    frame = pl.DataFrame(columns)
+    rates = ("recall", "fpr")
+    for test in (
+        from_rates(recall=[0.1, 0.2], fpr=[0.9, 0.9], names=["a", "b"]),
+        prc(frame, by="name", rates=rates, sizes=("n", "n")),
+        prc(frame[1:2], rates=rates),
+    ):
+        with pytest.warns(PrcWarning, match=sentence) as warned:
+            test.operating_points(0.005)
+        assert [warning.filename for warning in warned] == [__file__]
+    for fair in ({"recall": 0.9, "fpr": 0.1}, {"recall": 0.5, "fpr": 0.5}, {"recall": 0, "fpr": 0}):
+        from_rates(**fair).operating_points(0.005)
+    prc(pl.DataFrame({"rate": [0.1]}), rates=("rate", "rate")).operating_points(0.1)
+    with pytest.raises(PrcError, match=r"is outside .0, 1. in 1 row"):
+        prc(pl.DataFrame({"recall": [0.1], "fpr": [1.2]}), rates=rates).operating_points(0.1)
     sized = from_rates(recall=0.1, fpr=0.9, n_pos=100, n_neg=100)
     assert sized.operating_points(0.005, confidence=0.95)["doubt"].item() == "recall below fpr"
 

@@ -100,8 +100,6 @@ def from_rates(
     test_records = _list_test_records(passed_numbers, names)
     schema = {"recall": pl.Float64, "fpr": pl.Float64, "n_pos": pl.Int64, "n_neg": pl.Int64}
     point_tuples = [_read_point(record, hit_argument, false_argument) for record in test_records]
-    if false_argument != "precision":
-        _warn_below_fpr(point_tuples)
     frame = pl.DataFrame(point_tuples, schema=schema, orient="row")
     table_arguments: dict[str, Any] = {"rates": ("recall", "fpr"), "sizes": ("n_pos", "n_neg")}
     tp_expr, fp_expr = pl.col("recall") * pl.col("n_pos"), pl.col("fpr") * pl.col("n_neg")
@@ -263,17 +261,6 @@ def _warn(argument_text: str, whole_counts_text: str) -> None:
     warn_caller(
         f"check the sizes: {argument_text} is not the share of {whole_counts_text}; it stays as it is"
     )
-
-
-def _warn_below_fpr(point_tuples: Sequence[tuple[Any, ...]]) -> None:
-    """Warn of the first test below chance without sizes; with them, `doubt` shows what is clear."""
-    for recall, fpr, n_pos, _ in point_tuples:
-        if n_pos is None and recall < fpr:
-            warn_caller(
-                f"check the rates: recall {recall:.10g} is below fpr {fpr:.10g}, as if specificity were "
-                "passed as fpr, or the classes were swapped"
-            )
-            return
 
 
 def _read_share(argument: str, value: object) -> float:

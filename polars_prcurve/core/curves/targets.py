@@ -33,7 +33,7 @@ import polars as pl
 from polars_prcurve.core.curves.curve_metric_values import compute_columns
 from polars_prcurve.core.curves.long_tables import join_values, pick_by_number
 from polars_prcurve.core.ground.argument_checks import read_list, read_number, round_to_float, take_frame
-from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.errors import PrcError, list_names, warn_caller
 from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.share_texts import read_share_texts
@@ -351,6 +351,8 @@ def require_one_point(
     """Return the table, whose queries stop if the only point is a target, and a group has several."""
     if ONLY_POINT not in targets:
         return table
+    if table.is_in_memory:
+        _warn_below_fpr(table)
     tallies = replace(
         table.tallies, test_exprs={**table.tallies.test_exprs}, checks=[*table.tallies.checks]
     )
@@ -368,6 +370,18 @@ def require_one_point(
     )
     tallies.checks.append(Check(has_several.any(), sentence_parts))
     return replace(table, tallies=tallies)
+
+
+def _warn_below_fpr(table: ResolvedTable) -> None:
+    """Warn of a point that is worse than chance; where its sizes are known, `doubt` shows it."""
+    recall, fpr = table.columns["recall"], table.columns["fpr"]
+    has_no_size = table.columns.get("tp", pl.lit(None)).is_null()
+    low_points = table.frame.filter(has_no_size & (recall < fpr) & (fpr <= 1))
+    for point in run_query(low_points.select(recall=recall, fpr=fpr).head(1), 1).rows(named=True):
+        warn_caller(
+            f"check the rates: recall {point['recall']:.10g} is below fpr {point['fpr']:.10g}, as if "
+            "specificity were passed as fpr, or the classes were swapped"
+        )
 
 
 class RankingMetric(NamedTuple):
