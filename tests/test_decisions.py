@@ -1587,6 +1587,8 @@ def test_a_decision_without_models_does_not_read_a_column_called_model(bound: bo
     decision = cars.prc(model=None).decide(0.1) if bound else cars.prc.decide(0.1, model=None)
     assert_frame_equal(decision.table, cars.drop("model").prc.decide(0.1).table)
     assert cars.prc.decide(0.1).table["model"].to_list() == ["Fiat", "Ford"]
+    by_name = cars.drop("model").rename({"score": "model"}).prc.decide(0.1, score="model")
+    assert_frame_equal(by_name.table, decision.table)
 
 
 def test_a_decision_on_columns_of_classes_distinguishes_models_in_rows() -> None:

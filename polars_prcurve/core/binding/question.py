@@ -276,6 +276,8 @@ def set_groups(question: Question) -> Question:
     if method_name in argument_rules.TAKES_ONE_MODEL and model_column is None:
         frame_columns = set(question.frame.lazy().collect_schema().names())
         frame_columns -= set(map(name_column, list_columns("parts=", input_columns.parts)))
+        scored_columns = input_columns.score, input_columns.label
+        frame_columns -= {column for column in scored_columns if isinstance(column, str)}
         if question.names_no_model or "model" not in frame_columns:
             return question._replace(columns=input_columns._replace(id=None))
     if method_name in argument_rules.COMPARES_MODELS:
