@@ -117,12 +117,12 @@ def test_any_order_of_equal_scores_is_within_the_limits(seed: int, tmp_path: Pat
 
 def test_several_runs_are_models_of_the_same_documents(tmp_path: Path) -> None:
     (run, qrels), (other, _) = draw(1, 100), draw(2, 100)
-    paths = [write(tmp_path, rows, qrels, name)[0] for rows, name in ((run, "new"), (other, "old"))]
+    paths = [write(tmp_path, rows, qrels, name)[0] for rows, name in ((run, "v2"), (other, "v1"))]
     test = from_trec(paths, tmp_path / "some.qrels")
     means = test.compare(metrics=MAP, mean_over="query").row(0, named=True)
     values = [measure(rows, qrels, 1) for rows in (run, other)]
     gaps = [values[0][query] - values[1][query] for query in values[0]]
-    assert (means["model_a"], means["model_b"], means["n_groups"]) == ("new", "old", 7)
+    assert (means["model_a"], means["model_b"], means["n_groups"]) == ("v2", "v1", 7)
     assert means["difference"] == pytest.approx(np.mean(gaps), rel=1e-12)
     of_queries = test.compare(metrics=MAP)
     assert dict(of_queries.select("query", "difference").rows()) == pytest.approx(

@@ -56,9 +56,9 @@ def from_trec(
     Returns
     -------
     A bound table with a row for each document that a run returned or that is relevant: `query`, `doc`,
-    `label`: Boolean, `score`: Float64, null if it was not returned, `run`: String. It is by `query`, and
-    with several runs `run` is the model. Queries without judgements are left out. A run that returned
-    nothing for a query has average precision 0 there, as in `trec_eval -c`.
+    `label`: Boolean, `score`: Float64, null if it was not returned, `run`: Enum, in the order of files.
+    It is by `query`, and with several runs `run` is the model. Queries without judgements are left
+    out. A run that returned nothing for a query has average precision 0 there, as in `trec_eval -c`.
 
     Examples
     --------
@@ -98,7 +98,8 @@ def from_trec(
     test_rows = document_rows.join(run_names.to_frame(), how="cross", maintain_order="left_right")
     test_rows = test_rows.join(relevant_rows, on=_KEYS, how="left", maintain_order="left")
     test_rows = test_rows.join(run_rows, on=["run", *_KEYS], how="left", maintain_order="left")
-    test_rows = test_rows.select(*_KEYS, pl.col("label").fill_null(False), "score", "run")
+    run_expr = pl.col("run").cast(pl.Enum(run_names))  # so that models come in the order of the files
+    test_rows = test_rows.select(*_KEYS, pl.col("label").fill_null(False), "score", run_expr)
     table_arguments: dict[str, Any] = {"by": "query", "missing": "below", "below": (0, None)}
     if len(run_names) > 1:
         table_arguments |= {"model": "run", "id": "doc"}
