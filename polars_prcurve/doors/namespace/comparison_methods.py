@@ -112,7 +112,8 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
             no `id`, and takes curve metrics.
         margin
             By how much model a may be worse than b, on the scale of the metric, such as 0.02: adds
-            `not_worse`. Model a is the first in `score`, such as the new version of a deployed model.
+            `not_worse`. Model a is the first in `score`, such as the new version of a deployed model; or
+            of the values of `model`, in ascending order or in that of an Enum.
         adjust
             `"holm"` adjusts for all pairs of a group, prevalence and metric: any false difference is
             reported in at most `1 - confidence` of all tables (Holm 1979).
