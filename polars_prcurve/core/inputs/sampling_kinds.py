@@ -119,6 +119,8 @@ IN_PARTS = SampleKind(name="in parts", has_rate_errors=False, chance_test=None)
 
 SAMPLE_KINDS = (CLUSTERED, WEIGHTED_CLUSTERS, STRATIFIED, WEIGHTED, INDEPENDENT, IN_PARTS)
 """All kinds. Of those that a table could be, it is the first: one with a column before one without."""
+COLUMN_OF_WORD = {kind.word: kind.column for kind in SAMPLE_KINDS if kind.column is not None}
+"""The column of a row with its stratum or unit, by the word about the table that requests it."""
 
 
 def find_sample_kind(column_names: Collection[str], *, is_weighted: bool) -> SampleKind:

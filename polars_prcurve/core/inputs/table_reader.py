@@ -30,6 +30,7 @@ from polars_prcurve.core.inputs.input_columns import Cells, InputColumns
 from polars_prcurve.core.inputs.never_scored import add_never_scored
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row
+from polars_prcurve.core.inputs.sampling_kinds import COLUMN_OF_WORD
 
 
 def read_input(
@@ -106,12 +107,16 @@ def _read_groups(reader: ColumnReader, input_columns: InputColumns) -> tuple[str
 
 
 def _read_ids(reader: ColumnReader, input_columns: InputColumns) -> dict[str, pl.Expr]:
-    """Return Row.CLUSTER, Row.STRATUM and its weight, and Row.EXAMPLE, as far as a table has them."""
-    id_exprs = {}
-    if input_columns.cluster is not None:
-        id_exprs[Row.CLUSTER] = reader.read_values("cluster", input_columns.cluster).expr
-    if input_columns.stratum is not None and input_columns.weight is not None:
-        id_exprs |= _read_strata(reader, input_columns.stratum, input_columns.weight)
+    """Return the columns of kinds of samples, and Row.EXAMPLE, as far as a table has them."""
+    id_exprs = {
+        row_column: reader.read_values(word, getattr(input_columns, word)).expr
+        for word, row_column in COLUMN_OF_WORD.items()
+        if getattr(input_columns, word) is not None
+    }
+    if Row.STRATUM in id_exprs and input_columns.weight is not None:
+        id_exprs[Row.STRATUM_WEIGHT] = _read_stratum_weight(
+            reader, id_exprs[Row.STRATUM], input_columns.weight
+        )
     example_key_exprs = [
         reader.read_values("id", name_or_expr).expr
         for name_or_expr in list_columns("id=", input_columns.id)
@@ -303,9 +308,8 @@ def read_reference(
     return labelled_table
 
 
-def _read_strata(reader: ColumnReader, stratum: Column, weight: Column) -> dict[str, pl.Expr]:
-    """Return Row.STRATUM and STRATUM_WEIGHT, with checks that the rows of a stratum have one weight."""
-    stratum_expr = reader.read_values("stratum", stratum).expr
+def _read_stratum_weight(reader: ColumnReader, stratum_expr: pl.Expr, weight: Column) -> pl.Expr:
+    """Return Row.STRATUM_WEIGHT, with checks that the rows of a stratum have one weight."""
     typed_weight_column = reader.read_column("weight", weight)
     row_weight_expr = typed_weight_column.expr.cast(pl.Float64)
     # A window, which no sum per group may hold: so it is a column of the table.
@@ -320,7 +324,7 @@ def _read_strata(reader: ColumnReader, stratum: Column, weight: Column) -> dict[
         row_weight_expr,
         stratum_weight_expr,
     )
-    return {Row.STRATUM: stratum_expr, Row.STRATUM_WEIGHT: stratum_weight_expr}
+    return stratum_weight_expr
 
 
 def _read_score(
