@@ -325,7 +325,6 @@ NO_NOUNS = {
     *("at", "both", "each", "here", "how", "more", "of", "on", "one", "own", "there", "what"),
 }
 MOST_WITHOUT_A_NOUN = 30
-MOST_WITHOUT_A_REASON = 6
 
 
 def report_beyond(most: int, broken: Iterable[str], advice: str) -> None:
@@ -396,7 +395,7 @@ def test_constants_have_a_reason_beside_them() -> None:
                 if not (above or beside or isinstance(after, ast.Expr)):
                     yield f"{module}:{node.lineno}: {lines[node.lineno - 1]}"
 
-    report_beyond(MOST_WITHOUT_A_REASON, broken(), "say why it has this value, or what it is for")
+    report(f"{place}: say why it has this value, or what it is for" for place in broken())
 
 
 def test_private_names_stay_in_their_module() -> None:

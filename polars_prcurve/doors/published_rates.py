@@ -24,9 +24,9 @@ from polars_prcurve.doors.namespace.frame import DataFramePrc
 
 Numbers: TypeAlias = float | Sequence[float | None] | None
 """A rate or a size: of one test, or a list with one of each test."""
-_OF_POSITIVES = ("recall", "sensitivity")
-_OF_NEGATIVES = ("fpr", "specificity", "precision")
-"""Two rates determine what a test does: one of each row. A precision does with the prevalence."""
+# Two rates determine what a test does: one of each row. A precision does with the prevalence.
+_OF_POSITIVES = ("recall", "sensitivity")  # shares of the positives
+_OF_NEGATIVES = ("fpr", "specificity", "precision")  # what gives the false positives
 _ROUNDING = 1e-9  # how far a product of floats may be from the whole number that it is
 
 

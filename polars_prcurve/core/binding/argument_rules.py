@@ -50,7 +50,7 @@ TAKES_RATES = {"curve", "operating_points", "sample_size"}
 
 COMPARES_MODELS = {"compare", "ranking", "crossings", "decide", "report"}
 """Methods that distinguish models; for others a model is one more group."""
-_DECIDES = ("decide", "report")
+_DECIDES = ("decide", "report")  # methods that give verdicts
 TAKES_ONE_MODEL = {*_DECIDES}
 """Those of them that a table without a column of models serves, too."""
 

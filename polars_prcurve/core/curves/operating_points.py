@@ -164,10 +164,10 @@ def list_shown_metrics(
     return [*shown_metrics, *(metric.alias(f"{_SOUGHT}{metric.name}") for metric in ordered_metrics)]
 
 
-# A precision, fpr or budget of alerts that was sought owes the example on its row to the choice. The
-# best value of a metric owes it the cube root of the true positives (Kim and Pollard 1990), or 2.
-_N_ON_ROW = 1.0
-_LEAST_OF_BEST = 2.0
+# How many examples are owed to the choice of a threshold: by a precision, fpr or budget of alerts the
+# one on its row, and by the best value of a metric the cube root of the true positives (Kim and
+# Pollard 1990), at least 2.
+_N_ON_ROW, _LEAST_OF_BEST = 1.0, 2.0
 
 
 def _add_choices(points: pl.LazyFrame, targets: Sequence[Target], *, is_corrected: bool) -> pl.LazyFrame:

@@ -12,7 +12,7 @@ from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SQUARE_C
 
 _GROUP = f"{RESERVED}group"  # the number of a group, of points and counts alike
 _POINT_NUMBER = f"{RESERVED}place"  # of a point in its table; null for counts
-_AMOUNT_COLUMNS = ("n_neg", SQUARE_COLUMNS[1])
+_AMOUNT_COLUMNS = ("n_neg", SQUARE_COLUMNS[1])  # sums whose running totals give false positives
 
 
 def add_effective_numbers(points: pl.DataFrame, score_counts: pl.DataFrame) -> pl.DataFrame:

@@ -121,6 +121,7 @@ class Kind(NamedTuple):
 
 
 _SCORE = Kind("SCORE", read_names, may_be_file=True, is_score=True)
+# What most options take.
 _SWITCH, _TEXT, _COLUMN, _FILE = Kind(), Kind("TEXT"), Kind("COLUMN", read_names), Kind("FILE")
 _KIND_OF_NAME = {  # of options whose type leaves open what they take, or that are no arguments
     "eta": Kind("SHARE", read_etas, may_be_file=True),

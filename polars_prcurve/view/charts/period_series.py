@@ -41,9 +41,9 @@ from polars_prcurve.view.words.number_words import (
     say_shares,
 )
 
-# The columns of `monitor` that are drawn or written; `_SHARES` are shares.
+# The columns of `monitor` that are drawn on the axis of shares.
 _SHARES = ("value", "overall", "overall_low", "overall_high", *SINCE_COLUMNS, "reference", "bound")
-_VALUES = (*_SHARES, "alarm", "since")
+_VALUES = (*_SHARES, "alarm", "since")  # all that is drawn or written
 _MOST_TICKS = 12  # periods, at most, whose name stands below them
 _TICK_GAP = 14  # pixels between two of these names
 _MEANS = {"before": ("overall", "overall_low", "overall_high"), "since": SINCE_COLUMNS}
