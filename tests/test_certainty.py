@@ -120,8 +120,6 @@ def test_where_there_is_none() -> None:
     known = points.filter(pl.col("certainty").is_not_null()).select("criterion", "target").rows()
     assert sorted(known) == [("alerts", 30.0), ("npv", 0.9), ("recall", 0.45)]
     assert points["certainty"].drop_nulls().is_between(0.5, 1).all()
-    lazy = prc(TABLE.lazy()).operating_points(confidence=0.9, **asked)
-    assert lazy.collect(engine="streaming").equals(points)
     assert "certainty" not in prc(TABLE).operating_points(**asked).columns
     short = prc(TABLE).operating_points(0.1, recall=0.5, confidence=0.9)
     assert "certainty" not in short.columns

@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError, field, intervals, metrics
-from tests.support.comparing import assert_same
 
 RNG = np.random.default_rng(6)
 LABEL = RNG.random(600) < 0.2
@@ -86,15 +85,6 @@ def test_a_threshold_from_elsewhere_is_surer_than_one_that_was_found(design: str
         for _, points in both.group_by("criterion"):
             is_surer = (points["precision_low"] < points["precision_low_right"]).any()
             assert is_surer is (design != "simultaneous")
-
-
-@pytest.mark.parametrize("design", [name for name in DESIGNS if "confidence" not in DESIGNS[name]])
-def test_lazy_and_streaming_give_the_same(design: str) -> None:
-    targets = {"fpr": 0.05, "precision": 0.5, "maximize": "f1", "recall": 0.5}
-    asked = {"confidence": 0.9, "metrics": NAMES, **DESIGNS[design], **targets}
-    lazy = DF.lazy().prc.operating_points(columns="all", **asked)
-    eager = DF.prc.operating_points(columns="all", **asked)
-    assert_same(lazy.collect(engine="streaming"), eager)
 
 
 def wilson(hits: float, trials: float, level: float = 0.95) -> tuple[float, float]:

@@ -113,11 +113,6 @@ def test_values_with_intervals_are_those_without(name: str) -> None:
     words = {word: column for word, column in words.items() if word != "cluster"}
     plain = DF.prc.summary([0.01, None], metrics=AT_TARGETS, columns="all", **words)
     assert_same(found.select(plain.columns), plain)
-    lazy = DF.lazy().prc.summary(
-        [0.01, None], metrics=AT_TARGETS, confidence=0.9, columns="all", **CONFIDENT[name]
-    )
-    for engine in ("in-memory", "streaming"):
-        assert_same(lazy.collect(engine=engine), found)
 
 
 def test_models_are_compared_by_them_as_at_the_target() -> None:

@@ -98,15 +98,6 @@ def test_so_it_is_of_any_table(table: Table, eta: Any) -> None:
     assert_equals_points(table.frame, eta, (0.5, 1), confidence=0.8, **table.package)
 
 
-def test_one_query_streams() -> None:
-    asked: dict[str, Any] = {"metrics": ["average_precision", "f1_at_threshold(5)"], "confidence": 0.9}
-    eager = WIDE.prc.summary([0.01, None], by="part", **asked)
-    for engine in ("in-memory", "streaming"):
-        lazy = WIDE.lazy().prc.summary([0.01, None], by="part", **asked)
-        assert_same(lazy.collect(engine=engine), eager)
-    assert dict(lazy.collect_schema()) == dict(eager.schema)
-
-
 def test_beside_replicates_the_interval_is_by_its_formula() -> None:
     drawn = intervals(0.9, method="bootstrap", resamples=50, seed=1)
     asked = ["precision_at_threshold(5)", "average_precision", "recall_at_threshold(2.5)", "best(f1)"]

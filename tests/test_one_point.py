@@ -49,7 +49,7 @@ def test_a_point_has_the_value_and_the_interval_of_its_counts() -> None:
 
 @pytest.mark.parametrize("confidence", [None, 0.9])
 def test_points_are_the_rows_of_their_curve(confidence: float | None) -> None:
-    """What each point does is one row of `curve`, of cells and of rates, eager and lazy."""
+    """What each point does is one row of `curve`, of cells and of rates."""
     asked: dict[str, Any] = {"metrics": ["precision", "npv", "mcc"], "confidence": confidence}
     sources: list[tuple[pl.DataFrame, dict[str, Any]]] = [
         (SITES, {"cells": CELLS}),
@@ -63,9 +63,6 @@ def test_points_are_the_rows_of_their_curve(confidence: float | None) -> None:
         assert points["criterion"].unique().to_list() == ["point"]
         same = [name for name in curve.columns if name in points.columns]
         assert_frame_equal(points.select(same), curve.select(same), check_exact=True)
-        query = prc(table.lazy(), by="site", **source).operating_points(ETAS, **asked)
-        assert_frame_equal(query.collect(), points, check_exact=True)
-        assert_frame_equal(query.collect(engine="streaming"), points, check_exact=True)
 
 
 def test_a_point_with_a_threshold_is_that_threshold() -> None:

@@ -82,8 +82,6 @@ TARGETS: dict[str, Any] = {
     "predicted_positive_rate": [0.1, 0.0],
     "maximize": ["f1", "informedness"],
 }
-NOT_MAXIMIZED = {name: value for name, value in TARGETS.items() if name != "maximize"}
-"""What is maximized has an interval by a bootstrap, which needs a DataFrame."""
 PROMISES: dict[str, Any] = {
     "recall": [0.5, 0.97],
     "fpr": 0.1,
@@ -106,6 +104,13 @@ HOLES_BELOW = (
     .group_by("m")
     .agg(n_pos=pl.col("label").sum(), n_neg=(~pl.col("label")).sum())
 )
+AT_TARGETS = [
+    metrics.recall_at_precision(0.4),
+    metrics.recall_at_fpr(0.3),
+    metrics.precision_at_fpr(0.3),
+    metrics.recall_at_alerts(20, 100),
+    metrics.precision_at_alerts(20, 100),
+]
 ERRORS = [
     "average_precision",
     "roc_auc",
@@ -227,7 +232,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     ),
     "points, uncertain eta frame, with bands": (
         DF,
-        lambda p: p.operating_points(UNCERTAIN, by=["g", "h"], confidence=0.9, **NOT_MAXIMIZED),
+        lambda p: p.operating_points(UNCERTAIN, by=["g", "h"], confidence=0.9, **TARGETS),
     ),
     "summary, uncertain eta frame": (DF, lambda p: p.summary(UNCERTAIN, by="g")),
     "summary, uncertain eta frame, with errors": (
@@ -236,7 +241,17 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     ),
     "points, weighted, with bands": (
         DF,
-        lambda p: p.operating_points(0.01, by="g", weight="w", confidence=0.9, **NOT_MAXIMIZED),
+        lambda p: p.operating_points(0.01, by="g", weight="w", confidence=0.9, **TARGETS),
+    ),
+    "points, all columns": (
+        DF,
+        lambda p: p.operating_points(
+            [0.1, None], by="g", confidence=0.9, columns="all", alerts=20, per=100, **TARGETS
+        ),
+    ),
+    "points, one of each group": (
+        CUMULATIVE.group_by("g", maintain_order=True).last(),
+        lambda p: p.operating_points([0.1, None], by="g", confidence=0.9, columns="all", **CELLS),
     ),
     "sizes": (DF, lambda p: p.sample_size(by="g", recall=[0.5, 0.9], fpr=0.1, threshold=7.0)),
     "sizes, at etas": (DF, lambda p: p.sample_size(by="g", eta=[0.5, None, 0.01], recall=0.5)),
@@ -299,9 +314,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     ),
     "points, with bands of clusters": (
         DF,
-        lambda p: p.operating_points(
-            [0.1, None], by="g", recall=0.5, threshold=[0.3, 99], confidence=0.9, cluster="h"
-        ),
+        lambda p: p.operating_points([0.1, None], by="g", confidence=0.9, cluster="h", **TARGETS),
     ),
     "summary, with errors of clusters": (
         DF,
@@ -317,7 +330,7 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
     ),
     "points, with bands of strata": (
         DRAWN,
-        lambda p: p.operating_points([0.1, None], by="g", confidence=0.9, **NOT_MAXIMIZED, **STRATA),
+        lambda p: p.operating_points([0.1, None], by="g", confidence=0.9, **TARGETS, **STRATA),
     ),
     "summary, with errors of strata": (
         DRAWN,
@@ -332,6 +345,26 @@ QUERIES: dict[str, tuple[pl.DataFrame, Callable[[Any], Any]]] = {
         lambda p: p.compare([0.5, None], score=["score", "w"], metrics=["precision"], fpr=0.3, **STRATA),
     ),
     "reweight, plan": (SCORED, lambda p: p.reweight(plan=PLAN)),
+    "summary, at targets, all columns": (
+        DF,
+        lambda p: p.summary([0.1, None], by="g", metrics=AT_TARGETS, confidence=0.9, columns="all"),
+    ),
+    "summary, means": (
+        DF,
+        lambda p: p.summary([0.1, None], by="h", mean_over="g", confidence=0.9, columns="all"),
+    ),
+    "compare, means": (
+        DF,
+        lambda p: p.compare(
+            [0.1, 0.4], score=["score", "w", "h"], mean_over="g", adjust="holm", columns="all"
+        ),
+    ),
+    "ranking, means": (
+        DF,
+        lambda p: p.ranking(
+            [0.1, 0.4], score=["score", "w", "h"], mean_over="g", confidence=0.9, columns="all"
+        ),
+    ),
     "summary, with errors": (DF, lambda p: p.summary(by=["g", "h"], metrics=ERRORS, confidence=0.9)),
     "summary, grid, with errors": (
         DF,

@@ -222,7 +222,7 @@ def _doubt_steps(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.Laz
     for metric in metrics:
         value_step = (metric.from_columns(**rates_below) - metric.from_columns(**rate_exprs)).abs()
         width = pl.col(f"{metric.name}_high") - pl.col(f"{metric.name}_low")
-        is_coarse = is_budget & (value_step > width / 3)
+        is_coarse = is_budget & (3 * value_step > width)
         doubt = pl.coalesce(DOUBT, pl.when(is_coarse).then(pl.lit(EQUAL_SCORES)))
         doubt_exprs.append(doubt.alias(f"{metric.name}_{DOUBT}"))
     return points.with_columns(doubt_exprs)
