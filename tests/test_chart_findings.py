@@ -11,11 +11,11 @@ import pytest
 
 from polars_prcurve import charts, eta_grid, prc
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, list_stretches
-from polars_prcurve.view.charts.parts.chart_titles import include_chance, say_by_metric
+from polars_prcurve.view.charts.parts.chart_titles import say_by_metric, say_firsts
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word
 from polars_prcurve.view.charts.parts.rule_flags import raise_flags
-from polars_prcurve.view.words.number_words import say_shares, say_thresholds
+from polars_prcurve.view.words.number_words import say_eta, say_share, say_shares, say_thresholds
 from tests.support.chart_specs import all_records, heading, plain, records, subtitle
 
 pytestmark = pytest.mark.extras
@@ -327,7 +327,7 @@ def test_panels_of_different_prevalences_have_no_grey_copies():
     etas = pl.DataFrame({"site": ["0", "1", "2", "3"], "eta": [0.3, 0.1, 0.05, 0.01]})
     unlike = test.plot.pr_curve(etas, facet="site")
     assert not records(unlike, "ghost")
-    note = "Precision cannot be compared between panels of different prevalences"
+    note = "Panels have different prevalences, which alone change precision"
     assert note in subtitle(unlike)
     assert note not in subtitle(alike)
 
@@ -396,9 +396,11 @@ def test_one_threshold_of_two_models_has_the_precision_of_both():
     half = test.operating_points(0.1, recall=0.5, columns="all")
     assert half["threshold"].n_unique() == 1
     said = dict(zip(half["model"], map(plain, say_shares(half["precision"])), strict=True))
+    recalls = dict(zip(half["model"], map(plain, map(say_share, half["recall"])), strict=True))
     assert heading(test.plot.threshold_curve(0.1)) == (
-        f"At 50% recall or more, no clear winner: precision is {said['a']} for a and {said['b']} for b"
-    )
+        f"At 50% recall or more, no clear winner: precision is {said['a']} for a "
+        f"({recalls['a']} recall) and {said['b']} for b ({recalls['b']} recall)"
+    ), "ties hold recalls apart"
 
 
 # Intervals that overlap decide nothing
@@ -493,10 +495,6 @@ def test_thresholds_of_one_chart_have_equal_decimals():
     assert texts == ["3.4500", "3.0710", "1.5769"], "rounded down"
     assert say_thresholds([0.55, -2.0], [None, None]) == ["0.55", "\u22122.00"]
     assert say_thresholds([1, 2], [None, None]) == ["1", "2"]
-    assert include_chance([(0.2, 0.4), (0.1, 0.3)], 0.25)
-    for spans, eta in (([(0.2, 0.4), (0.1, 0.3)], 0.15), ([(0.2, 0.4), (None, 0.3)], 0.25), ([], 0.25)):
-        assert not include_chance(spans, eta)
-    assert not include_chance([(0.2, 0.4)], None), "among what was returned, nothing is known of chance"
 
 
 @pytest.mark.parametrize("eta", [0, 1])
@@ -610,6 +608,18 @@ def test_alerts_that_may_be_chance_are_told_as_a_curve_tells_them():
     assert heading(one).startswith("Alerts may be no better than chance: ")
     two = test.plot.alerts([0.1, 0.01], recall=0.5)
     assert "chance" not in heading(two), "each prevalence has its own"
+    for level in (None, 0.95):
+        lines = test.plot.p3_curve(recall=0.5, confidence=level)
+        assert heading(lines).startswith("Alerts may be no better than chance: precision is ")
+    areas = test.plot.metric_by_eta(confidence=0.95)
+    assert heading(areas).startswith("The scores may be no better than chance: average precision is ")
+    spike = prc(
+        draw_models({"a": 0.0}, pos=200, seed=4).with_columns(
+            a=pl.when(pl.col("label") & (pl.int_range(pl.len()) % 8 == 0)).then(9.0).otherwise("a")
+        ),
+        score="a",
+    )
+    assert "chance" not in heading(spike.plot.alerts(0.1, recall=0.5)), "high scores are not random"
 
 
 def draw_steps(steps: dict[str, float], *, pos: int = 200) -> pl.DataFrame:
@@ -692,3 +702,79 @@ def test_a_range_of_many_groups_has_those_in_doubt_in_its_note():
         )
     three = prc(draw_steps({f"site {k}": 1.0 + 1.5 * k for k in range(3)}), by="site")
     assert heading(three.plot.threshold_curve(0.05)).endswith("rests on fewer than 5 false positives")
+
+
+def grade_models(*, seed: int = 1) -> pl.DataFrame:
+    """Return two models of few grades, no threshold of which gives both the same recall."""
+    frame = draw_models({"a": 2.3, "b": 1.9}, pos=400, neg=3_600, seed=seed)
+    cuts = {"a": [0.3, 1.1, 1.9, 2.7], "b": [0.0, 1.0, 2.4, 3.0]}
+    grades = {name: pl.sum_horizontal(pl.col(name) > cut for cut in at) for name, at in cuts.items()}
+    return frame.with_columns(grade.cast(pl.Float64).alias(name) for name, grade in grades.items())
+
+
+def test_recalls_that_ties_hold_apart_are_in_titles():
+    test = prc(grade_models(), score=["a", "b"])
+    for chart in (
+        test.plot.alerts(0.02, recall=0.6),
+        test.plot.pr_curve(0.02),
+        test.plot.roc_curve(),
+        test.plot.threshold_curve(0.02),
+        test.plot.scores(),
+    ):
+        said = re.findall(
+            r"[\d.]+% (?:of alerts are true positives )?for ([ab]) \((\d+)% recall\)", heading(chart)
+        )
+        assert sorted(name for name, _ in said) == ["a", "b"], heading(chart)
+        assert abs(int(said[0][1]) - int(said[1][1])) > 5
+        if "no clear winner" in heading(chart).lower():
+            assert "Too many cases share a score to compare models reliably" in subtitle(chart)
+            assert "Difference in precision" not in subtitle(chart), "nothing is known of it"
+
+
+def test_a_chart_by_prevalence_has_the_difference_behind_no_clear_winner():
+    chart = prc(draw_models({"a": 2.2, "b": 2.0}, pos=30), score=["a", "b"]).plot.p3_curve(
+        recall=0.5, confidence=0.95
+    )
+    assert heading(chart).startswith("No clear winner: precision is ")
+    place = r"at a prevalence of 1 in \d+ at the same true recall, less certain than at one threshold"
+    assert re.search(f"Difference in precision {place}: .* points? .*to ", subtitle(chart))
+
+
+def test_two_that_may_be_best_are_named_and_their_stretch_is_drawn():
+    frame = draw_models({"a": 2.6, "b": 2.5, "c": 0.7}, pos=60, neg=4_000)
+    test = prc(frame, score=["a", "b", "c"])
+    for chart in (test.plot.ranking(confidence=0.95), test.plot.metric_by_eta(confidence=0.95)):
+        said = re.search(
+            r"a or b is best at prevalences from (1 in [\d,]+) up; below that", heading(chart)
+        )
+        assert said, heading(chart)
+        start = max(row["eta"] for row in records(chart, "first"))
+        assert say_eta(start).replace("\N{NO-BREAK SPACE}", " ") == said[1]
+
+
+def test_edges_of_leads_are_in_the_unit_of_the_axis():
+    models = [*"abcd"]
+    leads = [(0.001, ""), (0.0766, "a"), (0.287, "a"), (0.5, "")]
+    assert plain(say_firsts(leads, models)) == (
+        "a is best at prevalences from 1 in 13 to 1 in 3.5; no clear winner elsewhere"
+    )
+    leads = [(0.01, ""), (0.03, "a"), (0.3, "a"), (0.5, "")]
+    assert plain(say_firsts(leads, models)).startswith("a is best at prevalences from 3% to 30%;")
+
+
+def test_precision_has_a_log_axis_where_all_lines_lie_at_its_foot():
+    coins = draw_models({"a": 0.0, "b": 0.0}, pos=80, neg=820)
+    useful = coins.with_columns(b=pl.col("b") + 3 * pl.col("label"))
+    for frame, is_log in ((coins, True), (useful, False)):
+        chart = prc(frame, score=["a", "b"]).plot.pr_curve(0.02)
+        assert ('"type": "log"' in chart.to_json()) == is_log
+
+
+def test_a_point_that_another_target_hides_is_a_ring():
+    test = prc(draw_models({"a": 2.0, "b": 1.5}), score=["a", "b"])
+    points = test.operating_points(0.1, recall=[0.5, 0.51], columns="all")
+    chart = test.plot.pr_curve(0.1, points=points)
+    marks = records(chart, "mark")
+    assert {row["shape"] for row in marks} == {"circle", "square"}
+    rings = [row for row in marks if any(name.endswith("_wide") for name in row)]
+    assert {row["shape"] for row in rings} == {"circle"}, "which squares would hide"

@@ -25,9 +25,10 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     MOST_LETTERS,
     MOST_NAMES,
     add_order,
+    add_recalls,
     count_positives,
-    include_chance,
     join_clauses,
+    may_be_chance,
     say_chance_of_alerts,
     say_known,
     say_order,
@@ -129,24 +130,17 @@ def alerts(
         note.append(f"{rare_note}; dotted: this number's uncertainty" if has_span else rare_note)
     if any(grid.n_icons == MOST_ICONS for grid in grid_by_curve.values()):
         note.append(f"At most {format_count(MOST_ICONS)} alerts are drawn")
-    say_grids = partial(_say_each_of_100, grid_by_curve, canvas.channels)
+    say_grids = partial(_say_each_of_100, grid_by_curve, _name_recalls(curves, canvas.channels))
     are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).fill_null(False).all())
     finding = say_grids(curves) if are_few else say_known(curves, say_grids)
-    if not are_few and _may_be_chance(curves):
-        finding = say_chance_of_alerts(finding, curves.curve_rows["eta"][0])
+    etas = curves.curve_rows["eta"].unique().to_list()
+    if not are_few and len(etas) == 1 and etas[0] and may_be_chance(curves, curves.points):
+        finding = say_chance_of_alerts(finding, etas[0])
     else:
         finding = say_order(finding, curves)
     return canvas.finish(
         canvas.write(title, finding, name=_NAME, subtitle=_say_purpose(curves), note=note)
     )
-
-
-def _may_be_chance(curves: ChartCurves) -> bool:
-    """Return whether precision of all grids may be chance; never of several prevalences."""
-    etas, points = curves.curve_rows["eta"], curves.points
-    if etas.n_unique() != 1 or "low" not in points.columns:
-        return False
-    return include_chance(points.select("low", "high").rows(), etas[0])
 
 
 def _say_purpose(curves: ChartCurves) -> str:
@@ -155,6 +149,15 @@ def _say_purpose(curves: ChartCurves) -> str:
         recalls = curves.points.get_column("recall", default=pl.Series([target]))
         return say_reached(recalls.drop_nulls(), target)
     return describe_target(curves.curve_rows.get_column("target", default=None)) or _NAME
+
+
+def _name_recalls(curves: ChartCurves, channels: Channels) -> Channels:
+    """Return channels whose panels have the recall of each grid, if ties lift these from one target."""
+    if channels.facet is None or not (texts := _say_recalls(curves)):
+        return channels
+    recalls = dict(curves.points.select("curve", "recall").rows())
+    names = {curve: channels.facet.label_by_curve[curve] for curve in texts}
+    return replace(channels, facet=replace(channels.facet, label_by_curve=add_recalls(names, recalls)))
 
 
 def _find_recall(curves: ChartCurves) -> float | None:
@@ -297,13 +300,9 @@ def _say_each_of_100(
     if facet_channel is not None:
         label_by_curve = {curve: facet_channel.label_by_curve[curve] for curve in label_by_curve}
     grid_by_label = {label: grid_by_curve[curve] for curve, label in label_by_curve.items()}
-    labels = [
-        label for label in (facet_channel.labels if facet_channel else [""]) if label in grid_by_label
-    ]
+    labels = sorted(grid_by_label, key=lambda label: -grid_by_label[label].share)
     if not labels:
         return ""
-    if len(set(labels)) > 1:
-        labels.sort(key=lambda label: -grid_by_label[label].share)
     grids = [grid_by_label[label] for label in labels]
     are_few = bool((n_positives < FEW_POSITIVES).fill_null(False).all())
     # Of grids of as many alerts as one right one takes, an interval is of that number.

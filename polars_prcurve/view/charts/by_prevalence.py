@@ -43,14 +43,14 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     MOST_LETTERS,
     MOST_TRADES,
     add_order,
-    are_at_chance,
     are_short,
     go_on,
-    include_chance,
     list_firsts,
+    may_be_chance,
     name_curves,
     read_ranking,
     say_by_metric,
+    say_chance,
     say_chance_of_alerts,
     say_each,
     say_firsts,
@@ -179,10 +179,8 @@ def p3_curve(
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_lines("p3_curve", table, "precision")
-    firsts = _list_firsts("p3_curve", ranking, curves)
-    ordered = add_order(curves, "p3_curve", ranking)
-    curves, order = replace(curves, open_reason=ordered.open_reason), ordered.order
-    lines = _LineChart(curves, color, facet, confidence, size, firsts=firsts, order=order)
+    firsts = _list_firsts("p3_curve", ranking, curves, 1)
+    lines = _LineChart(curves, color, facet, confidence, size, firsts=firsts, ranking=ranking)
     return lines.draw(title, "Precision by prevalence")
 
 
@@ -218,15 +216,15 @@ class _LineChart:
         size: GivenSize,
         *,
         firsts: Sequence[tuple[float, str]],
-        order: str = "",
+        ranking: pl.DataFrame | None = None,
         is_limited: bool = False,
     ) -> None:
         # `firsts` are the rising prevalences that were tested, each with the model that is significantly
-        # first; `order` is that of all together. With `is_limited` the ends are limits of coarse scores
-        # or of points, unless there is a level.
-        self.curves, self.rows, self.order = curves, curves.points, order
-        self.confidence, self.is_limited = confidence, is_limited
-        self.metrics = curves.curve_rows["metric"].unique().to_list()
+        # first; `ranking` is by precision. With `is_limited` the ends are limits of coarse scores or of
+        # points, unless there is a level.
+        self.curves, self.rows, self.confidence = curves, curves.points, confidence
+        self.order = add_order(curves, "p3_curve", ranking).order
+        self.is_limited, self.metrics = is_limited, curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
         self.name = names_and_numbers.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
         self.few = f"{f'{self.name} is' if is_one_metric else 'The metrics are'} known only roughly"
@@ -263,7 +261,7 @@ class _LineChart:
         is_told = title_values and not firsts and len({*self.own_etas} - {None}) > 1
         self.told_etas = [told_eta] * len(self.own_etas) if is_told else []
         self.spec = replace(self.spec, x=mark_eta(x, told_eta) if is_told else x)
-        self.canvas = Canvas(curves, self.channels, self.spec, size)
+        self.canvas = Canvas(_add_lead(curves, ranking, told_eta), self.channels, self.spec, size)
 
     @property
     def is_open(self) -> bool:
@@ -334,8 +332,10 @@ class _LineChart:
             return ""
         if not self.firsts:
             return "" if curves.has_few_positives else _say_trades(self.name, trades)
-        _draw_firsts(self.canvas, self.firsts, self.order if self.is_open else "")
-        if self.is_open and not curves.has_few_positives:
+        draw_firsts(self.canvas, self.firsts, self.order if self.is_open else "")
+        has_leader = any(name for _, name in self.firsts)
+        is_chance = may_be_chance(curves, self.doubt.unique("curve"))
+        if not (has_leader or curves.has_few_positives) and (self.order or is_chance):
             return ""  # the title goes on with the values
         return self._say_firsts(curves, color.label_by_curve)
 
@@ -372,12 +372,9 @@ class _LineChart:
         """Return the height of lines at a prevalence, or why it is not known well."""
         eta, value_by_curve = self._find_values(curves)
         heights = self._say_heights(f"{self.name} is", curves, eta, value_by_curve)
-        near_eta, spans = self._find_spans(curves, eta)
-        is_chance = include_chance(spans, near_eta)
-        if self.rests_on_counts and "low" not in self.rows.columns:
-            is_chance = are_at_chance(self.doubt.unique("curve"), curves)
-        if heights and is_chance:
-            return say_chance_of_alerts(heights, eta)
+        if heights and may_be_chance(curves, self.doubt.unique("curve")):
+            is_precision = self.metrics == ["precision"]
+            return say_chance_of_alerts(heights, eta) if is_precision else say_chance(heights)
         order = self.order if self.is_open else ""
         return say_order(heights or self._say_doubt(curves), replace(curves, order=order)) or order
 
@@ -409,21 +406,6 @@ class _LineChart:
         known_rows = self.doubt.filter(pl.col("curve").is_in(numbers), ~pl.col("doubt").fill_null(False))
         is_known_elsewhere = known_rows.drop_nulls("value")["curve"].n_unique() == len(numbers)
         return f"{self.few}{place_text}{' at some prevalences' if is_known_elsewhere else ''}"
-
-    def _find_spans(
-        self, curves: ChartCurves, eta: float
-    ) -> tuple[float | None, list[tuple[float | None, float | None]]]:
-        """Return the prevalence of the table next to one, and the interval of precision of each line."""
-        # Empty of other metrics, and where lines have different prevalences.
-        if self.metrics != ["precision"]:
-            return None, []
-        distance = (pl.col("eta").log() - math.log(eta)).abs()
-        rows = self.doubt.filter(pl.col("eta") > 0, pl.col("curve").is_in([*curves.curve_rows["curve"]]))
-        rows = rows.drop_nulls("value").sort("curve", distance, "eta")
-        near_rows = rows.unique("curve", keep="first", maintain_order=True).to_dicts()
-        near_etas = {row["eta"] for row in near_rows}
-        spans = [(row.get("low"), row.get("high")) for row in near_rows]
-        return (near_etas.pop(), spans) if len(near_etas) == 1 else (None, [])
 
     def _say_heights(
         self, start: str, curves: ChartCurves, eta: float, value_by_curve: dict[int, float]
@@ -503,15 +485,26 @@ class _LineChart:
         return doubt_of_points.describe_few_positives(lines)
 
 
+def _add_lead(curves: ChartCurves, ranking: pl.DataFrame | None, told_eta: float) -> ChartCurves:
+    """Return the curves with how far the first model is ahead by precision, near one prevalence."""
+    ranking_rows = read_ranking("p3_curve", ranking, curves).filter(pl.col("eta") > 0)
+    if ranking_rows.is_empty():
+        return curves
+    eta = min(ranking_rows["eta"], key=lambda eta: abs(math.log(eta / told_eta)))
+    phrase, near_rows = f"precision at a prevalence of {say_eta(eta)}", ranking_rows.filter(eta=eta)
+    return replace(curves, open_reason=add_order(curves, "p3_curve", near_rows, phrase).open_reason)
+
+
 def _list_firsts(
-    chart: str, ranking: pl.DataFrame | None, curves: ChartCurves
+    chart: str, ranking: pl.DataFrame | None, curves: ChartCurves, max_names: int = 2
 ) -> list[tuple[float, str]]:
     """Return the prevalences of a ranking with the significant leader; none if nothing was tested."""
     name_one = partial(names_and_numbers.name_with_column, "group", "model")
-    return list_firsts(read_ranking(chart, ranking, curves), pl.col("may_be_best"), "model", name_one)
+    rows = read_ranking(chart, ranking, curves)
+    return list_firsts(rows, pl.col("may_be_best"), "model", name_one, max_names)
 
 
-def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]], order: str) -> None:
+def draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]], order: str) -> None:
     """Draw a strip above the lines: who is significantly first where, and grey where that is open."""
     # Where it is open everywhere, `order` has who is worse.
     x, (etas, names) = canvas.spec.x, zip(*firsts, strict=True)
@@ -523,11 +516,8 @@ def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]], order: str
         canvas.records.append({"part": "first", **fields} | ({"color": name} if has_color else {}))
         room = (x.place(high) - x.place(low)) * canvas.size.width - 8
         rank_text = "better" if is_pair else "best"
-        texts = (
-            (f"{name} is {rank_text}", name, rank_text)
-            if name
-            else (go_on(order), "no clear winner", "open")
-        )
+        texts = [f"{name} is {rank_text}", name, *([rank_text] if has_color else [])]
+        texts = texts if name else [go_on(order), "no clear winner", "open"]
         text = next(
             (text for text in texts if text and measure_text(text, read_sizes().note) < room), ""
         )
@@ -536,8 +526,9 @@ def _draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]], order: str
         canvas.words += [Word(text=text, **look)] if text else []
     ends: dict[str, Any] = {"y": fix_y(-_STRIP_Y - 9), "y2": alt.value(-_STRIP_Y + 9)}
     strip = alt.Chart().encode(x.build_x(canvas.size.width), alt.X2("to"), **ends)
-    open_strip, own_strip = strip.mark_rect(aria=False, color=style.ZONE), strip.mark_rect(aria=False)
-    own_strip = own_strip.encode(*canvas.channels.encodings)
+    look = {"aria": False, "stroke": "white", "strokeWidth": 2}  # stretches of one colour are apart
+    open_strip = strip.mark_rect(color=style.ZONE, **look)
+    own_strip = strip.mark_rect(**look).encode(*canvas.channels.encodings)
     for test, layer in (("!isValid", open_strip), ("isValid", own_strip)):
         canvas.layers.append(keep_part(layer, "first").transform_filter(f"{test}(datum.color)"))
 

@@ -184,7 +184,7 @@ def _read_channels(
     """Return the channels; many groups are colours, since panels would be three times as many."""
     # Prevalences of which only some are rare have columns of their own: no axis would show all of them.
     etas = curves.curve_rows["eta"].unique().sort()
-    are_etas_unlike = chart_axes.needs_log_axis(etas) or lie_at_foot(curves)
+    are_etas_unlike = len(etas) > 1 and (chart_axes.needs_log_axis(etas) or lie_at_foot(curves))
     is_free = color is None and facet is None
     if is_free and are_etas_unlike and not chart_axes.needs_log_axis(etas.tail(1)):
         channels = colors_and_panels.read_etas_apart(curves)
@@ -221,7 +221,7 @@ class _Column:
         n_events = _choose_events(curves.curve_rows["eta"], points)
         # No log axis shows 0.
         rows = curves.points.with_columns(alerts=pl.when(ALERT_RATE > 0).then(n_events * ALERT_RATE))
-        self.spec = _build_spec(chart.canvas.spec.x, rows, curves.curve_rows["eta"], n_events)
+        self.spec = _build_spec(chart.canvas.spec.x, replace(curves, points=rows), n_events)
         self.canvas = Canvas(curves, self.channels, self.spec, (size.width, size.height))
         self.size = size
         mark_rows = _count_alerts(chart.marks, curves, n_events)
@@ -352,8 +352,10 @@ def _count_alerts(
     return rows
 
 
-def _build_spec(x: ChartAxis, rows: pl.DataFrame, etas: pl.Series, n_events: float) -> ChartSpec:
+def _build_spec(x: ChartAxis, curves: ChartCurves, n_events: float) -> ChartSpec:
     """Return the axes of all three charts."""
+    rows, etas = curves.points, curves.curve_rows["eta"]
+    is_log = chart_axes.needs_log_axis(etas) or lie_at_foot(curves)
     unit = "million" if n_events == 1_000_000 else format_count(n_events)
     least = rows["alerts"].min()
     bottom = min(least if isinstance(least, float) else 1.0, n_events / 10)
@@ -361,9 +363,7 @@ def _build_spec(x: ChartAxis, rows: pl.DataFrame, etas: pl.Series, n_events: flo
     # Of more powers of ten than have a label, every other one does, the lowest included.
     bottom_power -= (top_power - bottom_power) % 2 if top_power - bottom_power > _MOST_POWERS else 0
     bottom = 10.0**bottom_power
-    y = chart_axes.build_precision_axis(
-        "precision", "Precision", etas, rows["precision"], is_log=chart_axes.needs_log_axis(etas)
-    )
+    y = chart_axes.build_precision_axis("precision", "Precision", etas, rows["precision"], is_log=is_log)
     alerts_axis = ChartAxis("alerts", f"Alerts per {unit}", bottom, n_events, "count", is_log=True)
     return ChartSpec(x, y, "step-after", below=(chart_axes.RECALL_AXIS, alerts_axis))
 

@@ -117,6 +117,9 @@ def monitor(
     note = (
         f"Shaded: {mean_text}, valid for all {periods_text} simultaneously",
         *_describe_rules(canvas, first_rows, is_rise=is_rise),
+        f"Alarm: where a {'rise' if is_rise else 'fall'} was first significant"
+        if period_rows["alarm"].any()
+        else "",
         *_describe_recovery(period_rows, periods_text, is_rise=is_rise),
     )
     has_eta = "eta" in period_rows.columns and len(period_rows) > 0
@@ -458,7 +461,9 @@ def _place_in_time(time_name: str, start: object) -> str:
 
 
 def _say_start(change: _Change, time_name: str) -> str:
-    """Return `probably from week 7 on`, without `probably` for the first period."""
+    """Return `probably from week 7 on`, or of a mean of all periods `over all weeks together`."""
+    if change.before is None and not (change.is_past or change.n_back):
+        return f"over all {name_groups([time_name])[1].replace('groups', 'periods')} together"
     probably_word = "" if change.before is None else "probably "
     return f"{probably_word}from {time_name} {change.start} on"
 

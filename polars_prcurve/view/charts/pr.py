@@ -80,7 +80,7 @@ def pr_curve(
         winner".
     log_y
         A log axis for precision. By default where all prevalences are below 0.01, one is below 0.001, or
-        a line at one below 0.01 would lie at the foot of a linear axis.
+        a line at one below 0.01, or all, would lie at the foot of a linear axis.
     color, facet
         A `by` column, `"eta"`, or a further column that an eta frame brought along. By default the
         first `by` column is colour, and the others are panels, as is eta if a group has several. With
@@ -198,6 +198,6 @@ def _write_note(canvas: Canvas, level_clause: str) -> list[str]:
         "The axis is logarithmic in the distance to 100%" if y_axis.is_reversed else "",
         "Each panel has its own axis" if y_axis.is_free else "",
         "Level grey line: alerts at random" if has_level and has_panels else "",
-        "Precision cannot be compared between panels of different prevalences" if is_mixed else "",
+        "Panels have different prevalences, which alone change precision" if is_mixed else "",
         f"{level_clause} {place_text}" if level_clause else "",
     ]

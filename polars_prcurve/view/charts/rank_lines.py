@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from polars_prcurve.core.ground.argument_checks import Title, read_name
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.view.charts.by_prevalence import draw_firsts
 from polars_prcurve.view.charts.parts import chart_input, colors_and_panels
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
@@ -118,6 +119,10 @@ def ranking(
     metric_name = "" if metric is None else format_metric(read_name("metric=", metric))
     metric_text = f" by {go_on(metric_name)}" if metric_name else ""
     _draw_zones(canvas, zones)
+    firsts = _list_firsts(curves, channels)
+    if any(name for _, name in firsts):
+        draw_firsts(canvas, firsts, "")
+    finding = say_firsts(firsts, channels.color.labels if channels.color else [])
     chart = CurveChart(
         canvas,
         lines=curves.points.with_columns(doubt=pl.col("top") < pl.col("foot")),
@@ -127,8 +132,7 @@ def ranking(
         say_row=_say_row,
         subtitle=f"Rank{metric_text} at each prevalence; 1 is best",
         title="Ranking by prevalence",
-        finding=say_by_metric(metric_name, _say_firsts(curves, channels))
-        or _say_swaps(curves, channels),
+        finding=say_by_metric(metric_name, finding) or _say_swaps(curves, channels),
         describe_doubt=lambda _: _describe_zones(curves, table, confidence, has_pairs=pairs is not None),
     )
     return chart.draw(title)
@@ -227,27 +231,13 @@ def _find_zones(is_sure: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
             yield start + 1, end
 
 
-def _say_firsts(curves: ChartCurves, channels: Channels) -> str:
-    """Return where a test settles which model is first, in one panel; empty without a test."""
+def _list_firsts(curves: ChartCurves, channels: Channels) -> list[tuple[float, str]]:
+    """Return who is significantly first at each prevalence, in one panel; empty without a test."""
     points, color_channel = curves.points, channels.color
     is_tested = "behind" in points.columns and bool(points["may_be_best"].count())
     if channels.facet is not None or color_channel is None or not is_tested:
-        return ""
-    labels = {curve: color_channel.label_by_curve[curve] for curve in curves.curve_rows["curve"]}
-    firsts = list_firsts(points, pl.col("top") == 1, "curve", labels.__getitem__)
-    sentence = say_firsts(firsts, [*labels.values()])
-    return sentence if any(name for _, name in firsts) else f"{sentence}{_say_number_of_firsts(points)}"
-
-
-def _say_number_of_firsts(points: pl.DataFrame) -> str:
-    """Return how many models may be first, where none is significantly first anywhere."""
-    numbers_of_first = points.group_by("eta").agg((pl.col("top") == 1).sum())["top"].to_list()
-    if not numbers_of_first:
-        return ""
-    low, high = min(numbers_of_first), max(numbers_of_first)
-    if low == points["curve"].n_unique():
-        return "; either may be better" if low == 2 else "; any of them may be best"
-    return f"; {low if low == high else f'{low} to {high}'} of them may be best"
+        return []
+    return list_firsts(points, pl.col("top") == 1, "curve", color_channel.label_by_curve.__getitem__)
 
 
 def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:

@@ -132,8 +132,8 @@ def roc_curve(
 
 def _say_curves(channels: Channels, area_by_curve: dict[int, float], curves: ChartCurves) -> str:
     """Return what half of the positives cost, or the areas of panels."""
-    name_by_curve = name_curves(curves, channels)
     half_points = find_known_half(curves)
+    name_by_curve = name_curves(curves, channels, half_points)
     fpr_by_curve = dict(half_points.select("curve", "fpr").rows())
     if channels.facet is not None or not fpr_by_curve or (len(fpr_by_curve) > 1 and not name_by_curve):
         has_published_points = points_to_draw.has_points_alone(curves.points)

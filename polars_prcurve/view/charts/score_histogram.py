@@ -21,6 +21,7 @@ from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, bu
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
     add_order,
+    add_recalls,
     find_half,
     open_title,
     say_each,
@@ -227,6 +228,8 @@ def _say_flagged(
     sentence = f"{place_text}, {say_share(*[*fprs.values()][:1])} of the negatives are flagged"
     if len(fprs) > 1:
         names = channels.facet.label_by_curve if channels.facet else {}
+        recalls = {rule["curve"]: rule["recall"] for rule in rules}
+        names = add_recalls({curve: names[curve] for curve in recalls if curve in names}, recalls)
         sentence = say_each(f"{place_text}, the share of negatives flagged is", "", fprs, names)
     return say_order(sentence, curves) if is_asked else open_title(sentence, curves)
 

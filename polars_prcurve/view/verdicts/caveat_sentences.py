@@ -30,7 +30,6 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.words.names_in_sentences import name_metric_of_target
 from polars_prcurve.view.words.number_words import (
-    explain_doubt,
     format_level,
     glue_numbers,
     say_lead,
@@ -277,7 +276,7 @@ def _describe_equal_scores(case: Case) -> str:
     value_texts = [
         format_metric(rival, column)[0] for rival in case.rivals[:2] for column in limit_columns
     ]
-    reason_text = explain_doubt(EQUAL_SCORES)
+    reason_text = "many cases share a score"
     if len(limit_columns) != 1 or len(set(value_texts)) == 1:
         return reason_text
     [target_name] = case.goal.limits

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import Any, TypeAlias
 
-from polars_prcurve.core.confidence.doubts import EQUAL_SCORES
 from polars_prcurve.core.ground.message_text import add_noun, format_count
 from polars_prcurve.core.inputs.table_reader import DroppedRows
 
@@ -389,13 +388,8 @@ def say_lead(
     pair_phrase = f"between {first_name} and the best of the others " if n_models > 2 else ""
     lead_sentence = f"{lead_text} {pair_phrase}({low_text} to {high_text})"
     if doubt_name:
-        return f"{lead_sentence}, which is in doubt: {explain_doubt(doubt_name)}"
+        return f"{lead_sentence}, which is in doubt: {doubt_name}"
     if lead_numbers[1] >= 0 or lead_numbers[2] <= 0:
         return lead_sentence
     gain_phrase, loss_phrase = f"up to {gain_text} better", f"{low_text.removeprefix(MINUS)} worse"
     return f"{lead_sentence}, so {first_name} may be {gain_phrase}, or {loss_phrase}"
-
-
-def explain_doubt(doubt_name: str) -> str:
-    """Return the doubt of a difference in plain words."""
-    return "many cases share a score" if doubt_name == EQUAL_SCORES else doubt_name

@@ -223,14 +223,14 @@ def build_chart_curves(
     all_points = add_sizes(all_points)
     drawn_points = all_points.filter(is_drawn)
     present_fields = [field for field in column_by_field if field in all_points.columns]
-    size_names = ["n_pos", "n_neg", *(name for name in _EFFECTIVE_COLUMNS if name in all_points.columns)]
-    first_size_exprs = pl.col(size_names).drop_nulls().first()
+    further_names = [n for n in (*_EFFECTIVE_COLUMNS, ABOVE_CHANCE) if n in all_points.columns]
+    first_exprs = pl.col("n_pos", "n_neg", *further_names).drop_nulls().first()
     all_curve_rows = all_points.group_by("curve", maintain_order=True).agg(
-        pl.col(present_fields).first(), first_size_exprs
+        pl.col(present_fields).first(), first_exprs
     )
     n_pos_expr, n_neg_expr = pl.col("n_pos").cast(pl.Float64), pl.col("n_neg").cast(pl.Float64)
     all_curve_rows = all_curve_rows.with_columns(own_eta=n_pos_expr / (n_pos_expr + n_neg_expr))
-    if len(size_names) > 2:
+    if {*_EFFECTIVE_COLUMNS} <= {*further_names}:
         all_curve_rows = all_curve_rows.with_columns(
             pl.col(effective).alias(name)
             for name, effective in zip(("n_pos", "n_neg"), _EFFECTIVE_COLUMNS, strict=True)
@@ -414,9 +414,9 @@ def read_lines(
     column_by_field = name_group_fields(table.columns[:eta_position])
     columns_after_eta = table.columns[eta_position + 1 :]
     size_columns = [name for name in ("n_pos", "n_neg") if name in columns_after_eta]
-    sweep_columns = [name for name in SWEEP_COLUMNS if name in columns_after_eta]
-    sweep_columns += [name for name in FIELD_COLUMNS if name in columns_after_eta]
+    sweep_columns = [n for n in (*SWEEP_COLUMNS, *FIELD_COLUMNS) if n in columns_after_eta]
     further_columns = ["eta", *(size_columns if len(size_columns) == 2 else []), *sweep_columns]
+    further_columns += [ABOVE_CHANCE] if ABOVE_CHANCE in columns_after_eta else []
     shared_columns = add_sizes(pick_columns(table, column_by_field, further_columns))
     if "criterion" in columns_after_eta:
         if not (table["criterion"] == POINT_CRITERION).all():  # a group of one point has no target

@@ -14,6 +14,8 @@ from typing import Any
 
 import polars as pl
 
+from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
+from polars_prcurve.core.confidence.doubts import EQUAL_SCORES
 from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_value
 from polars_prcurve.core.ground.message_text import add_noun, join_words, name_groups
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
@@ -32,6 +34,7 @@ MOST_LETTERS = 76  # letters of their names together, at most, so that the title
 MOST_TRADES = 2  # crossings, at most, that a title names
 _FEWEST_PANELS = 3  # panels whose range of areas is in the title; of two, both are read at once
 _AT_FOOT = 0.05  # precision below which a line lies at the foot of a linear axis
+_APART = 0.05  # recalls so far apart are in a title: values at them are not those of one recall
 _NEAR_HALF = 0.6  # the recall up to which the title of a published point is on half
 
 
@@ -149,15 +152,15 @@ def say_reached(shares: Iterable[float], target: float = 0.5, rate_name: str = "
 
 
 def lie_at_foot(curves: ChartCurves) -> bool:
-    """Return whether a line of rare positives would lie at the foot of a linear axis of precision."""
-    # That is so if its precision is below 5% where half of the positives are found.
+    """Return whether a line of rare positives, or all, would lie at the foot of a linear axis."""
+    # That is so if precision is below 5% where half of the positives are found.
     from polars_prcurve.core.metrics.point_formulas import precision
 
-    is_rare_expr = pl.col("eta").is_between(0, LOG_BELOW_ETA, "none")
-    rare_curves = curves.curve_rows.filter(is_rare_expr).select("curve", "eta")
-    half_points = find_half(curves).select("curve", "recall", "fpr").join(rare_curves, on="curve")
-    precision_expr = precision(*map(pl.col, ("recall", "fpr", "eta")))
-    return bool(half_points.select((precision_expr < _AT_FOOT).any()).item())
+    known_etas = curves.curve_rows.select("curve", "eta").filter(pl.col("eta").is_between(0, 1, "none"))
+    half_points = find_half(curves).select("curve", "recall", "fpr").join(known_etas, on="curve")
+    is_low = precision(*map(pl.col, ("recall", "fpr", "eta"))) < _AT_FOOT
+    is_rare = pl.col("eta") < LOG_BELOW_ETA
+    return bool(half_points.select((is_low & (is_rare | is_low.all())).any()).item())
 
 
 def say_each(
@@ -255,10 +258,12 @@ def are_short(curve_numbers: Sequence[int], name_by_curve: Mapping[int, str]) ->
     return all(labels) and len(labels) <= MOST_NAMES and sum(map(len, labels)) <= MOST_LETTERS
 
 
-def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
+def name_curves(
+    curves: ChartCurves, channels: Channels, points: pl.DataFrame | None = None
+) -> dict[int, str]:
     """Return the name of each curve, or that of its panel if it has one to itself; none without.
 
-    Grey lines, which the chart does not name, have none.
+    Grey lines, which the chart does not name, have none. With `points`, see `add_recalls`.
     """
     channel: Channel | None = channels.color
     if channel is None and channels.facet:
@@ -267,20 +272,38 @@ def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
     if channel is None or (channel is channels.color and channels.facet is not None):
         return {}
     label_by_curve = {curve: channel.label_by_curve[curve] for curve in curves.curve_rows["curve"]}
-    return {curve: label for curve, label in label_by_curve.items() if label in channel.shown_labels}
+    names = {curve: label for curve, label in label_by_curve.items() if label in channel.shown_labels}
+    return names if points is None else add_recalls(names, dict(points["curve", "recall"].rows()))
+
+
+def add_recalls(
+    name_by_curve: Mapping[int, str], recall_by_curve: Mapping[int, float]
+) -> dict[int, str]:
+    """Return names of lines with the recalls of their points, where ties hold these apart."""
+    if not {*name_by_curve} <= {*recall_by_curve}:  # such as without a point at half recall
+        return {**name_by_curve}
+    recalls = [recall_by_curve[curve] for curve in name_by_curve]
+    recall_texts = map(number_words.say_share, recalls)
+    named_recalls = zip(name_by_curve.items(), recall_texts, strict=True)
+    names = {curve: f"{name} ({text} recall)" for (curve, name), text in named_recalls}
+    is_apart = len(names) > 1 and max(recalls) - min(recalls) > _APART
+    return names if is_apart and are_short([*names], names) else {**name_by_curve}
 
 
 def list_firsts(
-    points: pl.DataFrame, may_be_first: pl.Expr, model_column: str, name_one: Callable[[Any], str]
+    points: pl.DataFrame,
+    may_be_first: pl.Expr,
+    model_column: str,
+    name_one: Callable[[Any], str],
+    max_names: int = 2,
 ) -> list[tuple[float, str]]:
     """Return who is significantly first at each prevalence, from those that may be first; else empty."""
-    # Without a model that is first anywhere, those are named of which one is, where they are two of
-    # many.
+    # Without a model that is first anywhere, so many of which one is are named.
     names_by_eta: dict[float, list[str]] = {eta: [] for eta in points["eta"].unique().sort()}
-    for eta, model in points.filter(may_be_first).sort("rank").select("eta", model_column).rows():
+    for eta, model in points.filter(may_be_first).sort(model_column).select("eta", model_column).rows():
         names_by_eta[eta].append(name_one(model))
     has_leader = any(len(names) == 1 for names in names_by_eta.values())
-    n_names_told = 2 if points[model_column].n_unique() > 3 and not has_leader else 1
+    n_names_told = max_names if points[model_column].n_unique() > 2 and not has_leader else 1
     return [
         (eta, " or ".join(names) if len(names) <= n_names_told else "")
         for eta, names in sorted(names_by_eta.items())
@@ -310,7 +333,7 @@ def say_firsts(leader_of_etas: Sequence[tuple[float, str]], model_names: Sequenc
     if len(leader_runs) > MOST_NAMES:
         return f"Which model {verb} changes {len(leader_runs) - 1} times with the prevalence"
     clauses: list[str] = []
-    text_of_eta = number_words.map_etas(eta for _, *ends in leader_runs for eta in ends)
+    text_of_eta = _map_edges({eta for _, *ends in leader_runs for eta in ends})
     for name, low_eta, high_eta in leader_runs:
         low_text, high_text = text_of_eta[low_eta], text_of_eta[high_eta]
         place_text = f"from {low_text} {'up' if high_eta == etas[-1] else f'to {high_text}'}"
@@ -322,6 +345,19 @@ def say_firsts(leader_of_etas: Sequence[tuple[float, str]], model_names: Sequenc
             place_text = f"a prevalence of {low_text}" if is_one else f"prevalences {place_text}"
             clauses.append(f"{name} {verb} at {place_text}")
     return ", ".join(clauses) + open_text
+
+
+def _map_edges(etas: Iterable[float]) -> dict[float, str]:
+    """Return the texts of prevalences between which models lead, as axes write them: `1 in 3.4`."""
+    text_of_eta = number_words.map_etas(etas)
+    are_round = all(math.isclose(eta, float(f"{eta:.2g}")) for eta in text_of_eta)
+    if are_round or not any(text.endswith("%") for text in text_of_eta.values()):
+        return text_of_eta
+    texts = {eta: number_words.say_eta(eta) for eta in text_of_eta}
+    return {
+        eta: number_words.glue_numbers(f"1 in {1 / eta:.2g}") if text.endswith("%") else text
+        for eta, text in texts.items()
+    }
 
 
 def _list_runs(leader_names: Sequence[str], etas: Sequence[float]) -> list[tuple[str, float, float]]:
@@ -377,17 +413,11 @@ def add_order(
         order_text = f"{best_names[0]} is {'better' if len(models_with_flags) == 2 else 'best'}"
     elif worse_names:
         order_text = _say_open(best_names, len(models_with_flags))
-        if (
-            len(models_with_flags) <= MOST_NAMES
-            and sum(map(len, best_names + worse_names)) <= MOST_LETTERS
-        ):
+        n_letters = sum(map(len, best_names + worse_names))
+        if len(models_with_flags) <= MOST_NAMES and n_letters <= MOST_LETTERS:
             order_text += f"; {join_words(worse_names)} {'is' if len(worse_names) == 1 else 'are'} worse"
     is_open = len(best_names) > 1
-    place_text = "" if "target" in curves.column_by_field else " at the same true recall"
-    metric_phrase = metric_name and f"{metric_name}{place_text}"
-    lead_text = _describe_lead(ranking_rows, len(models_with_flags), metric_phrase)
-    reason_texts = [_describe_test(curves), lead_text]
-    reason_text = ". ".join(filter(None, reason_texts)) if is_open else ""
+    reason_text = _describe_lead(ranking_rows, curves, metric_name) if is_open else ""
     return replace(curves, order=order_text, is_open=is_open, open_reason=reason_text)
 
 
@@ -399,46 +429,35 @@ def _say_open(model_names: Sequence[str], n_models: int) -> str:
     return f"{_OPEN} among {len(model_names)}{total_phrase} models"
 
 
-def _describe_test(curves: ChartCurves) -> str:
-    """Return why intervals may lie apart although models at a target do not differ significantly."""
-    targets = curves.curve_rows["target"].to_list() if "target" in curves.column_by_field else []
-    criteria = {target["criterion"] for target in targets}
-    rate_names = [
-        name_metric_of_target(criterion) for criterion in criteria if criterion in TARGET_KINDS
-    ]
-    if len(rate_names) != 1:
-        return ""
-    return (
-        f"Models are compared at the same true {rate_names[0]}, which is less certain than the "
-        "precision of one threshold"
-    )
-
-
-def _describe_lead(ranking_rows: pl.DataFrame, n_models: int, metric_phrase: str | None) -> str:
+def _describe_lead(ranking_rows: pl.DataFrame, curves: ChartCurves, metric_name: str | None) -> str:
     """Return how far the first model of a ranking is ahead, or without one number what is in doubt."""
     first_rows = ranking_rows.filter(pl.col("rank") == 1).unique("eta", maintain_order=True).to_dicts()
-    if len(first_rows) > 1 or metric_phrase is None:
-        doubt_names = {first_row["doubt"] for first_row in first_rows if first_row.get("doubt")}
-        doubt_texts = [*map(number_words.explain_doubt, sorted(doubt_names))]
-        return f"The comparison of models is in doubt: {join_words(doubt_texts)}" if doubt_texts else ""
+    doubt_names = sorted({row["doubt"] for row in first_rows if row.get("doubt")})
+    if EQUAL_SCORES in doubt_names:
+        return "Too many cases share a score to compare models reliably"
+    if len(first_rows) > 1 or metric_name is None:
+        return f"The comparison of models is in doubt: {join_words(doubt_names)}" if doubt_names else ""
     lead_columns = ("behind", "behind_high", "behind_low")
     lead_and_ends = [
-        -first_row[model_name]
-        for first_row in first_rows
-        for model_name in lead_columns
-        if first_row.get(model_name) is not None
+        -row[name] for row in first_rows for name in lead_columns if row.get(name) is not None
     ]
     if len(lead_and_ends) < len(lead_columns):
         return ""
     model_name = name_with_column("group", "model", first_rows[0]["model"])
-    lead_text = number_words.say_lead(lead_and_ends, model_name, n_models, first_rows[0].get("doubt"))
-    return f"Difference in {metric_phrase}: {lead_text}"
+    doubt_name = doubt_names[0] if doubt_names else None
+    n_models = ranking_rows["model"].n_unique()
+    lead_text = number_words.say_lead(lead_and_ends, model_name, n_models, doubt_name)
+    targets = curves.curve_rows.get_column("target", default=pl.Series([{"criterion": "recall"}]))
+    criteria = {target["criterion"] for target in targets} & {*TARGET_KINDS}
+    place_text = f" at the same true {name_metric_of_target(*criteria)}" if len(criteria) == 1 else ""
+    place_text += ", less certain than at one threshold" if "target" in curves.column_by_field else ""
+    return f"Difference in {metric_name}{place_text}: {lead_text}"
 
 
 def open_title(sentence: str, curves: ChartCurves) -> str:
     """Return a sentence on values, after that they may be chance, or who is best by a test."""
     if may_be_chance(curves):
-        return f"The scores may be no better than chance: {go_on(sentence)}" if sentence else ""
+        return say_chance(sentence)
     is_at_place = sentence.startswith(("At ", "With "))  # where models are tested, and not by areas
     return say_order(sentence, curves) if is_at_place else sentence
 
@@ -458,6 +477,11 @@ def say_order(sentence: str, curves: ChartCurves) -> str:
     )
 
 
+def say_chance(sentence: str) -> str:
+    """Return a sentence on values of curves, after that all of them may be chance; empty without it."""
+    return f"The scores may be no better than chance: {go_on(sentence)}" if sentence else ""
+
+
 def say_chance_of_alerts(sentence: str, eta: float) -> str:
     """Return a sentence on precision at a prevalence, after that it may be chance; empty without it."""
     chance_text = number_words.say_precisions([eta])[0]
@@ -465,16 +489,16 @@ def say_chance_of_alerts(sentence: str, eta: float) -> str:
     return f"{opening}: {go_on(sentence)}; at random {chance_text}" if sentence else ""
 
 
-def may_be_chance(curves: ChartCurves) -> bool:
-    """Return whether no line is above chance where half of the positives are found."""
-    return are_at_chance(find_half(curves), curves)
+def may_be_chance(curves: ChartCurves, points: pl.DataFrame | None = None) -> bool:
+    """Return whether no line is significantly above chance, by the test of scores if the table has it.
 
-
-def are_at_chance(points: pl.DataFrame, curves: ChartCurves) -> bool:
-    """Return whether no line flags positives significantly more or less often than negatives.
-
-    That is compared at a point of each (Newcombe 1998), at 95% for all together.
+    Else a point of each, by default at half of the positives, is compared (Newcombe 1998): whether
+    positives are flagged as often as negatives, at 95% for all together.
     """
+    chance_flags = curves.curve_rows.get_column(ABOVE_CHANCE, default=pl.Series([None]))
+    if len(chance_flags) and not chance_flags.null_count():
+        return not chance_flags.any()
+    points = find_half(curves) if points is None else points
     rate_columns = ["recall", "fpr", "n_pos", "n_neg"]
     points = points.join(curves.curve_rows.select("curve", *rate_columns[2:]), on="curve")
     rate_tuples = (
@@ -499,14 +523,6 @@ def _are_alike(recall: float, fpr: float, n_pos: float, n_neg: float, *, confide
     if recall >= fpr:
         return recall - fpr <= math.hypot(recall - recall_low, fpr_high - fpr)
     return fpr - recall <= math.hypot(recall_high - recall, fpr - fpr_low)
-
-
-def include_chance(spans: Sequence[tuple[float | None, float | None]], eta: float | None) -> bool:
-    """Return whether all intervals of precision include the prevalence, which it has by chance."""
-    known_spans = [(low, high) for low, high in spans if low is not None and high is not None]
-    if eta is None or not known_spans or len(known_spans) < len(spans):
-        return False
-    return all(low <= eta <= high for low, high in known_spans)
 
 
 def say_by_metric(metric_name: str, sentence: str) -> str:
@@ -577,16 +593,19 @@ def say_values(
     channels: Channels,
     *,
     say_numbers: number_words.SayShares = number_words.say_shares,
+    points: pl.DataFrame | None = None,
 ) -> str:
     """Return what each line has, or of many prevalences the lines at both ends."""
     # Empty where neither names nor prevalences distinguish the lines.
     facet_channel, etas = channels.facet, curves.curve_rows["eta"]
     is_by_eta = facet_channel is None or facet_channel.fields == ["eta"]
-    name_by_curve, n_groups = name_curves(curves, channels), curves.count_distinct(curves.group_fields)
-    if etas.n_unique() == 1 and (is_by_eta or name_by_curve):
+    name_by_curve = name_curves(curves, channels, points)
+    n_groups = curves.count_distinct(curves.group_fields)
+    is_one_each = len(etas) == n_groups and bool(name_by_curve)  # whose names have the prevalence
+    if is_one_each or (etas.n_unique() == 1 and (is_by_eta or name_by_curve)):
         return say_each(sentence_start, "", value_by_curve, name_by_curve, say_numbers)
     if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
-        return ""  # each group at its own prevalence: such values cannot be compared
+        return ""
     return say_by_eta(sentence_start, value_by_curve, curves, channels, say_numbers=say_numbers)
 
 
@@ -612,6 +631,7 @@ def say_half(channels: Channels, curves: ChartCurves, y: str = "precision") -> s
         curves,
         channels,
         say_numbers=number_words.say_precisions if is_precision else number_words.say_shares,
+        points=half_points,
     )
 
 

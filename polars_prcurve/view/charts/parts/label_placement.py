@@ -52,7 +52,7 @@ _DOT = 6.0  # pixels from the middle of the dot of a marked point to its rim
 _ASTRAY = 2.0  # the cost of a label on a named line, or beyond one; of one on a grey line it is 1
 _NARROW = 200  # pixels of a panel across, at the least, in which labels may be there
 _SMALL_DOT = 4.0  # and of the dot of a period
-_RING_SIZE = 110  # by how many square pixels a point grows for each that hides it
+_RING_SIZE = 110  # square pixels of a point, about: a hidden one has twice those for each that hides it
 _ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
 
 
@@ -273,18 +273,18 @@ def _merge_labels(panel: Panel, panel_by_label: Mapping[str | None, Panel]) -> l
 
 
 def widen_hidden_marks(panel: Panel) -> None:
-    """Give each marked point that another line's hides a size, so that it is a ring around that one."""
+    """Give each marked point that an unlike one hides a size, so that it is a ring around that one."""
     size_field = f"{panel.spec.y.field}_wide"
     for own_panel in panel.split().values():
         marks = own_panel.list_marks()
         for mark_number, mark in enumerate(marks):
             n_marks_over = sum(
                 math.dist(own_panel.find_spot(mark), own_panel.find_spot(other_mark)) < _DOT
-                and mark.get("color") != other_mark.get("color")
+                and any(mark.get(look) != other_mark.get(look) for look in ("color", "shape"))
                 for other_mark in marks[mark_number + 1 :]
             )
             if n_marks_over:
-                mark[size_field] = (1 + n_marks_over) * _RING_SIZE
+                mark[size_field] = 2**n_marks_over * _RING_SIZE
 
 
 @dataclass(frozen=True)
@@ -511,7 +511,7 @@ class LabelSpace:
                 continue
             is_astray = self._is_astray(box, side_by_name)
             cost = self.crosses_line(box) + 0.5 * (box[1] < 0) + _ASTRAY * is_astray
-            costs_boxes_places.append((cost, box, NamePlace(x + dx, y + dy, align, is_astray)))
+            costs_boxes_places.append((cost, box, NamePlace(x + dx, y + dy, align, cost >= 1)))
         cost, box, place = min(
             costs_boxes_places, key=lambda place: place[0], default=(math.inf, (0.0,) * 4, None)
         )

@@ -132,6 +132,8 @@ class MarkedPoints:
         ):
             return ""
         column, say_numbers = _TOLD[criterion]
+        recalls = {name: [record[name] for record in records] for name in ("curve", "recall")}
+        named_points = pl.DataFrame(recalls) if criterion == "recall" else None
         if criterion == "threshold":
             place_text = f"threshold {say_threshold(target)}"
         else:
@@ -140,17 +142,15 @@ class MarkedPoints:
         few_curves = [record["curve"] for record, n in counts if n < FEW_FALSE_POSITIVES - 0.5]
         if few_curves:
             return "" if is_of_roc else say_resting(place_text, few_curves, curves, channels)
+        values = {record["curve"]: record["fpr" if is_of_roc else column] for record in records}
         if is_of_roc:
-            fprs = {record["curve"]: record["fpr"] for record in records}
-            start = f"At {place_text}, the false positive rate is"
-            return say_each(start, "", fprs, name_curves(curves, channels))
-        return say_values(
-            f"At {place_text}, {column} is",
-            {record["curve"]: record[column] for record in records},
-            curves,
-            channels,
-            say_numbers=say_numbers,
-        )
+            start, names = (
+                f"At {place_text}, the false positive rate is",
+                (curves, channels, named_points),
+            )
+            return say_each(start, "", values, name_curves(*names))
+        look: dict[str, Any] = {"say_numbers": say_numbers, "points": named_points}
+        return say_values(f"At {place_text}, {column} is", values, curves, channels, **look)
 
     def mute(self) -> tuple[MarkedPoints, list[str]]:
         """Return points of which those of the first target have numbers, and a sentence on that."""
