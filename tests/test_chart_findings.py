@@ -680,7 +680,7 @@ def test_a_model_of_few_positives_is_not_named_as_best():
         heading(test.plot.metric_by_eta([0.05, 0.2], confidence=0.95)),
     )
     title = heading(test.plot.ranking([0.05, 0.2], confidence=0.95))
-    assert title == "By average precision, few or best is best at all prevalences shown", "as its zones"
+    assert title == "By average precision, best or few is best at all prevalences shown", "as its zones"
     few_sentence = "Zones and places include few with fewer than 20 positives"
     assert few_sentence in subtitle(test.plot.ranking([0.05, 0.2], confidence=0.95))
     strip = records(test.plot.metric_by_eta([0.05, 0.2], confidence=0.95), "first")

@@ -444,8 +444,7 @@ def _describe_lead(ranking_rows: pl.DataFrame, curves: ChartCurves, metric_name:
     if len(lead_and_ends) < len(lead_columns):
         return ""
     model_name = name_with_column("group", "model", first_rows[0]["model"])
-    doubt_name = doubt_names[0] if doubt_names else None
-    n_models = ranking_rows["model"].n_unique()
+    n_models, doubt_name = ranking_rows["model"].n_unique(), next(iter(doubt_names), None)
     lead_text = number_words.say_lead(lead_and_ends, model_name, n_models, doubt_name)
     targets = curves.curve_rows.get_column("target", default=pl.Series([{"criterion": "recall"}]))
     criteria = {target["criterion"] for target in targets} & {*TARGET_KINDS}
