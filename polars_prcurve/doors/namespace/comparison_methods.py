@@ -36,7 +36,7 @@ from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.eta_values import Eta, check_eta
-from polars_prcurve.core.uncertainty.metrics_that_need_negatives import check_negatives
+from polars_prcurve.core.uncertainty.metrics_that_need_number_of_negatives import check_negatives
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
