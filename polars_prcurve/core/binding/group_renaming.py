@@ -13,7 +13,11 @@ from typing import Any, TypeVar
 import polars as pl
 
 from polars_prcurve.core.binding.result_columns import SHORT_COLUMNS
-from polars_prcurve.core.comparison.model_pairs import COMPARE_COLUMNS, CROSSING_COLUMNS, LEADER_COLUMNS
+from polars_prcurve.core.comparison.comparison_column_names import (
+    COMPARE_COLUMNS,
+    CROSSING_COLUMNS,
+    LEADER_COLUMNS,
+)
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.ground.reserved_prefix import USER_NAME
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, is_field

@@ -29,8 +29,9 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.comparison import limits_of_average_precision_differences as ap_differences
+from polars_prcurve.core.comparison.comparison_request import Adjust, Comparison
 from polars_prcurve.core.comparison.difference_flags import SPARE
-from polars_prcurve.core.comparison.model_pairs import SIDES, A, Adjust, Comparison
+from polars_prcurve.core.comparison.model_pairs import SIDES, A
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.estimates import cut_to_ranges
 from polars_prcurve.core.confidence.rate_intervals import z_value

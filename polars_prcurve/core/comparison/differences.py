@@ -15,10 +15,12 @@ from typing import Any, cast
 import polars as pl
 
 from polars_prcurve.core.comparison import difference_limits, model_pairs
+from polars_prcurve.core.comparison.comparison_column_names import list_compare_columns
+from polars_prcurve.core.comparison.comparison_request import Comparison
 from polars_prcurve.core.comparison.difference_flags import SPARE, judge_sign
 from polars_prcurve.core.comparison.differences_of_curve_metrics import subtract_curve_metrics
 from polars_prcurve.core.comparison.differences_of_point_metrics import subtract_point_metrics
-from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, METRIC_NUMBER, Comparison
+from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, METRIC_NUMBER
 from polars_prcurve.core.curves.targets import (
     ONLY_POINT,
     Target,
@@ -91,7 +93,7 @@ def build_values_and_differences(comparison: Comparison) -> tuple[pl.LazyFrame |
 
     These have `by` without Row.MODEL, eta, what the eta frame carries, and the columns of `compare`.
     """
-    eta_column, *other_columns = model_pairs.list_compare_columns(comparison.adjust)
+    eta_column, *other_columns = list_compare_columns(comparison.adjust)
     check_result_columns(comparison.table, comparison.grid, [eta_column, *other_columns, "p_adjusted"])
     comparison.table.require_example_counts()
     part_comparisons = _separate_targets(comparison)

@@ -13,9 +13,11 @@ import polars as pl
 
 from polars_prcurve.core.comparison import difference_limits, model_checks, model_pairs, paired_errors
 from polars_prcurve.core.comparison import limits_of_average_precision_differences as ap_differences
+from polars_prcurve.core.comparison.comparison_column_names import list_compare_columns
+from polars_prcurve.core.comparison.comparison_request import Comparison
 from polars_prcurve.core.comparison.difference_flags import SPARE
 from polars_prcurve.core.comparison.limits_of_average_precision_differences import SAMPLE_ERROR
-from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B, Comparison
+from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
 from polars_prcurve.core.confidence.interval_input_columns import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.point_intervals import combine_distances, measure_distances
@@ -97,7 +99,7 @@ def subtract_curve_metrics(comparison: Comparison) -> tuple[pl.LazyFrame, pl.Laz
     )
     differences = differences.with_columns(smaller_class_size)
     differences = difference_limits.add_doubts(differences, metrics_by_name)
-    result_endings = {SPARE, *model_pairs.list_compare_columns(comparison.adjust)}
+    result_endings = {SPARE, *list_compare_columns(comparison.adjust)}
     result_endings -= {"eta", "metric", "model_a", "model_b", "significant"}
     exprs_by_ending = {
         ending: [pl.col(name) for name in model_curves.name(ending)] for ending in result_endings

@@ -19,17 +19,10 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve.core.comparison import difference_limits, model_checks, model_pairs, paired_errors
+from polars_prcurve.core.comparison.comparison_request import Comparison
 from polars_prcurve.core.comparison.correlation_of_points import CORRELATION, add_correlation
 from polars_prcurve.core.comparison.difference_flags import SPARE
-from polars_prcurve.core.comparison.model_pairs import (
-    BASE_GROUP,
-    ETA_NUMBER,
-    METRIC_NUMBER,
-    SIDES,
-    A,
-    B,
-    Comparison,
-)
+from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, METRIC_NUMBER, SIDES, A, B
 from polars_prcurve.core.confidence import point_intervals
 from polars_prcurve.core.confidence.band_kinds import MOVE_NAMES, ComparedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends

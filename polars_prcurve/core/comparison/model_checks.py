@@ -6,7 +6,8 @@ from typing import cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, Comparison
+from polars_prcurve.core.comparison.comparison_request import Comparison
+from polars_prcurve.core.comparison.model_pairs import BASE_GROUP
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from polars_prcurve.core.comparison.comparison_request import Comparison
 from polars_prcurve.core.comparison.difference_flags import SPARE
 from polars_prcurve.core.comparison.difference_limits import AdjustedLevel, adjust_p_values
 from polars_prcurve.core.comparison.model_pairs import (
@@ -27,7 +28,6 @@ from polars_prcurve.core.comparison.model_pairs import (
     SIDES,
     A,
     B,
-    Comparison,
     join_sides,
 )
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt

@@ -14,13 +14,14 @@ from typing import cast
 
 import polars as pl
 
+from polars_prcurve.core.comparison.comparison_request import Comparison, Pairing
 from polars_prcurve.core.comparison.differences import build_values_and_differences
 from polars_prcurve.core.comparison.differences_of_group_means import (
     build_mean_differences,
     build_model_values,
 )
 from polars_prcurve.core.comparison.differences_of_point_metrics import hint_at_curve_metric
-from polars_prcurve.core.comparison.model_pairs import Comparison, Pairing, number_within
+from polars_prcurve.core.comparison.model_pairs import number_within
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.curves.curve_metric_values import number_metrics
