@@ -10,7 +10,7 @@ from typing import Any
 
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.estimates import Estimate, read_estimate
-from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import combine_met
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS

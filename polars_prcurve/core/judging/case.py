@@ -19,7 +19,8 @@ from polars_prcurve.core.confidence.interval_input_columns import ETA_HIGH, ETA_
 from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.core.judging.candidate import Candidate
 from polars_prcurve.core.judging.decision_request import DecisionRequest
-from polars_prcurve.core.judging.evidence import Evidence, EvidenceColumn
+from polars_prcurve.core.judging.evidence import Evidence
+from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import GroupStanding, Outcome, Status, combine_met
 from polars_prcurve.core.metrics.segment_column_names import CELLS

@@ -23,7 +23,7 @@ from polars_prcurve.core.judging.candidate import (
     measure_width,
 )
 from polars_prcurve.core.judging.case import LEAST_OF_CLASS, Case
-from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 
 RELEVANT_GAP = 0.1  # the difference that matters between shares of usual size: 10 points

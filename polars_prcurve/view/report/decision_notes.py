@@ -8,7 +8,7 @@ import polars as pl
 from polars import selectors
 
 from polars_prcurve.core.ground.message_text import add_noun, format_count, name_groups
-from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.view.verdicts.case_places import name_unit
 from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement
 from polars_prcurve.view.words.names_in_sentences import show_on_one_line, start_sentence

@@ -15,7 +15,7 @@ from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.candidate import Candidate
 from polars_prcurve.core.judging.case import Case
-from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.case_places import join_places
 from polars_prcurve.view.verdicts.target_phrases import describe_best, describe_comparison, name_targets

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from polars_prcurve.core.confidence.doubts import DOUBT, EQUAL_SCORES
 from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.judging.case import LEAST_OF_CLASS, Case
-from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.judging.sample_needs import (
     POWER,
     RELEVANT_GAP,

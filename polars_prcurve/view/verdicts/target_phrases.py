@@ -12,7 +12,8 @@ from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import add_noun, join_words
 from polars_prcurve.core.judging.candidate import Candidate, find_open_target
 from polars_prcurve.core.judging.case import Case
-from polars_prcurve.core.judging.evidence import LEAST_ALERTS, EvidenceColumn
+from polars_prcurve.core.judging.evidence_at_targets import LEAST_ALERTS
+from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.value_phrases import name_model, write_value

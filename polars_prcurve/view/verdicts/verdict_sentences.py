@@ -9,7 +9,7 @@ from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
 from polars_prcurve.core.judging.candidate import Candidate
 from polars_prcurve.core.judging.case import LEAST_OF_CLASS, Case
-from polars_prcurve.core.judging.evidence import EvidenceColumn
+from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest, rests_on_eta
 from polars_prcurve.core.judging.status_names import Status
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
