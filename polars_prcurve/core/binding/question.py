@@ -25,7 +25,12 @@ from polars_prcurve.core.inputs.column_reader import Column, ColumnReader, list_
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.inputs.table_reader import read_input, read_unlabelled
+from polars_prcurve.core.inputs.table_reader import (
+    DroppedRows,
+    count_dropped_rows,
+    read_input,
+    read_unlabelled,
+)
 from polars_prcurve.core.inputs.wide_tables import stack_classes, stack_models
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
@@ -137,6 +142,23 @@ class Question(NamedTuple):
         return read_unlabelled(
             self.frame, self.columns, may_collect=self.may_collect, are_posteriors=are_posteriors
         )
+
+    def count_rows_left_out(self, **options: bool) -> DroppedRows | None:
+        """Return how many rows are left out because a value is missing; None if none is.
+
+        `options` are those of `count_dropped_rows`.
+        """
+        input_columns = self.columns
+        if input_columns.missing != "drop":
+            return None
+        dropped_rows = count_dropped_rows(self.frame, input_columns, **options)
+        if not self.may_rank_last:
+            dropped_rows = dropped_rows._replace(may_rank_last=False)
+        if self.is_wide:  # a row goes for all models, or classes
+            dropped_rows = dropped_rows.divide(len(self.wide_scores))
+            if self.has_class_columns:  # each row is positive for one class
+                dropped_rows = dropped_rows._replace(n_pos=None)
+        return dropped_rows if dropped_rows.n_dropped else None
 
     def read_bands(
         self, metrics: Iterable[PointMetric], build_bands: Callable[..., FixedBands] = FixedBands

@@ -15,7 +15,6 @@ from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.confidence.rate_intervals import check_confidence
 from polars_prcurve.core.ground.atomic_file import is_stream
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.judging.decision_request import count_rows_left_out
 from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
 from polars_prcurve.core.prevalence.field_and_class_mix import field
 from polars_prcurve.doors.cli.options import TableFile, list_kinds, list_parameters
@@ -40,7 +39,7 @@ class FilePrc(LazyFramePrc):
             # Of rows without labels, or not yet with all, a missing label drops none.
             is_part_labelled = method_name in ("estimate_prevalence", "sampling_plan")
             has_no_labels = is_part_labelled or question.columns.label is None
-            if dropped_rows := count_rows_left_out(question, has_no_labels=has_no_labels):
+            if dropped_rows := question.count_rows_left_out(has_no_labels=has_no_labels):
                 print_note(say_dropped_rows(dropped_rows))
         return question
 

@@ -13,21 +13,18 @@ import polars as pl
 from polars_prcurve.core.binding.bound_table import BoundTable
 from polars_prcurve.core.binding.question import Question, name_column
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
+from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.judging.decision_request import (
-    DecisionRequest,
-    count_rows_left_out,
-    weigh_field,
-)
+from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import check_names
 from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
 from polars_prcurve.core.prevalence.estimated_eta import refuse_refuted_estimates
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.field_and_class_mix import ClassMix
+from polars_prcurve.core.prevalence.field_and_class_mix import ClassMix, Field
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
 from polars_prcurve.view.report.decision_result import Decision
 from polars_prcurve.view.verdicts.worded_judgement import decide
@@ -97,7 +94,7 @@ def _collect_request(
         model=None if input_columns.model is None else name_column(input_columns.model),
         open_table=type(ranked_table),
         compares_intervals=goal.maximized is not None,
-        dropped_rows=count_rows_left_out(question),
+        dropped_rows=question.count_rows_left_out(),
         is_published=input_columns.points is not None,
         call_order=bound_table._find_call_order(call_arguments),
         unweighted_table=_count_rows_once(ranked_table, input_columns.weight)
@@ -109,7 +106,36 @@ def _collect_request(
     if not question.eta.is_field:
         return request
     eta_table = question.eta.find_etas(question.level)
-    return weigh_field(request, question, pl.DataFrame(eta_table.lazy().collect()))
+    return _weigh_field(request, question, pl.DataFrame(eta_table.lazy().collect()))
+
+
+def _weigh_field(request: DecisionRequest, question: Question, frame: pl.DataFrame) -> DecisionRequest:
+    """Return the request, with the examples of a field weighted so that they make one table.
+
+    `frame` has its parts.
+    """
+    bound_table: Any = request.table
+    eta_field: Field = request.eta
+    exact_field = replace(eta_field, frame=frame.drop(UNCERTAIN_ETA_COLUMNS, strict=False))
+    summary_rows = bound_table.summary(exact_field, metrics="roc_auc", columns="all")
+    group_columns = summary_rows.columns[: summary_rows.columns.index("eta")]
+    group_columns = [name for name in group_columns if name != request.model]
+    eta_rows = summary_rows.select(*group_columns, "eta").unique(maintain_order=True)
+    eta: Any = eta_rows if group_columns else eta_rows["eta"].to_list()
+    weight_column = "weight"
+    while weight_column in bound_table._frame.columns:
+        weight_column += " of the field"
+    arguments = {**bound_table._words, "by": question.columns.by, "weight": weight_column}
+    if request.model is not None and not question.has_model_columns:
+        arguments["model"] = request.model
+    weighted_table = type(bound_table)(
+        bound_table.reweight(eta=exact_field, name=weight_column), arguments
+    )
+    request = replace(request, unweighted_table=bound_table(by=question.columns.by))
+    # Without a guarantee, and at exact prevalences, that table answers everything.
+    if request.goal.guarantee is None and exact_field.frame.columns == frame.columns:
+        return replace(request, table=weighted_table, eta=eta)
+    return replace(request, weighted_field=(weighted_table, eta))
 
 
 def _name_weight(input_columns: InputColumns) -> str | None:
