@@ -20,7 +20,7 @@ from polars_prcurve.doors.cli import table_files
 from polars_prcurve.doors.cli.method_call import as_list, open_tables
 from polars_prcurve.doors.cli.options import list_parameters, spell_name
 from polars_prcurve.doors.cli.terminal import collect_shown_rows, print_note, print_rows, print_text
-from polars_prcurve.view.verdicts.result_sentences import describe_pairs, describe_result
+from polars_prcurve.view.report.result_notes import describe_pairs, describe_result
 
 Options = Mapping[str, Any]  # what the options of a command mean, by their names
 

@@ -1,4 +1,4 @@
-"""Sentences on the rows of a method: alarms, absent thresholds, worthless estimates, leads."""
+"""Notes under the rows of a method: alarms, absent thresholds, worthless estimates, pairs."""
 
 from __future__ import annotations
 
