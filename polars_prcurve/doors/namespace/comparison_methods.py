@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F, merge_words
-from polars_prcurve.core.binding.question import Question, name_column
+from polars_prcurve.core.binding.groups_of_a_question import name_column
+from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.binding.result_columns import ResultColumns, choose_columns, read_columns
 from polars_prcurve.core.binding.shared_arguments import (
     TABLE_WORDS,
