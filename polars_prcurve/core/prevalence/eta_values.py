@@ -75,19 +75,6 @@ def eta_grid(low: float = 1e-6, high: float = 0.5, n: int = 50) -> list[float]:
     return sorted({float(low), *spaced_etas, *inner_powers, float(high)})
 
 
-def end_at_negatives(points: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows at prevalences down to the power of ten below 1 in as many as the negatives are.
-
-    Among fewer negatives than one positive has beside it, false positives are hardly seen.
-    """
-    n_neg = points["n_neg"] if "n_neg" in points.columns else points["fp"] + points["tn"]
-    greatest_n_neg = n_neg.drop_nulls().max()
-    if not isinstance(greatest_n_neg, int | float) or greatest_n_neg < 1:
-        return points
-    least_eta = 10.0 ** math.floor(-math.log10(greatest_n_neg) + 1e-9)
-    return points.filter(pl.col("eta").is_null() | (pl.col("eta") >= least_eta * (1 - 1e-9)))
-
-
 @hint_at_arguments
 def eta_from_ratio(ratio: str | float) -> float:
     """Return the prevalence at a ratio r of positives to negatives, `r / (1 + r)`.

@@ -6,6 +6,7 @@ Altair is imported at the call of a method, not before.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -37,7 +38,7 @@ from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metric, find_metrics
 from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import best
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.prevalence.eta_values import end_at_negatives, eta_grid
+from polars_prcurve.core.prevalence.eta_values import eta_grid
 from polars_prcurve.core.sweep.effective_numbers_for_charts import add_effective_numbers
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
 from polars_prcurve.view.words.number_words import FEW_POSITIVES
@@ -489,7 +490,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         summary_rows = (
             summary_rows.drop("low", "high", strict=False) if has_hidden_intervals else summary_rows
         )
-        summary_rows = end_at_negatives(summary_rows) if eta is None else summary_rows
+        summary_rows = _end_at_negatives(summary_rows) if eta is None else summary_rows
         comparison_arguments = {}
         if self._find_model_column(table_arguments) is not None:
             comparison_arguments = self._compare_by_eta(
@@ -604,7 +605,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         points = _collect(
             self._bound_table.operating_points(etas, columns="all", **options, **table_arguments)
         )
-        points = end_at_negatives(points) if eta is None else points
+        points = _end_at_negatives(points) if eta is None else points
         etas = points["eta"].unique().sort().to_list() if eta is None else etas
         ranking_argument = {}
         if [*options["metrics"]] == ["precision"]:
@@ -734,7 +735,20 @@ def _choose_etas(size_rows: pl.DataFrame) -> list[float]:
     sizes_per_eta = size_rows.select("n_pos", "n_neg").join(
         pl.DataFrame({"eta": eta_grid()}), how="cross"
     )
-    return end_at_negatives(sizes_per_eta)["eta"].unique().sort().to_list()
+    return _end_at_negatives(sizes_per_eta)["eta"].unique().sort().to_list()
+
+
+def _end_at_negatives(points: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows at prevalences down to the power of ten below 1 in as many as the negatives are.
+
+    Among fewer negatives than one positive has beside it, false positives are hardly seen.
+    """
+    n_neg = points["n_neg"] if "n_neg" in points.columns else points["fp"] + points["tn"]
+    greatest_n_neg = n_neg.drop_nulls().max()
+    if not isinstance(greatest_n_neg, int | float) or greatest_n_neg < 1:
+        return points
+    least_eta = 10.0 ** math.floor(-math.log10(greatest_n_neg) + 1e-9)
+    return points.filter(pl.col("eta").is_null() | (pl.col("eta") >= least_eta * (1 - 1e-9)))
 
 
 def _add_uneven_sizes(ranked_rows: pl.DataFrame, size_rows: pl.DataFrame) -> pl.DataFrame:
