@@ -30,7 +30,8 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import find_shared_eta, repeat_rows
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.sweep.group_table import SweepTables, build_numbered_rows
+from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows
+from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic_intervals
 from polars_prcurve.core.uncertainty.analytic_intervals import SLOPE

@@ -14,7 +14,9 @@ from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.sweep.group_table import SweepTables, build_numbered_rows, keep_counted_groups
+from polars_prcurve.core.sweep.group_table import keep_counted_groups
+from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows
+from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, check_first, late_checks
 
 _N_GROUP_MODELS = f"{RESERVED}models"  # of a `by` group

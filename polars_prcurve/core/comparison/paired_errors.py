@@ -45,7 +45,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import repeat_rows
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.sweep.group_table import SweepTables
+from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.uncertainty.influence import (
     IS_TIED,
     PLACE,

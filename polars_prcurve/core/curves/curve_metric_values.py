@@ -34,7 +34,8 @@ from polars_prcurve.core.metrics.point_metric import null_if_nan
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import EtaTable, join_etas
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.sweep.group_table import SweepTables, class_sizes, has_class
+from polars_prcurve.core.sweep.group_table import class_sizes, has_class
+from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
 
 _WEIGHT = f"{RESERVED}weight"  # of a prevalence in the mean over several

@@ -14,9 +14,9 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, find_vertices
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
-from polars_prcurve.core.sweep.group_table import SweepTables
 from polars_prcurve.core.sweep.published_points import add_row_before
 from polars_prcurve.core.sweep.sweep_column_names import GroupSums, SquareSegment, Sweep
+from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 
 
 def weighs_examples(table: ResolvedTable) -> bool:

@@ -68,9 +68,10 @@ from polars_prcurve.core.prevalence.eta_table import (
 )
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.effective_alerts import ALERT_SIZES, add_greatest_sizes
-from polars_prcurve.core.sweep.group_table import SweepTables, class_counts, class_sizes
+from polars_prcurve.core.sweep.group_table import class_counts, class_sizes
 from polars_prcurve.core.sweep.sampling_designs import Design, choose_design
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS, AlertSize, Sweep
+from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import (
     build_sweep,
     check_at_end,

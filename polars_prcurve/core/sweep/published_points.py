@@ -18,9 +18,11 @@ from polars_prcurve.core.inputs.resolved_tables import RateTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
 from polars_prcurve.core.sweep import group_table
-from polars_prcurve.core.sweep.group_table import CLASS_SUMS, SweepTables
+from polars_prcurve.core.sweep.numbered_rows import join_group_numbers
+from polars_prcurve.core.sweep.running_sums import CLASS_SUMS
 from polars_prcurve.core.sweep.sampling_designs import list_plain_sizes
 from polars_prcurve.core.sweep.sweep_column_names import GroupSums, Sweep
+from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 
 
 def build_points(table: RateTable, *, is_checked: bool = True) -> SweepTables:
@@ -35,7 +37,7 @@ def build_points(table: RateTable, *, is_checked: bool = True) -> SweepTables:
             pl.when(pl.col(sum_columns.total) > 0).then(sum_columns.total) for sum_columns in CLASS_SUMS
         )
         groups = groups.with_columns(list_plain_sizes(n_pos.cast(pl.Float64), n_neg.cast(pl.Float64)))
-    rows = group_table.join_group_numbers(table, table.rows, groups)
+    rows = join_group_numbers(table, table.rows, groups)
     sort_columns = [Group.NUMBER, "fpr", "recall", *([] if table.score_dtype is None else [Row.SCORE])]
     rows = rows.sort(sort_columns, descending=[name == Row.SCORE for name in sort_columns])
     null_count_exprs = dict.fromkeys([] if table.has_counts else CELLS, pl.lit(None, dtype=pl.Int64))

@@ -30,8 +30,9 @@ from polars_prcurve.core.prevalence import eta_table
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.population_column_names import Part, Population
 from polars_prcurve.core.sweep import group_table
-from polars_prcurve.core.sweep.group_table import CLASS_SUMS, SQUARE_SUMS, SumColumns, SweepTables
+from polars_prcurve.core.sweep.numbered_rows import prepare_rows
 from polars_prcurve.core.sweep.published_points import build_points, point_checks
+from polars_prcurve.core.sweep.running_sums import CLASS_SUMS, SQUARE_SUMS, SumColumns, to_counts
 from polars_prcurve.core.sweep.sampling_designs import Design, choose_design
 from polars_prcurve.core.sweep.sorted_group_rows import SortedRows, sort_rows
 from polars_prcurve.core.sweep.sweep_column_names import (
@@ -40,6 +41,7 @@ from polars_prcurve.core.sweep.sweep_column_names import (
     SWEEP_COLUMNS,
     Sweep,
 )
+from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 
 
 def build_sweep_table(table: ResolvedTable, *, thresholds: Thresholds = None) -> pl.LazyFrame:
@@ -132,7 +134,7 @@ def count_scores(table: ResolvedTable, column_names: Sequence[str] = COUNT_COLUM
     )
     score_rows = score_counts.join(groups, on=Group.NUMBER, maintain_order="left")
     n_pos, n_neg = (pl.col(columns.cum) for columns in CLASS_SUMS)
-    n_pos, n_neg = group_table.to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
+    n_pos, n_neg = to_counts(table, {"n_pos": n_pos}, {"n_neg": n_neg})
     result_exprs = {"score": pl.col(Row.SCORE), "n_pos": n_pos, "n_neg": n_neg, "n": n_neg}
     if has_squares:
         for column_name, sum_columns in zip(SQUARE_COLUMNS, SQUARE_SUMS, strict=True):
@@ -320,12 +322,10 @@ def _sum_rows(
     groups = group_table.build_groups(table, total_exprs).cache()  # joined twice
     if is_checked and not table.has_float_sums:
         groups = group_table.check_groups(table, groups)
-    rows = group_table.prepare_rows(table, groups, with_squares=with_squares)
+    rows = prepare_rows(table, groups, with_squares=with_squares)
     if table.has_float_sums:
         # Prepared a second time, without scores: rows shared with the sort would be held in memory.
-        weight_rows = group_table.prepare_rows(
-            table, groups, without_column=Row.SCORE, with_squares=with_squares
-        )
+        weight_rows = prepare_rows(table, groups, without_column=Row.SCORE, with_squares=with_squares)
         sum_exprs = {columns.total: pl.col(columns.amount).sum() for columns in sum_column_sets}
         group_totals = weight_rows.group_by(Group.NUMBER).agg(**sum_exprs)
         groups = groups.join(group_totals, on=Group.NUMBER, how="left", maintain_order="left")

@@ -41,7 +41,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.prevalence.estimated_eta import warn_of_refuted_estimates
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.prevalence_by_em import join_estimates, list_estimate_columns
-from polars_prcurve.core.sweep.group_table import CLASS_SUMS
+from polars_prcurve.core.sweep.running_sums import CLASS_SUMS
 from polars_prcurve.core.sweep.sweep_table import build_running_sums
 
 LEAST_PER_LEVEL = 5

@@ -41,8 +41,9 @@ from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.sweep.group_table import SweepTables, build_numbered_rows
+from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows
 from polars_prcurve.core.sweep.sweep_column_names import SWEEP_COLUMNS, Sweep
+from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import (
     build_sweep,
     check_at_end,

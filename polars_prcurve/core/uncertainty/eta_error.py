@@ -44,9 +44,9 @@ from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, od
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import class_factors
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.sweep.group_table import SweepTables
 from polars_prcurve.core.sweep.published_points import add_row_before
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
+from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import PART, build_part_counts
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences
 from polars_prcurve.core.uncertainty.unseen_examples import from_logit, to_logit

@@ -40,9 +40,11 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric, Influence, SegmentValues
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.sweep.group_table import SweepTables, build_groups, build_numbered_rows
+from polars_prcurve.core.sweep.group_table import build_groups
+from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows
 from polars_prcurve.core.sweep.sampling_designs import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.core.sweep.sweep_column_names import SquareSegment, Sweep
+from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import PART
 
 CLASS_SIZE_COLUMNS = {"pos": EffectiveSize.N_POS, "neg": EffectiveSize.N_NEG}

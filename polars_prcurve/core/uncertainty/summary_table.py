@@ -39,8 +39,9 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import Unseen
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns, repeat_rows
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.sweep.group_table import SweepTables, class_counts, lacks_size
+from polars_prcurve.core.sweep.group_table import class_counts, lacks_size
 from polars_prcurve.core.sweep.sorted_classes import SortedClasses, sort_groups
+from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
 from polars_prcurve.core.uncertainty import analytic_intervals, influence
 from polars_prcurve.core.uncertainty.doubts_of_curve_metrics import list_bootstrap_doubts
