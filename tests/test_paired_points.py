@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, intervals, metrics, prc
-from polars_prcurve.core.ground.normal_distribution import list_range_deviations
+from polars_prcurve.core.ground.studentised_range import list_range_deviations
 from tests.support.comparing import assert_nearly, assert_same
 from tests.support.profiles import examples
 from tests.support.tiers import slow_unless

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy.stats import studentized_range
 
 from polars_prcurve import PrcError, intervals, metrics
-from polars_prcurve.core.ground.normal_distribution import list_range_deviations
+from polars_prcurve.core.ground.studentised_range import list_range_deviations
 from tests.support.comparing import assert_same
 from tests.support.models import KINDS, Models, draw_examples, models
 from tests.support.profiles import examples

@@ -38,6 +38,7 @@ from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground import normal_distribution as normal
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.student_distribution import normal_from_student, student_quantile
+from polars_prcurve.core.ground.studentised_range import list_range_deviations
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.uncertainty.unseen_examples import (
@@ -91,7 +92,7 @@ class AdjustedLevel(NamedTuple):
         """Add what `n_deviations` reads; differences in `difference_columns` are null if not known."""
         n_pairs = pl.len().over(self.family_columns)
         if self.adjust == "models":
-            deviations_by_n_models = normal.list_range_deviations(self.confidence)
+            deviations_by_n_models = list_range_deviations(self.confidence)
             deviation_rows = pl.LazyFrame(
                 {_DEVIATIONS: range(len(deviations_by_n_models)), _QUANTILE: deviations_by_n_models}
             )
