@@ -24,6 +24,7 @@ from polars_prcurve.core.confidence.point_intervals import combine_distances, me
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.curves.curve_metric_values import CurveSegments, build_curves, number_metrics
 from polars_prcurve.core.curves.long_tables import long_columns
+from polars_prcurve.core.ground.logit import to_logit
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
@@ -39,7 +40,7 @@ from polars_prcurve.core.uncertainty.doubts_of_curve_metrics import list_bootstr
 from polars_prcurve.core.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, CLUSTER_COLUMNS, find_freedom
 from polars_prcurve.core.uncertainty.summary_table import add_bootstrap_intervals, plan_values
-from polars_prcurve.core.uncertainty.unseen_examples import CAUTIOUS, EXTENDED, counts_unseen, to_logit
+from polars_prcurve.core.uncertainty.unseen_examples import CAUTIOUS, EXTENDED, counts_unseen
 
 _ROUNDING = 1e-11  # standard errors up to this share of the value are rounding
 

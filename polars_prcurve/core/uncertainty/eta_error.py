@@ -37,6 +37,7 @@ from polars_prcurve.core.curves.field_bands_and_tests import (
 )
 from polars_prcurve.core.curves.metrics_on_rows import build_metric_rows
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
+from polars_prcurve.core.ground.logit import from_logit, to_logit
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
@@ -49,7 +50,6 @@ from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import PART, build_part_counts
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences
-from polars_prcurve.core.uncertainty.unseen_examples import from_logit, to_logit
 
 BuildValues: TypeAlias = Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.LazyFrame]
 """From populations and metrics to a row of values for each population."""

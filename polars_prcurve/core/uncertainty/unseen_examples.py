@@ -32,6 +32,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
+from polars_prcurve.core.ground.logit import from_logit, to_logit
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import Unseen
 
@@ -156,13 +157,3 @@ def measure_unseen(value_name: str) -> tuple[pl.Expr, pl.Expr]:
         for ending in ("", f"_{LEAST_ENDING}", f"_{MOST_ENDING}")
     )
     return logit - least_logit, most_logit - logit
-
-
-def to_logit(value: pl.Expr) -> pl.Expr:
-    """Return ln(value / (1 - value))."""
-    return (value / (1 - value)).log()
-
-
-def from_logit(logit: pl.Expr) -> pl.Expr:
-    """Return the inverse of `to_logit`."""
-    return 1 / (1 + (-logit).exp())
