@@ -187,3 +187,8 @@ def test_tables_of_no_metrics_keep_their_dtypes(
 def test_alerts_are_among_a_number_of_events() -> None:
     with pytest.raises(PrcError, match=r"pass per=.*: missed in metrics= cannot be computed without it"):
         DF.prc(**ONE).operating_points(recall=0.5, metrics=["missed", "tp"])
+
+
+def test_a_long_table_of_counts_alone_would_be_empty() -> None:
+    with pytest.raises(PrcError, match=r"^leave out long=True.*: a long table .* alerts, tp in columns"):
+        DF.prc(**ONE).operating_points(recall=0.5, metrics=["alerts", "tp"], per=100, long=True)

@@ -9,7 +9,7 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_prcurve.core.confidence.doubts import DOUBT
-from polars_prcurve.core.ground.argument_checks import read_choice
+from polars_prcurve.core.ground.argument_checks import read_choice, read_flag
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS
@@ -73,7 +73,7 @@ def choose_columns(
     return query.select(cs.by_name(*ordered_columns, require_all=False))
 
 
-def read_count_names(metrics: object, *, has_per: bool) -> tuple[list[str], list[object]]:
+def read_count_names(metrics: object, *, has_per: bool, long: object) -> tuple[list[str], list[object]]:
     """Return the counts that `metrics=` of operating points names, and the metrics."""
     names_or_metrics = _list_metrics(metrics)
     count_names = [name for name in names_or_metrics if isinstance(name, str) and name in COUNT_NAMES]
@@ -83,7 +83,13 @@ def read_count_names(metrics: object, *, has_per: bool) -> tuple[list[str], list
             f"pass per=, the number of cases: {', '.join(alert_names)} in metrics= cannot be "
             "computed without it"
         )
-    return count_names, [metric for metric in names_or_metrics if metric not in count_names]
+    named_metrics = [metric for metric in names_or_metrics if metric not in count_names]
+    if read_flag("long=", long) and count_names and not named_metrics:
+        raise PrcError(
+            "leave out long=True, or name a metric in metrics= as well: a long table has a row per "
+            f"metric, and {', '.join(count_names)} in columns of each row"
+        )
+    return count_names, named_metrics
 
 
 def list_in_order(metrics: object, chosen_metrics: Sequence[PointMetric]) -> list[str]:

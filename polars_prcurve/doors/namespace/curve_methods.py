@@ -341,7 +341,7 @@ class CurveMethods(BoundTable[F], public_name="prc"):
 
         default_metrics = ("recall", "precision") if columns == "short" else ("precision", "f1")
         metrics, has_per = default_metrics if metrics is None else metrics, words.get("per") is not None
-        count_names, named_metrics = read_count_names(metrics, has_per=has_per)
+        count_names, named_metrics = read_count_names(metrics, has_per=has_per, long=long)
         chosen_metrics = find_metrics(named_metrics, PointMetric)
         promise_arguments: dict[str, Any] = {"guarantee": guarantee, "start": start}
         promise_arguments["together"] = read_flag("together=", together)
