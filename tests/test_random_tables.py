@@ -18,6 +18,8 @@ from tests.support import oracle, random_ways
 from tests.support import random_questions as questions
 from tests.support.random_tables import FORMS, Batch, draw_batch
 
+pytestmark = pytest.mark.filterwarnings("ignore:check the rates")  # points are drawn below chance, too
+
 QUESTIONS = {
     name.removeprefix("ask_"): ask
     for name, ask in vars(questions).items()

@@ -67,7 +67,9 @@ def takes_weight(call: Callable[[Any], Any]) -> bool:
 
     call(Recorder())
     [(name, options)] = asked
-    refused = {"rates", "cells", "guarantee", "below"} & set(options) or options.get("label", "") is None
+    refused = {"rates", "cells", "guarantee", "below", "mean_over"} & set(options) or options.get(
+        "label", ""
+    ) is None
     refused = refused or options.get("missing") == "below"
     refused = refused or (name in ("curve", "operating_points") and "cluster" in options)
     # Of models of one test set, examples that one model alone flags are counted.
