@@ -146,13 +146,15 @@ class Extended(NamedTuple):
     def ends(self, z: float) -> tuple[float, float]:
         """Return both ends of the interval that reaches z errors to either side."""
 
-        def reach(value: float, error: float, sign: int) -> float:
-            return _expit(_logit(Fraction(value)) + sign * z * error / (value * (1 - value)))
+        def measure(value: float, error: float) -> tuple[float, float]:
+            return _logit(Fraction(value)), z * error / (value * (1 - value))
 
-        low = reach(*self.least, -1)
+        least, least_reach = measure(*self.least)
         if self.plain[0] == 1:
-            return low, 1.0
-        return min(low, reach(*self.plain, -1)), max(reach(*self.most, 1), reach(*self.plain, 1))
+            return _expit(least - least_reach), 1.0
+        (plain, reach), (most, most_reach) = measure(*self.plain), measure(*self.most)
+        distance = math.hypot(max(most - plain, 0), max(reach, most_reach))
+        return _expit(min(least - least_reach, plain - reach)), _expit(plain + distance)
 
 
 def cost_of_false_positives(group: oracle.Group, eta: Fraction, more: dict[Any, Fraction]) -> Fraction:

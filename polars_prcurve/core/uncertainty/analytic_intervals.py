@@ -83,7 +83,7 @@ def plan_interval(
         is_varying = (pl.col(Segment.ODDS) > 0) & pl.col(Segment.ODDS).is_finite()
     else:
         column_steps.append(bind_extended_area(value_name))
-    interval_ends = find_ends(value_name, n_deviations)
+    interval_ends = find_ends(value_name, n_deviations, is_gain_by_chance=counts_unseen(metric))
     known_ends = [pl.when(is_known & is_varying).then(end) for end in interval_ends]
     error_and_ends = [pl.when(is_known & (is_inside | ~is_varying)).then(error), *known_ends]
     doubts = blame_clusters(list_doubts(value_name, metric, n_deviations, sample_kind), sample_kind)

@@ -44,6 +44,10 @@ def list_doubts(
     }
     if counts_unseen(metric):
         class_doubts |= AT_BOUND_OF_ETA
+        if not metric.recipe.is_compared:
+            # By its odds one negative counts as `odds / n_neg` of all positives. From a quarter on, the
+            # first that is seen decides the value, which is far too high on average before that.
+            class_doubts["tail not seen"] = pl.col(Segment.ODDS) > _N_NEG / 4
         if sample_kind.knows_weights:
             return class_doubts
         if metric.recipe.is_compared:  # models of different shape differ most in what was not seen

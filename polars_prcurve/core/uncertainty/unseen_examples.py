@@ -108,25 +108,42 @@ EXTENDED = (
 """What follows the name of a metric in the columns that `find_ends` and `find_gap` read."""
 
 
-def find_ends(value_name: str, n_deviations: float | pl.Expr, side: str = "") -> tuple[pl.Expr, pl.Expr]:
-    """Return both ends of the interval that reaches `n_deviations` standard errors to either side."""
+def find_ends(
+    value_name: str,
+    n_deviations: float | pl.Expr,
+    side: str = "",
+    *,
+    is_gain_by_chance: bool = False,
+) -> tuple[pl.Expr, pl.Expr]:
+    """Return both ends of the interval that reaches `n_deviations` standard errors to either side.
+
+    A sample that lacks false positives is too good, and its error comes on top of that. What positives
+    that it lacks would add is chance alone, one more error: errors add up in quadrature. In ROC AUC the
+    classes can change places, and in a difference the models, so there both ends are found alike.
+    """
     value = pl.col(side + value_name)
 
-    def reach(ending: str, sign: int) -> pl.Expr:
-        middle, error = (
-            pl.col(f"{side}{value_name}{ending}"),
-            pl.col(f"{side}{value_name}{ending}_error"),
-        )
+    def measure(ending: str) -> tuple[pl.Expr, pl.Expr]:
+        """Return the logit of a value, and how far its error reaches there."""
+        middle = pl.col(f"{side}{value_name}{ending}")
+        error = pl.col(f"{side}{value_name}{ending}_error")
         # Delta method: the derivative of to_logit(p) is 1 / (p (1 - p)).
-        return from_logit(to_logit(middle) + n_deviations * error / (middle * (1 - middle)) * sign)
+        return to_logit(middle), n_deviations * error / (middle * (1 - middle))
 
-    # A value of 1 has no plain end, and neither has one of 0, where no positive was found.
-    low, high = reach(f"_{LEAST_ENDING}", -1), reach(f"_{MOST_ENDING}", 1)
+    logit, reach = measure("")
+    least_logit, least_reach = measure(f"_{LEAST_ENDING}")
+    most_logit, most_reach = measure(f"_{MOST_ENDING}")
+    low_logit = pl.min_horizontal(least_logit - least_reach, logit - reach)
+    high_logit = pl.max_horizontal(most_logit + most_reach, logit + reach)
+    if is_gain_by_chance:
+        gain = pl.max_horizontal(most_logit - logit, 0.0)
+        high_logit = logit + (gain**2 + pl.max_horizontal(reach, most_reach) ** 2).sqrt()
+    # A value of 1 has no error of its own, and neither has one of 0, where no positive was found.
+    low_of_1, high_of_0 = from_logit(least_logit - least_reach), from_logit(most_logit + most_reach)
     when_inside, when_0 = pl.when((value > 0) & (value < 1)), pl.when(value == 0)
-    low_if_outside, high_if_outside = when_0.then(0.0).otherwise(low), when_0.then(high).otherwise(1.0)
     return (
-        when_inside.then(pl.min_horizontal(low, reach("", -1))).otherwise(low_if_outside),
-        when_inside.then(pl.max_horizontal(high, reach("", 1))).otherwise(high_if_outside),
+        when_inside.then(from_logit(low_logit)).otherwise(when_0.then(0.0).otherwise(low_of_1)),
+        when_inside.then(from_logit(high_logit)).otherwise(when_0.then(high_of_0).otherwise(1.0)),
     )
 
 
