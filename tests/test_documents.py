@@ -295,6 +295,18 @@ def test_a_doubt_names_the_examples_that_are_few(cells: tuple[int, ...], doubt: 
         assert expected in reasons
 
 
+def test_few_negatives_for_the_prevalence_make_average_precision_too_high() -> None:
+    """Four for each that stands for a positive are needed: 36 at 10%, and 3,996 at 1 in 1,000."""
+    scores = np.random.default_rng(0).normal(size=600)
+    df = pl.DataFrame({"score": scores, "label": np.arange(600) < 60})
+    sentence = "values may be too high: few negatives for the prevalence"
+    for score in (pl.col("score") + 2 * pl.col("label"), pl.col("score") + 8 * pl.col("label")):
+        table = df.with_columns(score).prc()
+        assert sentence in table.decide(0.001).verdict.reasons
+        assert f"{sentence} (1\u00a0in\u00a01,000)" in table.decide([0.001, 0.1]).verdict.reasons
+        assert not any("too high" in reason for reason in table.decide(0.1).verdict.reasons)
+
+
 @pytest.mark.parametrize("weight", [1e6, 1e9, 1e12, 1e15])
 def test_a_value_next_to_1_has_six_decimals_at_most(weight: float) -> None:
     df = draw_models({"score": 2.0}, 150, 450)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import polars as pl
 
 EQUAL_SCORES = "equal scores"  # the reason that finer scores remove, and more examples do not
+TAIL_NOT_SEEN = "tail not seen"  # the reason for which a value is too high on average
 DOUBT = "doubt"
 """The last column of results with intervals: null where they can be trusted, else why not."""
 MEANING_OF_DOUBT = {
@@ -29,7 +30,7 @@ MEANING_OF_DOUBT = {
     "groups share examples": "their values are not independent, as with classes",
     "few groups": "a mean over fewer than 10 groups",
     "few discordant examples": "few that one model flags and the other does not",
-    "tail not seen": "extreme scores that the sample lacks may matter most",
+    TAIL_NOT_SEEN: "extreme scores that the sample lacks may matter most",
     "heavy weights": "the interval rests on a few rows with large weights, or such rows may be missing",
     EQUAL_SCORES: "near the threshold",
     "several targets": "the threshold was chosen for all of them together",

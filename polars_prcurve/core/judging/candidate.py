@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from polars_prcurve.core.confidence.doubts import DOUBT
+from polars_prcurve.core.confidence.doubts import DOUBT, TAIL_NOT_SEEN
 from polars_prcurve.core.confidence.estimates import Estimate, read_estimate
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
@@ -26,7 +26,7 @@ _CURED_BY_EXAMPLES = {
     "few groups",
     "few points",
     "few discordant examples",
-    "tail not seen",
+    TAIL_NOT_SEEN,
 }
 """The doubts that more examples would remove."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from polars_prcurve.core.confidence.doubts import Doubts
+from polars_prcurve.core.confidence.doubts import TAIL_NOT_SEEN, Doubts
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sampling_kinds import SampleKind
@@ -47,7 +47,7 @@ def list_doubts(
         if not metric.recipe.is_compared:
             # By its odds one negative counts as `odds / n_neg` of all positives. From a quarter on, the
             # first that is seen decides the value, which is far too high on average before that.
-            class_doubts["tail not seen"] = pl.col(Segment.ODDS) > _N_NEG / 4
+            class_doubts[TAIL_NOT_SEEN] = pl.col(Segment.ODDS) > _N_NEG / 4
         if sample_kind.knows_weights:
             return class_doubts
         if metric.recipe.is_compared:  # models of different shape differ most in what was not seen
@@ -56,7 +56,7 @@ def list_doubts(
                 * pl.col(f"{value_name}_error")
                 / (pl.col(value_name) * (1 - pl.col(value_name)))
             )
-            class_doubts["tail not seen"] = ~(
+            class_doubts[TAIL_NOT_SEEN] = ~(
                 pl.max_horizontal(measure_unseen(value_name)) / half_width <= 1
             )
         return class_doubts | {"heavy weights": ~_shows_weights(_N_POS, _LEAST_POS)}
@@ -130,5 +130,5 @@ def list_bootstrap_doubts(value_name: str, metric: CurveMetric, side: str = "") 
         # A sample without negatives above its highest positives has no replicate that has one. By their
         # odds the negatives represent n_neg / odds positives, and 500 are needed: with 100, intervals
         # were seen to cover the true value as rarely as 86%.
-        doubts["tail not seen"] = 500 * pl.col(Segment.ODDS) > _N_NEG
+        doubts[TAIL_NOT_SEEN] = 500 * pl.col(Segment.ODDS) > _N_NEG
     return doubts

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
-from polars_prcurve.core.confidence.doubts import DOUBT, EQUAL_SCORES
+from polars_prcurve.core.confidence.doubts import DOUBT, EQUAL_SCORES, TAIL_NOT_SEEN
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.candidate import Candidate
@@ -69,7 +69,7 @@ def list_caveats(case: Case) -> Iterator[Caveat]:
         yield Caveat(statement_text, [say_share(certainty)], "number", certainty, ", where undecided")
     rests_on_interval = status != "chance" or (goal.is_of_point and not case.flags_all)
     if rests_on_interval and (doubt_texts := case.interval_doubts):
-        yield Caveat("intervals may be too narrow", doubt_texts, "doubts")
+        yield from _describe_doubts(doubt_texts)
     if doubt_texts := _list_lead_doubts(case):
         yield Caveat("the comparison of models is in doubt", doubt_texts, "doubts")
     if case.has_estimated_eta:
@@ -164,6 +164,14 @@ def _add_places(caveat_text: str, case_names: Sequence[str], cases: Sequence[Cas
     )
     has_brackets = "(" in places_text or caveat_text.endswith(")")
     return f"{caveat_text} {join_places(cases, [places_text]) if has_brackets else f'({places_text})'}"
+
+
+def _describe_doubts(doubt_texts: Sequence[str]) -> Iterator[Caveat]:
+    """Yield why intervals may be too narrow, and whether values may be too high."""
+    if narrow_texts := [doubt_text for doubt_text in doubt_texts if doubt_text != TAIL_NOT_SEEN]:
+        yield Caveat("intervals may be too narrow", narrow_texts, "doubts")
+    if TAIL_NOT_SEEN in doubt_texts:
+        yield Caveat("values may be too high: few negatives for the prevalence")
 
 
 def _describe_few_scores(candidate: Candidate) -> Caveat:
