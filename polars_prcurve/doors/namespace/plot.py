@@ -606,7 +606,10 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
             self._bound_table.operating_points(etas, columns="all", **options, **table_arguments)
         )
         points = _end_at_negatives(points) if eta is None else points
-        etas = points["eta"].unique().sort().to_list() if eta is None else etas
+        if eta is None:
+            # Models are compared at the prevalence of the test set as well, which titles name.
+            own_etas = points.select(_OWN_ETA).to_series().drop_nulls().unique()
+            etas = sorted({*points["eta"], *(own_etas if len(own_etas) == 1 else ())})
         ranking_argument = {}
         if [*options["metrics"]] == ["precision"]:
             ranking_argument = self._rank_models(points, etas, confidence, table_arguments)
@@ -696,6 +699,7 @@ _MOST_PAIRED = 12
 """Models, at most, of which a ranking compares all pairs: twelve have 66."""
 _POINT_METRICS = ("precision", "npv")
 """Words for the results of a test."""
+_OWN_ETA = (pl.col("tp") + pl.col("fn")) / pl.sum_horizontal("tp", "fp", "fn", "tn")  # of the test set
 _MAX_MODELS = 8
 """Crossings of more models than have a colour each are neither searched nor drawn."""
 

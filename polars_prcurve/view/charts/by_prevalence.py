@@ -476,10 +476,11 @@ class _LineChart:
         if unsure_rows is not None and len(unsure_rows):
             reasons = unsure_rows[REASON].unique().sort().to_list()
             doubts = ", ".join(reason for reason in reasons if reason != WIDE)
-            few = f"fewer than {FEW_POSITIVES} positives" if self.curves.has_few_positives else ""
-            clauses = [f"the interval is in doubt: {doubts}" if doubts else few]
+            clauses = [f"the interval is in doubt: {doubts}"] if doubts else []
+            if self.curves.has_few_positives and "few positives" not in reasons:
+                clauses.append(f"fewer than {FEW_POSITIVES} positives")
             clauses += [WIDE] if WIDE in reasons else []
-            return [f"Dotted: {', or '.join(filter(None, clauses))}"]
+            return [f"Dotted: {', or '.join(clauses)}"]
         if self.rests_on_counts:
             return doubt_of_points.describe_doubt(lines)
         return doubt_of_points.describe_few_positives(lines)
