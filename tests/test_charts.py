@@ -2396,6 +2396,18 @@ def test_panels_of_groups_come_by_their_value():
     assert not any("facet" in row for row in ghosts), "they stand in every panel"
 
 
+def test_the_number_of_a_panel_of_few_positives_is_thin():
+    number = pl.col("label").cum_sum().over("model")
+    is_kept = (pl.col("label") == 0) | (pl.col("model") > "a") | (number <= 5)
+    few = draw_groups("abcd", neg=300).filter(is_kept)
+    chart = charts.pr_curve(few.prc.curve(0.1, by="model"), facet="model")
+    heads = [row for row in all_records(chart) if row.get("text", "")[:2] == "0."]
+    weights = {
+        row["facet"]: layer(chart, "text", row["part"])["mark"].get("fontWeight") for row in heads
+    }
+    assert {label for label, weight in weights.items() if weight != "bold"} == {"a"}
+
+
 def test_panels_of_prevalences_run_from_common_to_rare():
     table = draw_groups("ab").prc.curve(eta=[0.001, 0.5, 0.05], by="model")
     facet = charts.pr_curve(table).to_dict()["vconcat"][0]["facet"]

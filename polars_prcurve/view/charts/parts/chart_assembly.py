@@ -139,7 +139,8 @@ def _write_heads(panel: Panel, facet: Channel) -> list[Word]:
             Word(caption_row, py=-9 - (read_sizes().name + 3) * row_number, **look)
             for row_number, caption_row in enumerate(caption_rows[::-1])
         ]
-        look |= {"py": -9, "px": panel.size.width, "align": "right", "weight": "bold"}
+        look |= {"py": -9, "px": panel.size.width, "align": "right"}
+        look["weight"] = "normal" if label in facet.labels_of_thin_heads else "bold"
         look |= {"color": panel.channels.find_panel_color(label)}
         heads += [Word(value, **look)] if value else []
     return heads

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
@@ -43,6 +43,7 @@ class Channel:
     last_field_count: int  # number of distinct values of the last field
     # The number at the head of each panel, and the line under the name of each.
     head_by_label: Mapping[str, str] = field(default_factory=dict)
+    labels_of_thin_heads: Collection[str] = ()  # whose number rests on few positives
     caption_by_label: Mapping[str, str] = field(default_factory=dict)
     colored_labels: list[str] | None = None  # those that have a colour, the best first; None if all have
     ink_label: str | None = None  # of those, one that is black since another one has its colour
@@ -186,7 +187,10 @@ def choose_channels(
                 for curve, label in panel_channel.label_by_curve.items()
                 if (value := value_by_curve.get(curve)) is not None
             }
-            panel_channel = replace(panel_channel, head_by_label=head_text_by_label)
+            thin_labels = {panel_channel.label_by_curve[curve] for curve in curves.few_curves}
+            panel_channel = replace(
+                panel_channel, head_by_label=head_text_by_label, labels_of_thin_heads=thin_labels
+            )
     return pick_out(replace(channels, facet=panel_channel), curves.keep_known(value_by_curve))
 
 
