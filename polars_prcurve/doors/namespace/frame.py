@@ -187,7 +187,8 @@ class FramePrc(
             carried_columns: tuple[str, ...] = () if grid is None else grid.carried_columns
             query = hide_unknown(query, set(table.by).union(carried_columns))
         if table is not None and table.name_by_inner:
-            query = query.rename(table.name_by_inner)
+            # Groups that a mean is over are no columns of the result.
+            query = query.rename(table.name_by_inner, strict=False)
         if isinstance(self._frame, pl.LazyFrame):
             return query
         n_etas = 1 if grid is None else grid.etas_per_group
