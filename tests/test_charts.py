@@ -1061,7 +1061,8 @@ def test_lines_that_a_title_names_are_coloured_and_those_of_few_positives_are_ne
     assert list_told(ranking) == {"04 branch", "08 branch"}, "as the zones, though 04 has few positives"
     assert "04 branch with fewer than 20 positives" in subtitle(ranking)
     assert "; grey lines: the other " in subtitle(ranking)
-    assert heading(test.plot.metric_by_eta(confidence=0.95)).endswith(
+    small = prc(draw_branches().gather_every(2), model="branch")
+    assert heading(small.plot.metric_by_eta(confidence=0.95)).endswith(
         "known only roughly at some prevalences"
     )
     chart = large.plot.metric_by_eta(confidence=0.95)
