@@ -605,8 +605,8 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         points = _collect(
             self._bound_table.operating_points(etas, columns="all", **options, **table_arguments)
         )
-        points = _end_at_negatives(points) if eta is None else points
         if eta is None:
+            points = _end_at_negatives(points)
             # Models are compared at the prevalence of the test set as well, which titles name.
             own_etas = points.select(_OWN_ETA).to_series().drop_nulls().unique()
             etas = sorted({*points["eta"], *(own_etas if len(own_etas) == 1 else ())})
