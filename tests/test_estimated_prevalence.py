@@ -15,7 +15,7 @@ from scipy import optimize, stats
 
 from polars_prcurve import PrcError, prc
 from polars_prcurve.core.prevalence import prevalence_by_em as estimate
-from polars_prcurve.core.sweep.unlabelled_prevalence import (
+from polars_prcurve.core.sweep.prevalence_by_mixture import (
     LevelCounts,
     chi_squared_tail,
     estimate_by_mixture,

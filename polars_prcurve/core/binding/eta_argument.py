@@ -216,7 +216,7 @@ class EtaOfScores(EtaArgument):
         self, table: ResolvedTable, confidence: float | None, *, compares_models: bool = False
     ) -> EtaTable:
         """Return the estimates, one for each group."""
-        from polars_prcurve.core.sweep.unlabelled_prevalence import build_estimated_grid
+        from polars_prcurve.core.sweep.prevalence_by_mixture import build_estimated_grid
 
         # Rules refuse rates= and cells= beside scores of a field.
         score_table = cast("ScoreTable", table)

@@ -77,7 +77,7 @@ _RECALL_LIMITS, _FPR_LIMITS = LIMIT_COLUMNS.values()  # in the order of `find_co
 EndsOfMetric: TypeAlias = Callable[[pl.LazyFrame, PointMetric], pl.LazyFrame]
 """A function that adds _ENDS of a metric to rows."""
 MOST_LEVELS = 10
-"""The most levels of score by which `sweep.unlabelled_prevalence` describes a reference."""
+"""The most levels of score by which `sweep.prevalence_by_mixture` describes a reference."""
 SLOPE_SCALE = "scale"
 """The field of EtaError.REFERENCE with a power of two that is above all sums of slopes."""
 Common: TypeAlias = tuple[pl.Expr | None, Sequence[pl.Expr]]

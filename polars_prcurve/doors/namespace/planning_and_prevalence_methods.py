@@ -243,7 +243,7 @@ class PlanningMethods(BoundTable[F], public_name="prc"):
         table = question.read_unlabelled(are_posteriors=eta_of_posteriors is not None)
         if eta_of_posteriors is not None:
             return run_query(build_estimates_table(table, eta_of_posteriors, level))
-        from polars_prcurve.core.sweep.unlabelled_prevalence import build_mixture_table
+        from polars_prcurve.core.sweep.prevalence_by_mixture import build_mixture_table
 
         if question.is_wide:
             raise PrcError("call estimate_prevalence() once for each score column: reference= takes one")
