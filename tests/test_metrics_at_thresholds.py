@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 
-from polars_prcurve import PrcError, eta_from_sample, field, intervals, metrics, prc, scorer
+from polars_prcurve import PrcError, class_mix, eta_from_sample, field, intervals, metrics, prc, scorer
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 from tests.support.all_metrics import ALL_POINT_METRICS
@@ -87,8 +87,21 @@ def test_strata_fields_and_estimated_prevalences_too() -> None:
     assert_equals_points(drawn, 0.1, weight="w", stratum="stratum", confidence=0.9)
     assert_equals_points(DF, eta_from_sample(30, 1000), confidence=0.95)
     shares = pl.DataFrame({"part": ["a", "b"], "eta": [0.1, 0.2], "share": [0.75, 0.25]})
+    scores = {"a": "score", "b": "own"}
+    halves = WIDE.with_columns(half=pl.int_range(pl.len()) < 8)
     for words in ({}, {"confidence": 0.9}):
         assert_equals_points(WIDE, field(shares, parts="part"), **words)
+        assert_equals_points(halves, field(shares, parts="part"), by="half", **words)
+        mix = class_mix({"a": 0.3, "b": 0.7})
+        assert_equals_points(WIDE, mix, (5, ABOVE_ALL), score=scores, label="part", **words)
+    # A group may be called like what is computed on the way.
+    found = [
+        halves.rename({"half": name}).prc.summary(
+            field(shares, parts="part"), by=name, metrics="precision_at_threshold(5)", confidence=0.9
+        )
+        for name in ("half", "tp")
+    ]
+    assert found[0].rename({"half": "tp"}).equals(found[1])
 
 
 @examples(30)

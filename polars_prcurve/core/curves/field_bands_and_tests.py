@@ -71,14 +71,22 @@ def build_field_grid(field: ScoreTable) -> EtaTable:
 
 
 def add_field_bands(
-    points: pl.LazyFrame, metrics: Sequence[PointMetric], bands: FixedBands, table: ScoreTable
+    points: pl.LazyFrame,
+    metrics: Sequence[PointMetric],
+    bands: FixedBands,
+    table: ScoreTable,
+    groups: pl.LazyFrame | None,
 ) -> pl.LazyFrame:
-    """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics of a field."""
+    """Add `<metric>_low` and `<metric>_high` to rows of recall, fpr, eta and the metrics of a field.
+
+    The `by` columns are those of `groups`, or of the rows if there is no such table.
+    """
     assert table.parts is not None
     bands = bands.carry_estimates() if table.parts.uncertain_eta else bands
     numbered_points = points.with_row_index(_ROW)
+    field_points = points if groups is None else _join_group_columns(points, groups, table)
     part_rows = numbered_points.join(
-        build_part_counts(table, points), on=[Group.NUMBER, Row.SCORE], nulls_equal=True
+        build_part_counts(table, field_points), on=[Group.NUMBER, Row.SCORE], nulls_equal=True
     )
     columns_by_rate = {rate: (column, _SIZES[rate]) for rate, column in _RATES.items()}
     part_rows = point_intervals.add_rate_limits(add_part_rates(part_rows), columns_by_rate, bands, table)
@@ -105,6 +113,12 @@ def add_field_bands(
         partial(point_intervals.add_ends, bands=bands, has_eta_squares=table.parts.uncertain_eta),
         limit_rates,
     )
+
+
+def _join_group_columns(points: pl.LazyFrame, groups: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+    """Return the group and the score of each row, with the `by` columns."""
+    group_columns = groups.select(*table.by, Group.NUMBER)
+    return points.select(Group.NUMBER, Row.SCORE).join(group_columns, on=Group.NUMBER)
 
 
 def _add_eta_squares(
@@ -279,9 +293,7 @@ def add_field_tests(
     sweep_rows: pl.LazyFrame, groups: pl.LazyFrame, alpha: float, table: ScoreTable
 ) -> pl.LazyFrame:
     """Add the columns above, whose limits err with `alpha`, to the rows of a sweep."""
-    points = sweep_rows.select(Group.NUMBER, Row.SCORE).join(
-        groups.select(*table.by, Group.NUMBER), on=Group.NUMBER
-    )
+    points = _join_group_columns(sweep_rows, groups, table)
     part_counts = table.collect(build_part_counts(table, points), "guarantee= with field()")
     # In order, so that sums do not depend on how the engine came by the rows.
     part_counts = part_counts.sort(Group.NUMBER, Row.SCORE, PART, descending=[False, True, False])

@@ -71,11 +71,12 @@ def add_metrics(
     long: bool,
     is_from_counts: bool = True,
     row_columns: Sequence[str] | None = None,
+    groups: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Add the columns of `list_metric_columns` to rows, which come repeated if the table is long.
 
     With `row_columns` the long table is made here, of rows that come once: in no order, with these
-    columns beside the metrics.
+    columns beside the metrics. Rows without the `by` columns need `groups`, which have them.
     """
     metric_names = [metric.name for metric in metrics]
     if long:
@@ -93,7 +94,7 @@ def add_metrics(
         )
     points = points.with_columns(value_exprs)
     if is_field(table):
-        points = add_field_bands(points, metrics, bands, table)
+        points = add_field_bands(points, metrics, bands, table, groups)
     else:
         points = add_bands(points, metrics, bands, table)
     if not long:

@@ -312,7 +312,10 @@ def _build_points(
     if isinstance(bands, ChosenBands) and not is_of_curve:
         points = _add_chance(points, search, table, bands.confidence)
     row_columns = points.collect_schema().names() if is_stacked else None
-    points = add_metrics(points, metrics, table, bands, long=long, row_columns=row_columns)
+    groups = search.groups if is_of_curve else None
+    points = add_metrics(
+        points, metrics, table, bands, long=long, row_columns=row_columns, groups=groups
+    )
     points = points.sort(*sort_columns, Population.COPY) if is_stacked else points
     if bands is None or not bands.flag_columns:
         return points
