@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from scipy import stats
 
 from polars_prcurve import PrcError, field, intervals, metrics, prc
-from polars_prcurve.core.comparison.comparison_column_names import list_compare_columns
+from polars_prcurve.core.comparison.comparison_request import list_compare_columns
 from tests.support.oracle_errors import wilson
 
 CELLS = ("tp", "fp", "fn", "tn")

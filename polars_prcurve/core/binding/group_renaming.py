@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from polars_prcurve.core.binding.result_columns import SHORT_COLUMNS
-from polars_prcurve.core.comparison.comparison_column_names import (
+from polars_prcurve.core.comparison.comparison_request import (
     COMPARE_COLUMNS,
     CROSSING_COLUMNS,
     LEADER_COLUMNS,

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from polars_prcurve.core.comparison.comparison_column_names import CROSSING_COLUMNS, LEADER_COLUMNS
+from polars_prcurve.core.comparison.comparison_request import CROSSING_COLUMNS, LEADER_COLUMNS
 from polars_prcurve.core.comparison.sign_change_search import (
     Evaluate,
     Indices,

@@ -15,9 +15,8 @@ from typing import Any, cast
 import polars as pl
 
 from polars_prcurve.core.comparison import difference_limits, model_pairs
-from polars_prcurve.core.comparison.comparison_column_names import list_compare_columns
-from polars_prcurve.core.comparison.comparison_request import Comparison
-from polars_prcurve.core.comparison.difference_flags import SPARE, judge_sign
+from polars_prcurve.core.comparison.comparison_request import Comparison, list_compare_columns
+from polars_prcurve.core.comparison.difference_limits import SPARE, judge_sign
 from polars_prcurve.core.comparison.differences_of_curve_metrics import subtract_curve_metrics
 from polars_prcurve.core.comparison.differences_of_point_metrics import subtract_point_metrics
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, METRIC_NUMBER

@@ -1,30 +1,41 @@
 """Differences of curve metrics between models, with their errors.
 
-Errors are of examples that both models scored (`paired_errors`), or of a sample for each model, where
-both add up in quadrature. That of a prevalence which is an estimate adds up, too.
+Errors are of examples that both models scored (`add_pair_variances`), or of a sample for each model,
+where both add up in quadrature. That of a prevalence which is an estimate adds up, too.
+
+Source: DeLong et al. 1988 for ROC AUC; average precision has other influences in the same formula.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison import difference_limits, model_checks, model_pairs, paired_errors
+from polars_prcurve.core.comparison import difference_limits, model_pairs
 from polars_prcurve.core.comparison import limits_of_average_precision_differences as ap_differences
-from polars_prcurve.core.comparison.comparison_column_names import list_compare_columns
-from polars_prcurve.core.comparison.comparison_request import Comparison
-from polars_prcurve.core.comparison.difference_flags import SPARE
+from polars_prcurve.core.comparison.comparison_request import Comparison, list_compare_columns
+from polars_prcurve.core.comparison.difference_limits import SPARE
 from polars_prcurve.core.comparison.limits_of_average_precision_differences import SAMPLE_ERROR
-from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, SIDES, A, B
+from polars_prcurve.core.comparison.model_pairs import (
+    BASE_GROUP,
+    ETA_NUMBER,
+    IS_ORDERED,
+    SIDES,
+    A,
+    B,
+)
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
 from polars_prcurve.core.confidence.interval_input_columns import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.point_intervals import combine_distances, measure_distances
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.curves.curve_metric_values import CurveSegments, build_curves, number_metrics
-from polars_prcurve.core.curves.long_tables import long_columns
+from polars_prcurve.core.curves.long_tables import long_columns, pick_by_number
+from polars_prcurve.core.ground.exact_arithmetic import square_integer, sum_shares, to_whole_shares
+from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.logit import to_logit
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
@@ -38,9 +49,22 @@ from polars_prcurve.core.uncertainty import analytic_intervals
 from polars_prcurve.core.uncertainty.analytic_intervals import SLOPE
 from polars_prcurve.core.uncertainty.doubts_of_curve_metrics import list_bootstrap_doubts
 from polars_prcurve.core.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
-from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, CLUSTER_COLUMNS, find_freedom
+from polars_prcurve.core.uncertainty.influence import (
+    CLASS_SIZE_COLUMNS,
+    CLUSTER_COLUMNS,
+    IS_TIED,
+    PLACE,
+    InfluenceTable,
+    add_places,
+    add_up_clusters,
+    build_influences,
+    find_freedom,
+)
 from polars_prcurve.core.uncertainty.summary_table import add_bootstrap_intervals, plan_values
 from polars_prcurve.core.uncertainty.unseen_examples import CAUTIOUS, EXTENDED, counts_unseen
+
+if TYPE_CHECKING:
+    from polars_prcurve.core.uncertainty.bootstrap import Bootstrap, ReplicateValues
 
 _ROUNDING = 1e-11  # standard errors up to this share of the value are rounding
 
@@ -163,7 +187,7 @@ def _compute_values(model_curves: _ModelCurves) -> pl.LazyFrame:
         model_values = curves.compute_values(populations, metrics_by_name)
     if comparison.grid.is_uncertain:
         model_values = add_values_at_ends(model_values, populations, moved_metrics_by_name, [""], curves)
-    model_values = model_checks.check_models(comparison, sweep, populations, model_values)
+    model_values = model_pairs.check_models(comparison, sweep, populations, model_values)
     if comparison.grid.sharing_groups is not None:
         return model_values
     return model_values.with_columns(find_shared_eta([BASE_GROUP]))
@@ -299,8 +323,8 @@ def _join_paired_values(
         group_columns=size_columns,
     )
     example_rows = build_numbered_rows(table, model_curves.sweep.groups, as_integers=True)
-    cells = paired_errors.count_cells(example_rows, table)
-    differences = paired_errors.add_pair_variances(
+    cells = count_cells(example_rows, table)
+    differences = add_pair_variances(
         differences,
         cells,
         model_curves.curves,
@@ -345,9 +369,7 @@ def _subtract_replicates(model_curves: _ModelCurves, model_values: pl.LazyFrame)
     differences = _join_values(
         model_curves, model_values, list(model_curves.metrics_by_name), has_doubts=False
     )
-    differences = paired_errors.add_bootstrap_errors(
-        bootstrap, model_curves.sweep, model_values, differences
-    )
+    differences = add_bootstrap_errors(bootstrap, model_curves.sweep, model_values, differences)
     doubt_exprs: dict[str, pl.Expr] = {}
     for name, metric in model_curves.metrics_by_name.items():
         doubts_of_sides = [list_bootstrap_doubts(name, metric, side) for side in SIDES]
@@ -426,3 +448,228 @@ def _take_larger_errors(model_curves: _ModelCurves, differences: pl.LazyFrame) -
         changed_exprs[f"{name}_standard_error"] = pl.when(is_known).then(rounded_error)
         changed_exprs[f"{name}_{difference_limits.COVARIANCE}"] = covariance
     return differences.with_columns(**changed_exprs)
+
+
+# Errors of differences between models that scored the same examples ----------------------------
+
+# What both models find easy or hard cancels out of the difference. The variance of that of a curve
+# metric is that of differences of influences among the examples, and usually smaller than the sum of two
+# variances. All negatives between two scores of positives have one influence, so there are fewer cells,
+# examples of the same two influences, than examples where positives are rare.
+
+_ROW_NUMBER = f"{RESERVED}row"  # the number of a row of a block of replicates
+_CLASS_OF_KIND = {"pos": "pos", "neg": "neg", "gap": "neg"}
+"""The kinds of influences of a PLACE, in their order, and the class of each."""
+_INFLUENCE_NUMBER = f"{RESERVED}influence"  # number of an influence in its curve, by PLACE and by kind
+_AMOUNT = f"{RESERVED}amount"  # what an example counts, or the examples of a cell
+_SHARE = f"{RESERVED}share"  # of the examples of a class that a cell holds
+_FIRST_GROUP, _LAST_GROUP = f"{RESERVED}first", f"{RESERVED}last"  # model of a group
+_IS_POS = f"{RESERVED}is_pos"  # whether a cell holds positives
+_POWERS_OF_ENDING = {
+    False: {"pos": ("pos", 2), "neg": ("neg", 2)},
+    True: {"of_clusters": ("pos", 2), "of_fourths": ("pos", 4)},
+}
+"""The sums of powers of differences that an error reads, of examples and of joined rows: by the ending
+of its column the class of the scale that it is over, and the power."""
+
+
+def count_cells(example_rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+    """Return one row per model pair and cell: examples of one class, with an influence in each model."""
+    by, unit_columns = table.group_columns, table.sample.unit_columns
+    amount = pl.col(Row.POS) + pl.col(Row.NEG)  # an example is of one class
+    if table.has_squares and not unit_columns:
+        amount = square_integer(amount, is_scaled=table.has_float_sums)
+    kind_number = pl.when(pl.col(Row.POS) > 0).then(0).when(IS_TIED).then(1).otherwise(2)
+    example_rows = add_places(example_rows).with_columns(
+        amount.alias(_AMOUNT), _number_influence(kind_number)
+    )
+    example_dtypes = {**by, Row.EXAMPLE: example_rows.collect_schema()[Row.EXAMPLE]}
+    # Model a comes before model b, so that a is not the last model of its group, and b not the first.
+    end_exprs = {_FIRST_GROUP: pl.col(Group.NUMBER).min(), _LAST_GROUP: pl.col(Group.NUMBER).max()}
+    example_rows = example_rows.with_columns(
+        **{name: end_expr.over(*by) if by else end_expr for name, end_expr in end_exprs.items()}
+    )
+    sides_and_columns = ((A, (_AMOUNT, *unit_columns), _LAST_GROUP), (B, (), _FIRST_GROUP))
+    rows_of_a, rows_of_b = (
+        example_rows.filter(pl.col(Group.NUMBER) != pl.col(end_column)).select(
+            *example_dtypes,
+            *example_columns,
+            *(pl.col(column).alias(side + column) for column in (Group.NUMBER, _INFLUENCE_NUMBER)),
+        )
+        for side, example_columns, end_column in sides_and_columns
+    )
+    # _SHARE is that of the class in the cell: of weights, of their squares. Where rows come in
+    # clusters, a cell is of one cluster, and weights are not squared.
+    example_pairs = join_groups(rows_of_a, rows_of_b, example_dtypes)
+    example_pairs = example_pairs.filter(IS_ORDERED & (pl.col(_AMOUNT) > 0))
+    model_columns, influence_columns = (
+        [side + column for side in SIDES] for column in (Group.NUMBER, _INFLUENCE_NUMBER)
+    )
+    cell_key_columns = [*model_columns, *influence_columns, *unit_columns]
+    cells = example_pairs.group_by(*cell_key_columns).agg(pl.col(_AMOUNT).sum())
+    is_pos = pl.col(A + _INFLUENCE_NUMBER) % len(_CLASS_OF_KIND) == 0
+    class_total = pl.col(_AMOUNT).sum().over(*model_columns, _IS_POS)
+    return cells.with_columns(is_pos.alias(_IS_POS)).select(
+        *cell_key_columns,
+        _IS_POS,
+        (pl.col(_AMOUNT).cast(pl.Float64) / class_total.cast(pl.Float64)).alias(_SHARE),
+    )
+
+
+def _number_influence(kind_number: pl.Expr) -> pl.Expr:
+    """Return _INFLUENCE_NUMBER of a kind; narrow, since cells are grouped by two of them."""
+    influence_number = pl.col(PLACE) * len(_CLASS_OF_KIND) + kind_number
+    return influence_number.cast(pl.UInt32).alias(_INFLUENCE_NUMBER)
+
+
+def add_pair_variances(
+    differences: pl.LazyFrame,
+    cells: pl.LazyFrame,
+    curves: CurveSegments,
+    populations: pl.LazyFrame,
+    metrics_by_name: Mapping[str, CurveMetric],
+    *,
+    comparison: Comparison,
+) -> pl.LazyFrame:
+    """Add variances among examples, or sums over clusters, of differences of influences of `cells`."""
+    table = comparison.table
+    by, joins_rows = table.group_columns, table.sample.joins_rows
+    for influence_table in build_influences(curves, populations, metrics_by_name, [ETA_NUMBER]):
+        key_columns = [A + influence_table.key, B + Group.NUMBER]
+        pair_totals = _sum_squared_gaps(cells, influence_table, key_columns, by, joins_rows=joins_rows)
+        differences = differences.join(pair_totals, on=key_columns, how="left")
+    return differences
+
+
+def _sum_squared_gaps(
+    cells: pl.LazyFrame,
+    influence_table: InfluenceTable,
+    key_columns: Sequence[str],
+    by: Iterable[str],
+    *,
+    joins_rows: bool,
+) -> pl.LazyFrame:
+    """Return variances, or sums over clusters, by the key of model a and group of model b."""
+    # Read for the scales and for the list, and Polars would compute it anew for each.
+    influence_table = influence_table._replace(score_rows=influence_table.score_rows.cache())
+    key_column, metric_names = influence_table.key, influence_table.names
+    step_columns = [ETA_NUMBER] if key_column == Population.NUMBER else []
+    influence_rows, scale_rows = _list_influences(
+        influence_table, [*by, *step_columns], joins_rows=joins_rows
+    )
+    cell_pairs = cells
+    # Model a brings a row for each prevalence; model b is joined at the same ones.
+    for side, value_columns, shared_columns in (
+        (A, [key_column, *metric_names], []),
+        (B, metric_names, step_columns),
+    ):
+        side_columns = dict.fromkeys((Group.NUMBER, _INFLUENCE_NUMBER, *value_columns))
+        side_rows = influence_rows.select(
+            *step_columns, *(pl.col(name).alias(side + name) for name in side_columns)
+        )
+        place_columns = [side + name for name in (Group.NUMBER, _INFLUENCE_NUMBER)]
+        cell_pairs = cell_pairs.join(side_rows, on=[*place_columns, *shared_columns])
+    gap_exprs = {name: pl.col(A + name) - pl.col(B + name) for name in metric_names}
+    share = pl.col(_SHARE)
+    if joins_rows:  # the shares of both classes add up to 2
+        term_and_scale_by_name = {name: (gap * share, pl.lit(2.0)) for name, gap in gap_exprs.items()}
+        pair_totals = add_up_clusters(cell_pairs, key_columns, term_and_scale_by_name)
+    else:
+        square_exprs = {name: to_whole_shares(gap**2 * share) for name, gap in gap_exprs.items()}
+        sum_exprs = {name: sum_shares(pl.col(name)) for name in metric_names}
+        class_squares = cell_pairs.select(*key_columns, _IS_POS, **square_exprs)
+        class_sums = class_squares.group_by(*key_columns, _IS_POS).agg(**sum_exprs)
+        pair_totals = class_sums.group_by(key_columns).agg(
+            pl.col(name).filter(is_member).sum().alias(f"{name}_{class_name}")
+            for name in metric_names
+            for class_name, is_member in (("pos", pl.col(_IS_POS)), ("neg", ~pl.col(_IS_POS)))
+        )
+    pair_totals = pair_totals.join(scale_rows, left_on=key_columns[0], right_on=key_column)
+    total_exprs = (
+        pl.col(f"{name}_{ending}") * pl.col(f"{name}_{class_name}_scale") ** power
+        for name in metric_names
+        for ending, (class_name, power) in _POWERS_OF_ENDING[joins_rows].items()
+    )
+    return pair_totals.select(*key_columns, *total_exprs)
+
+
+def _list_influences(
+    influence_table: InfluenceTable, scale_key_columns: Sequence[str], *, joins_rows: bool
+) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Return one row per influence, with `<name>` over the scale of its class, and the scales by key."""
+    scale_exprs, kind_exprs_of_name, key_column = {}, {}, influence_table.key
+    for name in influence_table.names:
+        # No difference between models exceeds the scale, a power of two, where these keys are equal.
+        scale_column_by_class = {
+            class_name: f"{name}_{class_name}_scale" for class_name in ("pos", "neg")
+        }
+        for scale_column in scale_column_by_class.values():
+            scale = (
+                pl.max_horizontal(*scale_column_by_class.values())
+                if joins_rows
+                else pl.col(scale_column)
+            )
+            largest_scale = scale.max().over(scale_key_columns) if scale_key_columns else scale.max()
+            # Less their means, influences are at most twice as large, and differences four times.
+            scale_exprs[scale_column] = 4 * largest_scale
+        kind_exprs_of_name[name] = [
+            pl.col(f"{name}_{kind}") / pl.col(scale_column_by_class[class_name])
+            for kind, class_name in _CLASS_OF_KIND.items()
+        ]
+    scale_rows = (
+        influence_table.score_rows.group_by(key_column, *scale_key_columns)
+        .agg(pl.col(*scale_exprs).first())
+        .select(key_column, **scale_exprs)
+    )
+    influence_rows = influence_table.score_rows.drop(*scale_exprs).join(scale_rows, on=key_column)
+    influence_rows = repeat_rows(influence_rows, len(_CLASS_OF_KIND)).select(
+        *dict.fromkeys((Group.NUMBER, key_column)),
+        *((ETA_NUMBER,) if key_column == Population.NUMBER else ()),
+        _number_influence(pl.col(Population.COPY)),
+        *(
+            pick_by_number(Population.COPY, kind_exprs, pl.lit(None)).alias(name)
+            for name, kind_exprs in kind_exprs_of_name.items()
+        ),
+    )
+    return influence_rows, scale_rows
+
+
+# Errors from replicates -------------------------------------------------------------
+
+
+def add_bootstrap_errors(
+    bootstrap: Bootstrap, sweep: SweepTables, model_values: pl.LazyFrame, differences: pl.LazyFrame
+) -> pl.LazyFrame:
+    """Add the errors of differences, from replicates that all models share, and the class sizes."""
+
+    def subtract_models(
+        populations: pl.DataFrame, replicate_values: ReplicateValues
+    ) -> tuple[dict[str, pl.Series], ReplicateValues]:
+        """Return both numbers of each model pair in a block, and the differences of all values."""
+        numbered_populations = populations.select(
+            BASE_GROUP, ETA_NUMBER, Group.NUMBER, Population.NUMBER
+        ).with_row_index(_ROW_NUMBER)
+        model_pairs = numbered_populations.join(
+            numbered_populations, on=[BASE_GROUP, ETA_NUMBER], suffix="_b"
+        ).filter(pl.col(Group.NUMBER) < pl.col(f"{Group.NUMBER}_b"))
+        row_numbers_of_a, row_numbers_of_b = (
+            model_pairs[name].to_numpy() for name in (_ROW_NUMBER, f"{_ROW_NUMBER}_b")
+        )
+        key_series = {
+            A + Population.NUMBER: model_pairs[Population.NUMBER],
+            B + Population.NUMBER: model_pairs[f"{Population.NUMBER}_b"],
+        }
+        estimates, replicates, smaller_sizes = replicate_values
+        gap_arrays = {
+            "estimates": estimates[row_numbers_of_a] - estimates[row_numbers_of_b],
+            "replicates": replicates[:, row_numbers_of_a] - replicates[:, row_numbers_of_b],
+        }
+        return key_series, replicate_values._replace(
+            **gap_arrays, smaller_class_sizes=smaller_sizes[row_numbers_of_a]
+        )
+
+    _, error_rows, size_rows = bootstrap.measure(sweep, model_values, BASE_GROUP, subtract_models)
+    differences = differences.join(
+        error_rows, on=[side + Population.NUMBER for side in SIDES], how="left"
+    )
+    return differences.join(size_rows, on=BASE_GROUP, how="left")

@@ -11,13 +11,22 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.comparison.comparison_column_names import list_compare_columns
-from polars_prcurve.core.comparison.comparison_request import Adjust, Comparison
-from polars_prcurve.core.comparison.difference_flags import SPARE, judge_sign
-from polars_prcurve.core.comparison.difference_limits import AdjustedLevel, adjust_p_values, cut_to_range
+from polars_prcurve.core.comparison.comparison_request import Adjust, Comparison, list_compare_columns
+from polars_prcurve.core.comparison.difference_limits import (
+    SPARE,
+    AdjustedLevel,
+    adjust_p_values,
+    cut_to_range,
+    judge_sign,
+)
 from polars_prcurve.core.comparison.differences import find_compared_metrics
-from polars_prcurve.core.comparison.model_checks import two_models_check
-from polars_prcurve.core.comparison.model_pairs import A, B, join_sides, number_populations
+from polars_prcurve.core.comparison.model_pairs import (
+    A,
+    B,
+    join_sides,
+    number_populations,
+    two_models_check,
+)
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.student_distribution import add_student_share
 from polars_prcurve.core.ground.value_checks import stop_if_broken

@@ -17,9 +17,13 @@ from polars_prcurve.core.binding.shared_arguments import (
     OneTargetOfTable,
     RateTargetsOfCurve,
 )
-from polars_prcurve.core.comparison.comparison_column_names import COMPARE_COLUMNS
-from polars_prcurve.core.comparison.comparison_request import Adjust, Comparison, Matched
-from polars_prcurve.core.comparison.difference_flags import add_not_worse, read_margin
+from polars_prcurve.core.comparison.comparison_request import (
+    COMPARE_COLUMNS,
+    Adjust,
+    Comparison,
+    Matched,
+)
+from polars_prcurve.core.comparison.difference_limits import add_not_worse, read_margin
 from polars_prcurve.core.confidence.interval_options import Confidence
 from polars_prcurve.core.curves.targets import RankingMetric, read_one_target, read_ranking_metric
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind
