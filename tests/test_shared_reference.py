@@ -358,6 +358,18 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda t, f: t.prc.curve(f.cast({"score": pl.Float32}).prc(label=None)),
         "cast both scores to one dtype",
     ),
+    "groups of the table alone": (
+        lambda t, f: t.prc(by="market").curve(f.prc(label=None, by=None)),
+        "the evaluated table is grouped by 'market', and the rows without labels are not",
+    ),
+    "groups of the reference alone": (
+        lambda t, f: f.prc.estimate_prevalence(reference=t.prc(by="market")),
+        "the reference= table is grouped by 'market', and the rows without labels are not",
+    ),
+    "groups of another dtype": (
+        lambda t, f: t.prc(by="market").curve(f.cast({"market": pl.Categorical}).prc(label=None)),
+        "'market' to one dtype: it is String in the evaluated table and Categorical",
+    ),
     "NaN": (
         lambda t, f: t.prc.curve(f.with_columns(score=math.nan).prc(label=None)),
         "is NaN in 4000 row",

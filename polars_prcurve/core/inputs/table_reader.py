@@ -283,9 +283,7 @@ def read_part_labelled(
     return table, labelled_table
 
 
-def read_reference(
-    reference: pl.DataFrame | pl.LazyFrame, input_columns: InputColumns, table: ScoreTable
-) -> ScoreTable:
+def read_reference(reference: pl.DataFrame | pl.LazyFrame, input_columns: InputColumns) -> ScoreTable:
     """Return a table with labels that stands beside one without; its groups may distinguish fewer."""
     if not isinstance(reference, pl.DataFrame | pl.LazyFrame):
         raise refuse_kind("reference=", "a DataFrame or a LazyFrame with labels", reference)
@@ -299,12 +297,6 @@ def read_reference(
         raise PrcError(
             "cast counts= of the reference to integers if they are numbers of examples; got floats"
         )
-    for name, dtype in labelled_table.by.items():
-        if table.by.get(name) != dtype:
-            raise PrcError(
-                f"cast the group column {name!r} to one dtype: it is {dtype} in the reference= "
-                f"table and {table.by.get(name)} in the other"
-            )
     return labelled_table
 
 

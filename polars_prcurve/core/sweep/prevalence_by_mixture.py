@@ -26,7 +26,7 @@ from polars_prcurve.core.confidence.interval_input_columns import (
 )
 from polars_prcurve.core.confidence.point_intervals import MOST_LEVELS, SLOPE_SCALE
 from polars_prcurve.core.confidence.rate_intervals import z_value
-from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -113,11 +113,7 @@ def _count_levels(
 
     Raise if a group has no reference, or one that lacks a class, or has but one score.
     """
-    if reference.score_dtype != table.score_dtype:
-        raise PrcError(
-            f"cast both scores to one dtype: {table.score_dtype} where labels are missing, "
-            f"{reference.score_dtype} in {reference_name}"
-        )
+    _check_columns(table, reference, reference_name)
     try:
         level_lists = _cut_levels(reference)
     except PrcError as error:
@@ -153,6 +149,26 @@ def _count_levels(
     groups = join_groups(groups, aggregate_by(rows, table.by, reach_exprs), table.by, how="left")
     counted_groups = table.collect(groups.sort(Group.NUMBER), _COLLECTS)
     return counted_groups.select(*table.by, _N_UNLABELLED), _read_counts(counted_groups)
+
+
+def _check_columns(table: ScoreTable, reference: ScoreTable, reference_name: str) -> None:
+    """Raise unless the unlabelled rows have the groups of the reference, and its dtypes."""
+    if reference.score_dtype != table.score_dtype:
+        raise PrcError(
+            f"cast both scores to one dtype: {table.score_dtype} where labels are missing, "
+            f"{reference.score_dtype} in {reference_name}"
+        )
+    if lacking_names := [name for name in reference.by if name not in table.by]:
+        raise PrcError(
+            f"group both tables by the same columns: {reference_name} is grouped by "
+            f"{list_names(map(repr, lacking_names))}, and the rows without labels are not"
+        )
+    for name, dtype in reference.by.items():
+        if table.by[name] != dtype:
+            raise PrcError(
+                f"cast the group column {name!r} to one dtype: it is {dtype} in {reference_name} and "
+                f"{table.by[name]} where labels are missing"
+            )
 
 
 def _cut_levels(table: ScoreTable) -> pl.DataFrame:

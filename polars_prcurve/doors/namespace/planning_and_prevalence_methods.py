@@ -248,7 +248,7 @@ class PlanningMethods(BoundTable[F], public_name="prc"):
         if question.is_wide:
             raise PrcError("call estimate_prevalence() once for each score column: reference= takes one")
         reference_rows, reference_columns = read_reference_columns(reference, question.columns)
-        reference_table = read_reference(reference_rows, reference_columns, table)
+        reference_table = read_reference(reference_rows, reference_columns)
         return run_query(build_mixture_table(table, reference_table, level))
 
     def reweight(
