@@ -44,7 +44,7 @@ from polars_prcurve import (
 from polars_prcurve.core.comparison import sign_change_search
 from polars_prcurve.core.prevalence import prevalence_by_em as estimate
 from polars_prcurve.core.uncertainty import bootstrap
-from polars_prcurve.core.uncertainty.bootstrap import CellSample
+from polars_prcurve.core.uncertainty.bootstrap import Sample
 from polars_prcurve.core.uncertainty.precision_under_subsampling import subsampled_precision
 from tests.support import oracle, oracle_errors
 from tests.support.tiers import slow_unless
@@ -872,7 +872,7 @@ def ap_paired_difference(case: Case) -> None:
 
 def replicates(frame: pl.DataFrame, eta: float, n: int, drawn: Any = None) -> np.ndarray[Any, Any]:
     """Average precision and ROC AUC of each replicate of a bootstrap; of those `drawn`, if given."""
-    corrected, draw, seen = bootstrap._correct_percentiles, CellSample.draw, []
+    corrected, draw, seen = bootstrap._correct_percentiles, Sample.draw, []
 
     def spy(rows: Any, *others: Any) -> Any:
         seen.append(rows.replicates[:, 0])
@@ -887,7 +887,7 @@ def replicates(frame: pl.DataFrame, eta: float, n: int, drawn: Any = None) -> np
     ]  # a cell per score
     with warnings.catch_warnings(), mock.patch.object(bootstrap, "_correct_percentiles", spy):
         warnings.simplefilter("ignore")  # of replicates without a positive
-        with mock.patch.object(CellSample, "draw", draw if drawn is None else given):
+        with mock.patch.object(Sample, "draw", draw if drawn is None else given):
             confidence = intervals(0.95, method="bootstrap", resamples=n, seed=0)
             prc(frame).summary(eta, metrics=asked, confidence=confidence, columns="all")
     [values] = seen

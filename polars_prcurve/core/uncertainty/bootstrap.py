@@ -110,9 +110,9 @@ class Bootstrap(NamedTuple):
         for (row_start, row_end), group_numbers in zip(row_ranges, groups_of_samples, strict=True):
             sample_rows = rows[row_start:row_end]
             if is_by_unit:
-                yield UnitSample.read(sample_rows, group_numbers, sample_kind)
+                yield Sample.read_units(sample_rows, group_numbers, sample_kind)
             else:
-                yield CellSample(*(sample_rows[name].to_numpy() for name in sum_columns))
+                yield Sample.read_cells(*(sample_rows[name].to_numpy() for name in sum_columns))
 
     def measure(
         self,
@@ -396,61 +396,49 @@ def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
 
 # Resampling -------------------------------------------------------------------------------------
 
-# A replicate draws as many examples as the sample has, with replacement: by cell, a row of the sweep, of
-# plain examples, where a million take as long as one; or by unit, rows that belong together, of examples
-# with weights, in clusters, or of several models. Each sample has its own two streams of random numbers,
-# the first for positives or whole clusters, the second for negatives. So its replicates depend neither
-# on the other samples of a block, nor on how many replicates are drawn at once.
+# A replicate draws as many examples as the sample has, with replacement, in units of rows that belong
+# together. Of plain examples all of one class in a cell, a row of the sweep, are one unit that is drawn
+# as often as it has examples, so that a million take as long as one. Of examples with weights, in
+# clusters, or of several models, a unit is one example or one cluster. Each sample has its own two
+# streams of random numbers, the first for positives or whole clusters, the second for negatives. So its
+# replicates depend neither on the other samples of a block, nor on how many replicates are drawn at once.
 
 DrawnCounts: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 """Positives and negatives, each with a row per replicate and a column per cell."""
 
 
-class CellSample(NamedTuple):
-    """One curve of plain examples, as counts per cell; each class is drawn on its own."""
+class Sample(NamedTuple):
+    """Examples that are drawn together, of one or several curves, as rows of units and cells."""
 
-    pos: NDArray[np.int64]
-    neg: NDArray[np.int64]
-
-    @property
-    def n_cells_of_curves(self) -> Sequence[int]:
-        """The number of cells of each curve."""
-        return [len(self.pos)]
-
-    @property
-    def sizes(self) -> tuple[float, float]:
-        """The effective numbers of positives and of negatives that are drawn independently."""
-        return float(self.pos.sum()), float(self.neg.sum())
-
-    @property
-    def counts(self) -> DrawnCounts:
-        """The positives and negatives of the sample itself, as one row."""
-        return self.pos[None], self.neg[None]
-
-    def draw(self, generators: Sequence[np.random.Generator], n_replicates: int) -> DrawnCounts:
-        """Draw from where the generators stand."""
-        pos, neg = (
-            _draw_counts(generator, cell_counts, n_replicates)
-            for generator, cell_counts in zip(generators, self[:2], strict=True)
-        )
-        return pos, neg
-
-
-class UnitSample(NamedTuple):
-    """Rows of one or several curves, in units of rows that are drawn together; as `CellSample`."""
-
-    # Numbers of units; one is replaced by units of its stratum only.
     units_of_strata: Sequence[NDArray[np.int64]]
+    """Numbers of units; one is replaced by units of its stratum only."""
+    unit_sizes: NDArray[np.int64]  # as how many examples each unit is drawn
     unit_numbers: NDArray[np.int64]  # of each row; then its cell, and what it adds to both classes there
     cell_numbers: NDArray[np.int64]
     pos: NDArray[np.float64]
     neg: NDArray[np.float64]
     n_cells_of_curves: Sequence[int]
+    """The number of cells of each curve, one curve after another."""
 
     @classmethod
-    def read(
+    def read_cells(cls, pos: NDArray[np.int64], neg: NDArray[np.int64]) -> Sample:
+        """Return one curve of plain examples, from the counts per cell; each class is a stratum."""
+        unit_numbers, n_cells = np.arange(2 * len(pos)), len(pos)
+        is_pos = unit_numbers < n_cells
+        return cls(
+            [unit_numbers[:n_cells], unit_numbers[n_cells:]],
+            np.concatenate([pos, neg]),
+            unit_numbers,
+            np.where(is_pos, unit_numbers, unit_numbers - n_cells),
+            is_pos.astype(float),
+            (~is_pos).astype(float),
+            [n_cells],
+        )
+
+    @classmethod
+    def read_units(
         cls, rows: pl.DataFrame, group_numbers: Sequence[int], sample_kind: SampleKind
-    ) -> UnitSample:
+    ) -> Sample:
         """Return the sample of some rows, which come by group and falling score."""
         cell_number = pl.struct(Group.NUMBER, Row.SCORE).rle_id().alias("cell")
         candidate_columns = [*sample_kind.unit_columns, Row.EXAMPLE]
@@ -466,64 +454,62 @@ class UnitSample(NamedTuple):
         # Classes keep their sizes, except in units of joined rows, which may hold both classes.
         class_masks = [np.ones(len(rows), dtype=bool)] if sample_kind.joins_rows else [pos > 0, neg > 0]
         units_of_strata = [np.unique(unit_numbers[mask]) for mask in class_masks]
-        return cls(units_of_strata, unit_numbers, cell_numbers, pos, neg, n_cells_of_curves)
+        unit_sizes = np.ones(unit_numbers.max(initial=-1) + 1, dtype=np.int64)
+        return cls(
+            units_of_strata, unit_sizes, unit_numbers, cell_numbers, pos, neg, n_cells_of_curves
+        )
 
     @property
     def sizes(self) -> tuple[float, float]:
+        """The effective numbers of positives and of negatives that are drawn independently."""
         effective_sizes = []
         for row_amounts in (self.pos, self.neg):
             # As many equal amounts have a mean that varies as much: sum(w)**2 / sum(w**2).
             unit_amounts = np.bincount(self.unit_numbers, row_amounts)
             # Squares neither vanish nor overflow.
             unit_shares = unit_amounts / (unit_amounts.max(initial=0.0) or 1.0)
-            effective_sizes.append(
-                float(unit_shares.sum() ** 2 / ((unit_shares * unit_shares).sum() or 1.0))
+            share_sum, square_sum = (
+                (self.unit_sizes * shares).sum() for shares in (unit_shares, unit_shares * unit_shares)
             )
+            effective_sizes.append(float(share_sum**2 / (square_sum or 1.0)))
         return effective_sizes[0], effective_sizes[1]
 
     @property
     def counts(self) -> DrawnCounts:
-        n_cells = sum(self.n_cells_of_curves)
-        pos, neg = (
-            np.bincount(self.cell_numbers, amounts, n_cells)[None] for amounts in (self.pos, self.neg)
-        )
-        return pos, neg
+        """The positives and negatives of the sample itself, as one row."""
+        pos, neg = self._count_cells(self.unit_sizes)
+        return pos[None], neg[None]
+
+    def _count_cells(self, unit_draws: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+        """Return the positives and negatives in each cell, of units that are drawn so often."""
+        row_draws, n_cells = unit_draws[self.unit_numbers], sum(self.n_cells_of_curves)
+        return [
+            np.bincount(self.cell_numbers, row_draws * amounts, n_cells)
+            for amounts in (self.pos, self.neg)
+        ]
 
     def draw(self, generators: Sequence[np.random.Generator], n_replicates: int) -> DrawnCounts:
-        n_cells = sum(self.n_cells_of_curves)
-        counts = np.zeros((2, n_replicates, n_cells))
+        """Draw from where the generators stand."""
+        counts = np.zeros((2, n_replicates, sum(self.n_cells_of_curves)))
+        unit_draws = np.zeros_like(self.unit_sizes)
         for replicate_number in range(n_replicates):
-            unit_draws = np.zeros(sum(map(len, self.units_of_strata)), dtype=np.int64)
             # Clusters are one stratum.
             for stratum_units, generator in zip(self.units_of_strata, generators, strict=False):
-                one_each = np.ones(len(stratum_units), dtype=np.int64)
-                unit_draws[stratum_units] = _draw_counts(generator, one_each, 1)[0]
-            row_draws = unit_draws[self.unit_numbers]
-            for class_number, amounts in enumerate((self.pos, self.neg)):
-                counts[class_number, replicate_number] = np.bincount(
-                    self.cell_numbers, row_draws * amounts, n_cells
-                )
+                unit_draws[stratum_units] = _draw_counts(generator, self.unit_sizes[stratum_units])
+            counts[:, replicate_number] = self._count_cells(unit_draws)
         return counts[0], counts[1]
 
 
-Sample: TypeAlias = CellSample | UnitSample
-"""Examples that are drawn together; the cells of their curves, one curve after another."""
-
-
-def _draw_counts(
-    generator: np.random.Generator, cell_counts: NDArray[np.int64], n_replicates: int
-) -> NDArray[np.int64]:
-    """Draw as many examples as the cells hold, with replacement; return their counts per replicate."""
-    n_examples = int(cell_counts.sum())
-    if n_examples > 3 * len(cell_counts):  # faster than single examples where cells hold many
-        return generator.multinomial(n_examples, cell_counts / n_examples, n_replicates)
-    drawn_counts = np.zeros((n_replicates, len(cell_counts)), dtype=np.int64)
-    if n_examples > 0:
-        cell_of_example = np.repeat(np.arange(len(cell_counts)), cell_counts)
-        for replicate_number in range(n_replicates):
-            drawn_cells = cell_of_example[generator.integers(0, n_examples, n_examples)]
-            drawn_counts[replicate_number] = np.bincount(drawn_cells, minlength=len(cell_counts))
-    return drawn_counts
+def _draw_counts(generator: np.random.Generator, unit_sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Draw as many examples as the units hold, with replacement; return how many of each unit."""
+    n_examples = int(unit_sizes.sum())
+    if n_examples > 3 * len(unit_sizes):  # faster than single examples where units hold many
+        return generator.multinomial(n_examples, unit_sizes / n_examples)
+    if n_examples == 0:
+        return unit_sizes
+    unit_of_example = np.repeat(np.arange(len(unit_sizes)), unit_sizes)
+    drawn_units = unit_of_example[generator.integers(0, n_examples, n_examples)]
+    return np.bincount(drawn_units, minlength=len(unit_sizes))
 
 
 # Optimism --------------------------------------------------------------------------------------
