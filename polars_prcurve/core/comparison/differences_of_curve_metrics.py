@@ -46,7 +46,7 @@ from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic_intervals
-from polars_prcurve.core.uncertainty.analytic_intervals import SLOPE
+from polars_prcurve.core.uncertainty.analytic_intervals import SLOPE, CurvesWithErrors
 from polars_prcurve.core.uncertainty.doubts_of_curve_metrics import list_bootstrap_doubts
 from polars_prcurve.core.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.core.uncertainty.influence import (
@@ -60,7 +60,7 @@ from polars_prcurve.core.uncertainty.influence import (
     build_influences,
     find_freedom,
 )
-from polars_prcurve.core.uncertainty.summary_table import add_bootstrap_intervals, plan_values
+from polars_prcurve.core.uncertainty.summary_table import add_bootstrap_intervals
 from polars_prcurve.core.uncertainty.unseen_examples import CAUTIOUS, EXTENDED, counts_unseen
 
 if TYPE_CHECKING:
@@ -180,9 +180,9 @@ def _compute_values(model_curves: _ModelCurves) -> pl.LazyFrame:
         model_curves
     )
     if comparison.interval_options.method == "analytic":
-        model_values = plan_values(table, sweep, curves, comparison.interval_options.level)(
-            populations, metrics_by_name
-        )
+        level = comparison.interval_options.level
+        curves_with_errors = CurvesWithErrors.read(table, sweep, curves, level)
+        model_values = curves_with_errors.compute_values(populations, metrics_by_name)
     else:
         model_values = curves.compute_values(populations, metrics_by_name)
     if comparison.grid.is_uncertain:

@@ -401,7 +401,7 @@ def split_replicates(n_replicates: int, n_cells: int) -> list[int]:
 # as often as it has examples, so that a million take as long as one. Of examples with weights, in
 # clusters, or of several models, a unit is one example or one cluster. Each sample has its own two
 # streams of random numbers, the first for positives or whole clusters, the second for negatives. So its
-# replicates depend neither on the other samples of a block, nor on how many replicates are drawn at once.
+# replicates depend neither on the other samples of a block, nor on how many are drawn at once.
 
 DrawnCounts: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 """Positives and negatives, each with a row per replicate and a column per cell."""
@@ -455,9 +455,7 @@ class Sample(NamedTuple):
         class_masks = [np.ones(len(rows), dtype=bool)] if sample_kind.joins_rows else [pos > 0, neg > 0]
         units_of_strata = [np.unique(unit_numbers[mask]) for mask in class_masks]
         unit_sizes = np.ones(unit_numbers.max(initial=-1) + 1, dtype=np.int64)
-        return cls(
-            units_of_strata, unit_sizes, unit_numbers, cell_numbers, pos, neg, n_cells_of_curves
-        )
+        return cls(units_of_strata, unit_sizes, unit_numbers, cell_numbers, pos, neg, n_cells_of_curves)
 
     @property
     def sizes(self) -> tuple[float, float]:

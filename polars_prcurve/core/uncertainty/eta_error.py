@@ -9,10 +9,9 @@ Source: Zou and Donner 2008.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import TypeAlias
 
 import polars as pl
 
@@ -49,10 +48,9 @@ from polars_prcurve.core.sweep.published_points import add_row_before
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import PART, build_part_counts
+from polars_prcurve.core.uncertainty.analytic_intervals import CurvesWithErrors
 from polars_prcurve.core.uncertainty.influence import CLASS_SIZE_COLUMNS, build_influences
 
-BuildValues: TypeAlias = Callable[[pl.LazyFrame, Mapping[str, CurveMetric]], pl.LazyFrame]
-"""From populations and metrics to a row of values for each population."""
 ETA_ENDS = ("at_low", "at_high")
 """What follows the name of a metric in the columns of its values at both ends of eta."""
 # Columns with a value and both ends of its interval, on the scale where it is unbounded.
@@ -64,12 +62,9 @@ _SCALED_ENDS = [f"{RESERVED}scaled_{end}" for end in ETA_ENDS]  # the values at 
 
 def carry_eta_errors(
     population_values: pl.LazyFrame,
-    curves: CurveSegments,
     populations: pl.LazyFrame,
     metrics_by_name: Mapping[str, CurveMetric],
-    *,
-    build_values: BuildValues,
-    confidence: float,
+    curves: CurvesWithErrors,
 ) -> pl.LazyFrame:
     """Let the intervals of metrics carry the error of eta; an exact one changes not the last bit."""
     moved_metrics_by_name = {
@@ -79,12 +74,12 @@ def carry_eta_errors(
     }
     shared_columns: list[str] | None = None
     if EtaError.REFERENCE in populations.collect_schema():  # eta was estimated with the table itself
-        shared_rows = _build_shared_errors(curves, populations, moved_metrics_by_name)
+        shared_rows = _build_shared_errors(curves.curves, populations, moved_metrics_by_name)
         shared_columns = shared_rows.collect_schema().names()
         population_values = population_values.join(shared_rows, on=Population.NUMBER, how="left")
     endings = ("", "_low", "_high")
     population_values = add_values_at_ends(
-        population_values, populations, moved_metrics_by_name, endings, curves, build_values=build_values
+        population_values, populations, moved_metrics_by_name, endings, curves
     )
     for name, metric in moved_metrics_by_name.items():
         values_at_ends = [pl.col(f"{name}_{end}") for end in ETA_ENDS]
@@ -95,7 +90,7 @@ def carry_eta_errors(
         distances = (
             *measure_distances(pl.col(_SCALED_VALUE), [pl.col(end) for end in _SCALED_ENDS]),
             # The ends of eta are 2 z standard errors apart.
-            (values_at_ends[1] - values_at_ends[0]) * (0.5 / z_value(confidence)),
+            (values_at_ends[1] - values_at_ends[0]) * (0.5 / z_value(curves.confidence)),
         )
         ends_at_etas = [(pl.col(f"{name}_{end}_low"), pl.col(f"{name}_{end}_high")) for end in ETA_ENDS]
         correlations = []
@@ -112,19 +107,18 @@ def add_values_at_ends(
     populations: pl.LazyFrame,
     metrics_by_name: Mapping[str, CurveMetric],
     endings: Sequence[str],
-    curves: CurveSegments,
-    *,
-    build_values: BuildValues | None = None,
+    curves: CurveSegments | CurvesWithErrors,
 ) -> pl.LazyFrame:
     """Add each `<name><kind>` at both ends of eta, as `<name>_<end><kind>` with an end of ETA_ENDS."""
     populations = add_eta_limits(populations)
+    sizes = curves.curves.sizes if isinstance(curves, CurvesWithErrors) else curves.sizes
     for limit_column, eta_end in zip(EtaError.LIMITS, ETA_ENDS, strict=True):
         moved_populations = populations.with_columns(pl.col(limit_column).alias("eta"))
         moved_populations = moved_populations.with_columns(
-            *class_factors(pl.col("eta"), pl.col(EtaError.IS_OWN), *curves.sizes),
+            *class_factors(pl.col("eta"), pl.col(EtaError.IS_OWN), *sizes),
             odds_against(pl.col("eta")).alias(Segment.ODDS),
         )
-        end_values = (build_values or curves.compute_values)(moved_populations, metrics_by_name)
+        end_values = curves.compute_values(moved_populations, metrics_by_name)
         end_exprs = (
             pl.col(f"{name}{ending}").alias(f"{name}_{eta_end}{ending}")
             for name, ending in product(metrics_by_name, endings)

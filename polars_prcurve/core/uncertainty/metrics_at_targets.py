@@ -79,7 +79,7 @@ def add_values_at_targets(
     metrics_by_name: Mapping[str, CurveMetric],
     interval_options: Intervals | None,
 ) -> pl.LazyFrame:
-    """Add each metric as `<name>` to populations and, with intervals, what `plan_interval` names.
+    """Add each metric as `<name>` to populations and, with intervals, what intervals have.
 
     The standard error is null, since both ends of an interval are computed by themselves.
     """

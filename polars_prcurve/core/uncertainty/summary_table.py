@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import product
 from typing import cast
 
@@ -17,7 +16,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
-from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
+from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.curves.curve_metric_values import (
     CurveSegments,
@@ -33,26 +32,21 @@ from polars_prcurve.core.ground.student_distribution import normal_from_student
 from polars_prcurve.core.inputs import resolved_tables as of_table
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.sampling_kinds import SampleKind
 from polars_prcurve.core.metrics.areas import roc_auc
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
-from polars_prcurve.core.metrics.segment_column_names import Unseen
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns, repeat_rows
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.group_table import class_counts, lacks_size
 from polars_prcurve.core.sweep.sorted_classes import SortedClasses, sort_groups
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
-from polars_prcurve.core.uncertainty import analytic_intervals, influence
+from polars_prcurve.core.uncertainty.analytic_intervals import CurvesWithErrors
 from polars_prcurve.core.uncertainty.doubts_of_curve_metrics import list_bootstrap_doubts
 from polars_prcurve.core.uncertainty.eta_error import (
-    BuildValues,
     carry_eta_errors,
     carry_part_eta_errors,
 )
-from polars_prcurve.core.uncertainty.influence import build_influences, compute_variances
 from polars_prcurve.core.uncertainty.metrics_at_targets import add_values_at_targets, separate_targets
-from polars_prcurve.core.uncertainty.unseen_examples import counts_unseen
 
 _LIMIT_COLUMNS = ("low", "high")  # what coarse=True adds
 _ERROR_COLUMNS = ("standard_error", "low", "high", ABOVE_CHANCE, DOUBT)  # of intervals
@@ -295,20 +289,15 @@ def _build_values_with_errors(
     doubtful_metrics_by_name = _list_doubtful(table, metrics_by_name)
     if table.sample.chance_test == "area":
         metrics_by_name = {**metrics_by_name, _AREA: roc_auc}
-    build_values = plan_values(table, sweep, curves, confidence)
-    population_values = build_values(populations, metrics_by_name)
+    curves_with_errors = CurvesWithErrors.read(table, sweep, curves, confidence)
+    population_values = curves_with_errors.compute_values(populations, metrics_by_name)
     if of_table.is_field(table):
         return carry_part_eta_errors(
             population_values, populations, metrics_by_name, table, sweep, confidence=confidence
         )
     if grid.is_uncertain:
         population_values = carry_eta_errors(
-            population_values,
-            curves,
-            populations,
-            metrics_by_name,
-            build_values=build_values,
-            confidence=confidence,
+            population_values, populations, metrics_by_name, curves_with_errors
         )
     if isinstance(table, RateTable):
         population_values = population_values.with_columns(
@@ -340,94 +329,6 @@ def _doubt_points(value_name: str, metric: CurveMetric) -> pl.Expr:
     if metric.recipe.influence is None:  # and points cannot be resampled
         doubt = pl.lit("few points")
     return pl.when(lacks_size()).then(pl.lit("no sizes")).otherwise(doubt).alias(f"{value_name}_{DOUBT}")
-
-
-def plan_values(
-    table: ResolvedTable, sweep: SweepTables, curves: CurveSegments, confidence: float
-) -> BuildValues:
-    """Return a function from populations and metrics to values with the columns of an `IntervalPlan`."""
-    cluster_cells, part_cells = None, None
-    if isinstance(table, ScoreTable) and table.sample.joins_rows:
-        cluster_cells = influence.count_cluster_cells(table, sweep)
-    if of_table.is_field(table):
-        part_cells = influence.count_part_cells(table, sweep)
-    return partial(
-        _build_analytic_values,
-        curves,
-        confidence=confidence,
-        sample_kind=table.sample,
-        cluster_cells=cluster_cells,
-        part_cells=part_cells,
-    )
-
-
-def _build_analytic_values(
-    curves: CurveSegments,
-    populations: pl.LazyFrame,
-    metrics_by_name: Mapping[str, CurveMetric],
-    *,
-    confidence: float,
-    sample_kind: SampleKind,
-    cluster_cells: pl.LazyFrame | None,
-    part_cells: influence.PartCells | None,
-) -> pl.LazyFrame:
-    """Return the metrics at each population with errors, of clusters and of fields by their cells."""
-    # A prevalence that was counted in the table is as uncertain as both class sizes, and its error is
-    # not correlated with those of recall and fpr: given the class sizes, either rate has the same mean.
-    # One that was passed is exact.
-    if part_cells is not None:
-        eta_variance = pl.lit(0.0)
-    else:
-        has_clusters = cluster_cells is not None
-        eta_variance = pl.col(influence.CLUSTER_ETA_VARIANCE if has_clusters else EtaError.VARIANCE)
-        eta_variance = pl.when(EtaError.IS_OWN).then(eta_variance).otherwise(0.0).fill_null(0.0)
-    if cluster_cells is not None:
-        populations = influence.join_cluster_sizes(populations, cluster_cells)
-    missed_precision = pl.lit(0.0) if curves.has_unscored else pl.col("eta")
-    missed_precision = missed_precision.alias(Unseen.MISSED_PRECISION)
-    populations = populations.with_columns(eta_variance.alias(EtaError.VARIANCE), missed_precision)
-    variances_by_key = {}
-    influenced_metrics_by_name = analytic_intervals.list_influenced(metrics_by_name)
-    for influence_table in build_influences(curves, populations, influenced_metrics_by_name):
-        if part_cells is None:
-            key_variances = compute_variances(influence_table)
-        else:
-            key_variances = influence.compute_part_variances(part_cells, influence_table)
-        if cluster_cells is not None:
-            cluster_variances = influence.compute_cluster_variances(cluster_cells, influence_table)
-            key_variances = key_variances.join(cluster_variances, on=influence_table.key)
-        variances_by_key[influence_table.key] = key_variances
-    names_with_unseen = [name for name, metric in metrics_by_name.items() if counts_unseen(metric)]
-    if cluster_cells is not None and names_with_unseen:
-        population_columns = populations.collect_schema().names()
-        unseen_share_exprs = influence.grow_unseen_shares(names_with_unseen[0])
-        populations = populations.join(
-            variances_by_key[Population.NUMBER], on=Population.NUMBER, how="left"
-        )
-        populations = populations.with_columns(unseen_share_exprs).select(population_columns)
-        curves = curves.read_from_populations(Unseen.SHARE)
-    plans = [
-        analytic_intervals.plan_interval(name, metric, confidence, sample_kind)
-        for name, metric in metrics_by_name.items()
-    ]
-    helper_metrics_by_name = {name: metric for plan in plans for name, metric in plan.helpers.items()}
-    population_values = curves.compute_values(populations, {**metrics_by_name, **helper_metrics_by_name})
-    for key_column, key_variances in variances_by_key.items():
-        population_values = population_values.join(key_variances, on=key_column, how="left")
-    return _add_interval_steps(population_values, plans)
-
-
-def _add_interval_steps(
-    population_values: pl.LazyFrame, plans: Sequence[analytic_intervals.IntervalPlan]
-) -> pl.LazyFrame:
-    """Add the columns of plans to values, in as few steps as all of them need."""
-    # Early steps first. The last ones of all metrics stand in one step.
-    for step_number in (-3, -2, -1):
-        expr_mappings = [plan.steps[step_number] for plan in plans if len(plan.steps) >= -step_number]
-        population_values = population_values.with_columns(
-            **{name: expr for expr_by_column in expr_mappings for name, expr in expr_by_column.items()}
-        )
-    return population_values
 
 
 def add_bootstrap_intervals(
