@@ -13,7 +13,7 @@ from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.message_text import join_words
-from polars_prcurve.core.inputs.input_columns import InputColumns
+from polars_prcurve.core.inputs.column_reader import InputColumns
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.table_reader import gives_squares
 from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS, RUN_WORDS, TARGET_KINDS

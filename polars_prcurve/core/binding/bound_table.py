@@ -12,7 +12,6 @@ import polars as pl
 
 from polars_prcurve.core.binding import argument_rules, shared_arguments
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts, refuse_word
-from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
 from polars_prcurve.core.binding.eta_argument import EtaArgument, EtaOfScores, read_eta_argument
 from polars_prcurve.core.binding.groups_of_a_question import (
     leave_out,
@@ -21,7 +20,7 @@ from polars_prcurve.core.binding.groups_of_a_question import (
     set_means,
     set_parts,
 )
-from polars_prcurve.core.binding.question import Question
+from polars_prcurve.core.binding.question import Question, ReadTables
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TableWords
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.interval_options import Confidence, Intervals, read_interval_options
@@ -31,11 +30,11 @@ from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
 from polars_prcurve.core.inputs.column_reader import (
     Column,
     ColumnReader,
+    InputColumns,
     check_group_names,
     list_columns,
     refuse_reserved_names,
 )
-from polars_prcurve.core.inputs.input_columns import InputColumns
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import gives_squares, list_named_columns

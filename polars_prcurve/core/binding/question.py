@@ -7,22 +7,30 @@ words of the call -> columns   what `read_input` reads; a wide table is made lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
-from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
 from polars_prcurve.core.binding.eta_argument import EtaArgument
-from polars_prcurve.core.binding.group_renaming import TableT, hide_columns, hide_groups, list_hidden
-from polars_prcurve.core.comparison.comparison_request import Pairing
+from polars_prcurve.core.binding.result_columns import SHORT_COLUMNS
+from polars_prcurve.core.comparison.comparison_request import (
+    COMPARE_COLUMNS,
+    CROSSING_COLUMNS,
+    LEADER_COLUMNS,
+    Pairing,
+)
 from polars_prcurve.core.confidence.band_kinds import BandKind, FixedBands
+from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.point_intervals import find_corners
+from polars_prcurve.core.ground.argument_checks import take_frame
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.inputs.column_reader import list_columns
-from polars_prcurve.core.inputs.input_columns import InputColumns
-from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
+from polars_prcurve.core.ground.reserved_prefix import USER_NAME
+from polars_prcurve.core.inputs.column_reader import InputColumns, list_columns
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable, is_field
 from polars_prcurve.core.inputs.table_reader import (
     DroppedRows,
     count_dropped_rows,
@@ -32,6 +40,7 @@ from polars_prcurve.core.inputs.table_reader import (
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
+from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.core.uncertainty.means_over_groups import MeanGroups
 from polars_prcurve.core.uncertainty.metrics_that_need_number_of_negatives import check_negatives
 
@@ -116,12 +125,8 @@ class Question(NamedTuple):
 
     def read(self, *, are_posteriors: bool = False) -> Any:
         """Return the table with every column resolved and typed."""
-        # A bound table of a DataFrame is read once for all calls in which the same words hold.
-        read_tables, table_options = self.read_tables, (self.wide_scores, are_posteriors)
-        table = None if read_tables is None else read_tables.find(self.columns, *table_options)
-        if table is not None:
-            return table
-        table = read_input(
+        read_table = partial(
+            read_input,
             self.frame,
             self.columns,
             may_collect=self.may_collect,
@@ -129,10 +134,15 @@ class Question(NamedTuple):
             wide_score_names=self.list_score_columns(),
             are_posteriors=are_posteriors,
         )
-        if read_tables is not None:
-            table = table.keep_counts() if isinstance(table, ScoreTable) else table
-            read_tables.add(table, self.columns, *table_options)
-        return table
+        if self.read_tables is None:
+            return read_table()
+
+        def read_and_keep() -> ResolvedTable:
+            table = read_table()
+            return table.keep_counts() if isinstance(table, ScoreTable) else table
+
+        # A bound table of a DataFrame is read once for all calls in which the same words hold.
+        return self.read_tables.find((self.columns, self.wide_scores, are_posteriors), read_and_keep)
 
     def read_unlabelled(self, *, are_posteriors: bool = False) -> ScoreTable:
         """Return the table without labels, all of whose rows stand as negatives."""
@@ -209,3 +219,121 @@ class Question(NamedTuple):
     def build_exact_grid(self, table: ResolvedTable) -> EtaTable:
         """Return the prevalences of the groups of a table; raise if they are estimates."""
         return self.eta.build_grid(table, None).require_exact(f"{self.method}()")
+
+
+# Groups with the names of columns on the way to a result, which have others until it is finished ---
+
+# A group may be called `recall`. The result of `summary` has no such column, but the points of published
+# rates have: the stage reads a table whose group has an inner name, and the result gets the name back.
+
+TableT = TypeVar("TableT", bound=ResolvedTable)
+
+_RESULT_COLUMNS = {
+    "summary": {*SHORT_COLUMNS["summary"], "standard_error", ABOVE_CHANCE},
+    "compare": {*COMPARE_COLUMNS},
+    "ranking": {*SHORT_COLUMNS["ranking"]},
+    "crossings": {*CROSSING_COLUMNS, *LEADER_COLUMNS},
+}
+"""The columns of the methods that have others on the way; a group of such a name is refused."""
+_INNER_COLUMNS = {
+    *SWEEP_COLUMNS,
+    *FIELD_COLUMNS,
+    *SHORT_COLUMNS["operating_points"],
+    *_RESULT_COLUMNS["summary"],
+    *_RESULT_COLUMNS["compare"],
+}
+"""The columns of results that others are made from."""
+
+
+def list_hidden(method_name: str, table: ResolvedTable, grid: EtaTable) -> dict[str, str]:
+    """Return inner names for those groups and carried columns that rows on the way to a result have."""
+    hidden_names = _INNER_COLUMNS - _RESULT_COLUMNS.get(method_name, _INNER_COLUMNS)
+    return {
+        name: USER_NAME + name for name in (*table.by, *grid.carried_columns) if name in hidden_names
+    }
+
+
+def hide_groups(table: TableT, inner_name_by_column: Mapping[str, str]) -> TableT:
+    """Return the table with inner names for its groups; `ResolvedTable.name_by_inner` has their own."""
+    by_exprs = table.by_exprs
+    if len(by_exprs) < len(table.by):  # one expression may be several groups
+        by_exprs = [pl.struct(by_exprs).struct.field(name) for name in table.by]
+    names_and_exprs = zip(table.by, by_exprs, strict=True)
+    changed_field_values: dict[str, Any] = {
+        "by": {inner_name_by_column.get(name, name): dtype for name, dtype in table.by.items()},
+        "by_exprs": [expr.alias(inner_name_by_column.get(name, name)) for name, expr in names_and_exprs],
+        "counts": None,  # what was counted has them, too
+        "name_by_inner": {inner_name: name for name, inner_name in inner_name_by_column.items()},
+    }
+    if table.unscored is not None and table.unscored.group_rows is not None:
+        group_rows = _rename(table.unscored.group_rows, inner_name_by_column)
+        changed_field_values["unscored"] = table.unscored._replace(group_rows=group_rows)
+    if is_field(table) and table.parts is not None:
+        changed_field_values["parts"] = table.parts._replace(
+            table=hide_groups(table.parts.table, inner_name_by_column),
+            part_rows=_rename(table.parts.part_rows, inner_name_by_column),
+            etas=_rename(table.parts.etas, inner_name_by_column),
+        )
+    return replace(table, **changed_field_values)
+
+
+def hide_columns(grid: EtaTable, inner_name_by_column: Mapping[str, str]) -> EtaTable:
+    """Return the grid with inner names for groups and carried columns."""
+    sharing_groups = grid.sharing_groups
+    if sharing_groups is not None:
+        sharing_groups = tuple(inner_name_by_column.get(name, name) for name in sharing_groups)
+    return grid._replace(
+        frame=_rename(grid.frame, inner_name_by_column),
+        keys={inner_name_by_column.get(name, name): dtype for name, dtype in grid.keys.items()},
+        carried_columns=tuple(inner_name_by_column.get(name, name) for name in grid.carried_columns),
+        sharing_groups=sharing_groups,
+    )
+
+
+def _rename(frame: pl.LazyFrame, inner_name_by_column: Mapping[str, str]) -> pl.LazyFrame:
+    """Return a frame of groups with inner names for those of its columns that have one."""
+    return frame.rename(inner_name_by_column, strict=False)
+
+
+# The tables that a bound table has read, for further questions in which the same arguments hold ----
+
+_MOST_TABLES = 4
+"""As many tables stay in memory: a page of several charts reads about as many columns at a time."""
+
+
+class ReadTables:
+    """The last tables that were read of one frame, by what they were read by; the latest stands last."""
+
+    def __init__(self) -> None:
+        self._table_by_key: dict[Hashable, ResolvedTable] = {}
+
+    def __len__(self) -> int:
+        return len(self._table_by_key)
+
+    def find(self, arguments: Sequence[Any], read_table: Callable[[], ResolvedTable]) -> ResolvedTable:
+        """Return the table of these arguments; one that is not there is read."""
+        key, tables = _freeze(arguments), self._table_by_key
+        table = tables[key] if key in tables else read_table()
+        other_items = [item for item in tables.items() if item[0] != key]
+        # A new mapping each time: other threads may be reading the one before.
+        self._table_by_key = dict([*other_items, (key, table)][-_MOST_TABLES:])
+        return table
+
+
+def _freeze(value: Any) -> Hashable:
+    """Return a key that is equal for arguments of equal value, also when their owner changes one."""
+    value = take_frame(value)
+    try:
+        if isinstance(value, pl.Expr):
+            return value.meta.serialize()
+        if isinstance(value, pl.DataFrame):
+            return value.serialize()
+    except pl.exceptions.ComputeError:  # of objects and of functions, which are as good as new
+        return object()
+    if isinstance(value, Mapping):
+        value = tuple(value.items())
+    if isinstance(value, list | tuple):
+        return type(value), *map(_freeze, value)
+    # A LazyFrame may read other values next time.
+    is_key = isinstance(value, Hashable) and not isinstance(value, pl.LazyFrame)
+    return (type(value), value) if is_key else object()

@@ -13,9 +13,15 @@ from polars_prcurve.core.metrics.target_definitions import EtaWords, RateWords
 
 if TYPE_CHECKING:
     from polars_prcurve.core.ground.argument_checks import Title
-    from polars_prcurve.core.inputs.column_reader import Column, Columns, Counts, Missing
-    from polars_prcurve.core.inputs.input_columns import Cells, Sizes
-    from polars_prcurve.core.inputs.never_scored import Below
+    from polars_prcurve.core.inputs.column_reader import (
+        Below,
+        Cells,
+        Column,
+        Columns,
+        Counts,
+        Missing,
+        Sizes,
+    )
     from polars_prcurve.core.metrics.point_metric import PointMetric
 
 # What a table holds, from the least that a method reads to all there is --------------------------

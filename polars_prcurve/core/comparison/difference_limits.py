@@ -2,7 +2,7 @@
 
 All is read from columns of one row per model pair: `<name>_difference`, `_standard_error`, `_doubt`.
 The errors of average precision are those of examples that were seen. What unseen ones could do is in
-the interval of either model; see `uncertainty.unseen_examples`. With the distances a and b from both
+the interval of either model; see `uncertainty.analytic_intervals`. With the distances a and b from both
 values to the ends that point at each other, and the covariance C of both values, the difference reaches
 0 within
 
@@ -45,7 +45,7 @@ from polars_prcurve.core.ground.studentised_range import list_range_deviations
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
-from polars_prcurve.core.uncertainty.unseen_examples import (
+from polars_prcurve.core.uncertainty.analytic_intervals import (
     CAUTIOUS,
     EXTENDED,
     counts_unseen,

@@ -46,8 +46,14 @@ from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic_intervals
-from polars_prcurve.core.uncertainty.analytic_intervals import SLOPE, CurvesWithErrors
-from polars_prcurve.core.uncertainty.doubts_of_curve_metrics import list_bootstrap_doubts
+from polars_prcurve.core.uncertainty.analytic_intervals import (
+    CAUTIOUS,
+    EXTENDED,
+    SLOPE,
+    CurvesWithErrors,
+    counts_unseen,
+    list_bootstrap_doubts,
+)
 from polars_prcurve.core.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.core.uncertainty.influence import (
     CLASS_SIZE_COLUMNS,
@@ -61,7 +67,6 @@ from polars_prcurve.core.uncertainty.influence import (
     find_freedom,
 )
 from polars_prcurve.core.uncertainty.summary_table import add_bootstrap_intervals
-from polars_prcurve.core.uncertainty.unseen_examples import CAUTIOUS, EXTENDED, counts_unseen
 
 if TYPE_CHECKING:
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap, ReplicateValues

@@ -17,7 +17,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
-from polars_prcurve.core.confidence.confidence_that_limit_holds import (
+from polars_prcurve.core.confidence.estimates import (
     CERTAINTY,
     measure_certainty,
     scale_limit,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 import polars.selectors as cs
@@ -24,9 +24,6 @@ from polars_prcurve.core.ground.value_checks import Check, count_check, run_quer
 from polars_prcurve.core.inputs.column_reader import check_forgotten_groups, read_group_keys
 from polars_prcurve.core.inputs.resolved_tables import MANY, TOTALS, NeverScored, ScoreTable, Tallies
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-
-Below: TypeAlias = tuple[int, int | None] | pl.DataFrame | pl.LazyFrame
-"""Positives and negatives that were never scored: two numbers, or a frame with a row per group."""
 
 _TOTALS_OF_NUMBER = {"n_pos": TOTALS[:2], "n_neg": TOTALS[2:]}
 """Of each number of `below=` the columns of a group table that it is added to."""

@@ -18,15 +18,16 @@ from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.value_checks import Check
 from polars_prcurve.core.inputs.column_reader import (
+    Cells,
     Column,
     ColumnReader,
     Columns,
+    InputColumns,
     TypedColumn,
     TypedExpr,
     list_columns,
     list_known_columns,
 )
-from polars_prcurve.core.inputs.input_columns import Cells, InputColumns
 from polars_prcurve.core.inputs.never_scored import add_never_scored
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row

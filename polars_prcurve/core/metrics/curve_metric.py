@@ -224,7 +224,7 @@ class Recipe(NamedTuple):
     """Other metrics of the same curve, by a name, that the interval is computed from. `cautious` is the
     metric with half a false positive more at every threshold, `loss` the size of that step, and
     `hopeful` its mean over the positives below half a positive more; see
-    `uncertainty.unseen_examples`. `slope` is its derivative by logit(eta)."""
+    `uncertainty.analytic_intervals`. `slope` is its derivative by logit(eta)."""
     helpers_by_pairs: Mapping[str, CurveMetric] = {}
     """The same for differences of two models, with whole examples more."""
     is_compared: bool = False  # whether the metric is that of a model beside another one

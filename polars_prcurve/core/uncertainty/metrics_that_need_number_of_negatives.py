@@ -14,7 +14,7 @@ from typing import cast
 import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.inputs.input_columns import InputColumns
+from polars_prcurve.core.inputs.column_reader import InputColumns
 from polars_prcurve.core.inputs.resolved_tables import MANY
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric

@@ -423,18 +423,17 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
         >>> df.prc.crossings(of="roc", leaders=True).rows()
         [('a', [], [], True), ('b', [], [], True)]
         """
-        from polars_prcurve.core.comparison import crossings_and_leaders as by_eta
-        from polars_prcurve.core.comparison import roc_dominance as of_roc
+        from polars_prcurve.core.comparison import crossings_and_leaders as stage
 
         leaders = read_flag("leaders=", leaders)
         if read_choice("of=", of, ("pr", "roc")) == "roc":
             question = self._ask(
                 "crossings", words, collects=True, of=of, metric=metric, eta_range=eta_range
             )
-            build_roc = of_roc.build_dominance_table if leaders else of_roc.build_roc_crossings_table
+            build_roc = stage.build_dominance_table if leaders else stage.build_roc_crossings_table
             return build_roc(question.read())
         table, ranking_metric = self._rank_models(metric, words)
-        build_frame = by_eta.build_leaders_table if leaders else by_eta.build_crossings_table
+        build_frame = stage.build_leaders_table if leaders else stage.build_crossings_table
         crossings_frame = build_frame(
             table, ranking_metric, _ETA_RANGE if eta_range is None else eta_range
         )

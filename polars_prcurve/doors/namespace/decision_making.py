@@ -17,7 +17,7 @@ from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.inputs.input_columns import InputColumns
+from polars_prcurve.core.inputs.column_reader import InputColumns
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.judging.decision_request import DecisionRequest

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
 from polars_prcurve.core.confidence.doubts import DOUBT, EQUAL_SCORES, TAIL_NOT_SEEN
-from polars_prcurve.core.confidence.estimates import Estimate
+from polars_prcurve.core.confidence.estimates import CERTAINTY, Estimate
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.candidate import Candidate
 from polars_prcurve.core.judging.case import Case
