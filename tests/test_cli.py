@@ -2359,6 +2359,23 @@ def test_a_monitor_prints_its_alarms_and_can_stop_a_pipeline(
     assert "--fail-unless takes no_alarm; got alarm" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "decide test.csv --threshold 2 --precision 40% --fail-unless met",
+        "compare test.csv --score old,new --metrics roc_auc --margin 1% --fail-unless not_worse",
+        "compare test.csv --score old,new --metrics roc_auc --fail-unless significant",
+        "monitor test.csv --time week --reference 50% --threshold 2 --fail-unless no_alarm",
+    ],
+)
+def test_no_gate_lets_an_empty_table_pass(
+    here: Path, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    Path("test.csv").write_text("score,old,new,label,week\n")
+    assert main([*words.split(), "--eta", "2%", "-o", "rows.csv"]) == 1
+    assert "the table has no rows" in capsys.readouterr().err.lower()
+
+
 def test_a_file_with_nan_is_read_as_never_scored(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     DF.select("label", "score").with_columns(score=pl.col("score").replace(0.7, math.nan)).write_csv(
         "nan.csv"

@@ -108,11 +108,15 @@ def _pass_gate(result: Any, options: Options, by: Sequence[str] = ()) -> bool:
         truth_by_word: dict[str, bool] = {name: verdict.status == name for name in STATUSES}
         truth_by_word["met"] = verdict.met is True
         return any(_look_up(words, truth_by_word, "statuses, such as met or winner"))
+    has_rows = not result.is_empty()  # whatever holds in all of no rows has not been tested
+    if not has_rows:
+        print_note("the table has no rows")
     if "alarm" in result.columns:
-        return all(_look_up(words, {"no_alarm": not result["alarm"].fill_null(True).any()}, "no_alarm"))
+        has_no_alarm = has_rows and not result["alarm"].fill_null(True).any()
+        return all(_look_up(words, {"no_alarm": has_no_alarm}, "no_alarm"))
     result = keep_first_model(result, [name for name in by if name in result.columns])
     names = [name for name in ("significant", "not_worse") if name in result.columns]
-    truth_by_word = {name: result[name].fill_null(False).all() for name in names}
+    truth_by_word = {name: has_rows and result[name].fill_null(False).all() for name in names}
     truths = _look_up(words, truth_by_word, "not_worse, with --margin, or significant")
     for name in words:
         for sentence in describe_pairs(result, name, options.get("margin")):

@@ -60,5 +60,5 @@ def _describe_alarms(monitor_frame: pl.DataFrame) -> Iterator[str]:
             )
             change_text = f"{row['metric']} probably {'rose' if row['metric'] == 'fpr' else 'fell'}"
             yield f"{group_text}alarm in {alarm_time_text}; {change_text} in {start_time_text}"
-    if not monitor_frame["alarm"].fill_null(True).any():
+    if monitor_frame.height and not monitor_frame["alarm"].fill_null(True).any():
         yield "no alarm"
