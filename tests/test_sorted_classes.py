@@ -82,8 +82,25 @@ def test_counts_have_the_answers_of_their_examples(table: pl.DataFrame, n_parts:
     assert_same(points, table.prc.operating_points(0.2, **TARGETS))
 
 
+@examples(60)
+@given(table=one_group(), n_groups=st.integers(1, 3))
+def test_counts_of_few_examples_are_read_as_examples(table: pl.DataFrame, n_groups: int) -> None:
+    table = table.with_columns(group=pl.int_range(pl.len()) % n_groups)
+    counts = table.select("group", "score", n_pos="label", n_neg=~pl.col("label")).cast(
+        {"n_pos": pl.Int8, "n_neg": pl.UInt64}
+    )
+    nothing = pl.DataFrame({"group": [7], "score": [0], "n_pos": [0], "n_neg": [0]})
+    counts = pl.concat([counts, nothing.cast(counts.schema)])  # a group without examples
+    counted: dict[str, Any] = {"by": "group", "counts": ("n_pos", "n_neg")}
+    assert_same(counts.prc.curve(ETAS, **counted), table.prc.curve(ETAS, by="group"))
+    lazy = counts.lazy().prc.curve(ETAS, **counted)
+    assert_same(counts.prc.curve(ETAS, **counted), lazy.collect())
+    points = counts.prc.operating_points(0.2, **TARGETS, **counted)
+    assert_same(points, table.prc.operating_points(0.2, **TARGETS, by="group"))
+
+
 def test_counts_of_many_examples_are_swept(monkeypatch: pytest.MonkeyPatch) -> None:
-    counts = pl.DataFrame({"score": [0.2, 0.1], "n_pos": [4, 1], "n_neg": [1, 2]})
+    counts = pl.DataFrame({"score": [0.2, 0.1], "n_pos": [2, 1], "n_neg": [0, 1]})
     question: dict[str, Any] = {"metrics": "roc_auc", "counts": ("n_pos", "n_neg")}
     monkeypatch.setattr(sorted_classes, "SortedClasses", None)
     with pytest.raises(TypeError):  # which arrays would do

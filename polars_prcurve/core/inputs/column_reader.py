@@ -305,7 +305,7 @@ class ColumnReader:
         Of all rows also those without a score are counted, and those that missing="below" refuses.
         """
         # A label that is missing is of no class.
-        n_pos = column_exprs.get(Row.LABEL, pl.lit(None, dtype=pl.Boolean)).sum()
+        n_pos = column_exprs[Row.LABEL].sum() if Row.LABEL in column_exprs else pl.lit(None)
         counts_of_all = self.input_rows.select(
             all=pl.len(),
             all_positive=n_pos,

@@ -46,6 +46,15 @@ class Tallies:
         self.test_exprs[tally_name] = test_expr if subset_expr is None else test_expr & subset_expr
         return pl.col(tally_name) if is_per_group else pl.col(tally_name).sum()
 
+    def list_sums(self) -> list[pl.Expr]:
+        """Return the sums of tests over rows, by their names; those of counts fit into an Int128."""
+        return [test.sum().cast(pl.Int128).alias(name) for name, test in self.test_exprs.items()]
+
+    @property
+    def is_broken(self) -> pl.Expr:
+        """Whether a check fails, over the sums of a group or of some."""
+        return pl.any_horizontal(False, *(check.is_broken.any() for check in self.checks))
+
 
 TOTALS = (Group.N_POS, Group.POS_BELOW, Group.N_NEG, Group.NEG_BELOW)
 """What a group table holds of each class: all examples, and those of them that were never scored."""
@@ -167,10 +176,7 @@ class ResolvedTable:
         """Return one row per group, in order: aggregates over `frame`, tallies, rows of `below=`."""
         # Over `frame` and not over `rows`: Polars would compute the columns of `rows`, and hold them in
         # memory for both uses.
-        test_sum_exprs = (  # a sum of counts that are too large for a check may wrap
-            test_expr.sum().cast(pl.Int64, wrap_numerical=True).alias(name)
-            for name, test_expr in self.tallies.test_exprs.items()
-        )
+        test_sum_exprs = self.tallies.list_sums()
         if self.by:
             groups = self.frame.group_by(*self.by_exprs).agg(*aggregate_exprs, *test_sum_exprs)
             groups = groups.sort(*self.by)
@@ -199,7 +205,6 @@ class ScoreTable(ResolvedTable):
     count_dtype: pl.DataType
     has_float_sums: bool  # whether Row.POS and Row.NEG are Float64; otherwise they are Int128
     is_weighted: bool  # whether each row is one example with a weight
-    is_aggregated: bool = False  # whether rows of equal scores were added up
     within: tuple[str, ...] = ()
     """The last group columns, if they distinguish the parts of a field."""
     parts: FieldParts | None = None
@@ -273,7 +278,6 @@ class ScoreTable(ResolvedTable):
             by_exprs=[pl.col(name) for name in self.by],
             columns={Row.SCORE: score_expr, **amount_exprs},
             tallies=Tallies(test_exprs, self.tallies.checks),
-            is_aggregated=True,
         )
 
 

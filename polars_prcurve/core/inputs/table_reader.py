@@ -15,7 +15,9 @@ import polars as pl
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_list, read_whole_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check
 from polars_prcurve.core.inputs.column_reader import (
     Cells,
@@ -29,7 +31,7 @@ from polars_prcurve.core.inputs.column_reader import (
     list_known_columns,
 )
 from polars_prcurve.core.inputs.never_scored import add_never_scored
-from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable
+from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable, Tallies
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.inputs.sampling_kinds import COLUMN_OF_WORD
 
@@ -78,7 +80,7 @@ def read_input(
     table = replace(table, model_column=model_column, within=tuple(part_columns))
     if input_columns.below is not None or reader.lets_null_scores:
         table = add_never_scored(table, input_columns.below, has_unscored_rows=reader.lets_null_scores)
-    return table.aggregate_scores() if _scores_repeat(table, input_rows) else table
+    return table.aggregate_scores() if _scores_repeat(table, input_rows) else _list_examples(table)
 
 
 def read_unlabelled(
@@ -212,7 +214,7 @@ def count_dropped_rows(
     if table.row_counts is None:
         return DroppedRows(0, 0)
     count_by_name = table.collect(table.row_counts, "the number of rows left out").row(0, named=True)
-    has_labels = Row.LABEL in table.columns
+    has_labels = count_by_name["all_positive"] is not None
     n_pos = count_by_name["all_positive"] - count_by_name["kept_positive"] if has_labels else None
     may_rank_last = count_by_name["without_score"] > 0 and not count_by_name["refused"]
     return DroppedRows(
@@ -239,6 +241,50 @@ def _scores_repeat(table: ScoreTable, input_rows: pl.DataFrame | pl.LazyFrame) -
     # If each score occurs 10 times, two drawn rows have equal scores with chance 10 / height. So of the
     # size**2 / 2 pairs in the sample 5 * size**2 / height are equal, about the number of repeats.
     return (n_sampled_rows - n_distinct_rows) * input_rows.height > 5 * n_sampled_rows**2
+
+
+_MOST_EXAMPLES = 2
+"""As many examples of a row of counts, on average, take less time as rows of their own."""
+_HAS_FEW = f"{RESERVED}has_few"  # whether a table of counts has no more
+
+
+def _list_examples(table: ScoreTable) -> ScoreTable:
+    """Return a table of counts in memory with a row per example, if they are few; any other as it is.
+
+    A table that fails a check stays as it is, too: the query of its rows reports that.
+    """
+    has_only_counts = set(table.columns) == {Row.SCORE, Row.POS, Row.NEG} and table.unscored is None
+    if not (has_only_counts and table.is_in_memory) or table.has_float_sums or table.is_weighted:
+        return table
+    n_examples = table.columns[Row.POS].sum() + table.columns[Row.NEG].sum()
+    has_few_examples = (n_examples > 0) & (n_examples <= _MOST_EXAMPLES * pl.len())
+    sum_row = table.frame.select(has_few_examples.alias(_HAS_FEW), *table.tallies.list_sums())
+    is_listed = pl.col(_HAS_FEW) & ~table.tallies.is_broken
+    if not table.collect(sum_row.select(is_listed), "", n_etas=0).item():
+        return table
+    count_rows = table.collect(table.all_rows, "", n_etas=0)
+    example_rows = pl.concat(
+        _repeat_rows(count_rows, count_column).select(
+            *table.by, Row.SCORE, pl.lit(is_positive).alias(Row.LABEL)
+        )
+        for count_column, is_positive in ((Row.POS, True), (Row.NEG, False))
+    )
+    return replace(
+        table,
+        frame=example_rows.lazy(),
+        by_exprs=[pl.col(name) for name in table.by],
+        columns={name: pl.col(name) for name in (Row.SCORE, Row.LABEL)},
+        tallies=Tallies(),
+    )
+
+
+def _repeat_rows(count_rows: pl.DataFrame, count_column: str) -> pl.DataFrame:
+    """Return rows as many times as they count."""
+    counted_rows = count_rows.filter(pl.col(count_column) > 0)
+    # Most count once, and need no second look.
+    further_rows = counted_rows.filter(pl.col(count_column) > 1)
+    n_further = further_rows[count_column].cast(pl.Int64).to_numpy() - 1
+    return pl.concat([counted_rows, further_rows[np.repeat(np.arange(further_rows.height), n_further)]])
 
 
 def read_parts(
@@ -424,12 +470,7 @@ def gives_squares(counts: Any) -> bool:
 
 def _check_sum(reader: ColumnReader, count_expr: pl.Expr) -> None:
     """Add a check that integer counts of a group add up to no more than an Int64."""
-    # The multiples of 2**32 and the rest: sums of both fit into an Int64.
-    count_part_exprs = (count_expr // 2**32, count_expr % 2**32)
-    high_sum_expr, low_sum_expr = (
-        reader.tallies.count(part_expr, is_per_group=True) for part_expr in count_part_exprs
-    )
-    total_expr = high_sum_expr.cast(pl.Int128) * 2**32 + low_sum_expr
+    total_expr = reader.tallies.count(count_expr, is_per_group=True)
     message = "counts= add up to more than 2**63 - 1 in a group; cast them to Float64"
     reader.tallies.checks.append(Check(total_expr.max() >= 2**63, (message,)))
 

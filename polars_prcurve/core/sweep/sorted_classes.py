@@ -227,7 +227,6 @@ _LEAST_ROWS = 5_000
 """As many rows groups have on average, or a plan of all groups takes less time than arrays of each."""
 _MOST_PASSES = 8
 """As many passes over the scores of a class take less time than to sort them."""
-_MOST_EXAMPLES = 4  # of a row of counts, on average; those of more are swept
 _FIRST_ROWS = 10_000  # among which groups are counted, so that too many are seen before all are read
 
 
@@ -247,10 +246,11 @@ def sort_classes(table: ResolvedTable) -> SortedClasses | None:
         return None
     stored_by_key = {} if table.kept_counts is None else table.kept_counts
     if _KEY not in stored_by_key:
-        is_expandable = Row.LABEL in table.columns or _has_few_examples_per_row(table)
-        if is_expandable and table.tallies.checks and _is_broken(table):
+        tallies = table.tallies
+        broken_query = table.frame.select(tallies.list_sums()).select(tallies.is_broken)
+        if tallies.checks and table.collect(broken_query, "", n_etas=0).item():
             return None
-        sorted_classes = _read_classes(table) if is_expandable else None
+        sorted_classes = _read_classes(table)
         if sorted_classes is not None and table.kept_counts is not None:  # further questions search them
             sorted_classes.positives.sort()
             sorted_classes.negatives.sort()
@@ -259,27 +259,13 @@ def sort_classes(table: ResolvedTable) -> SortedClasses | None:
     return stored_classes
 
 
-def _has_few_examples_per_row(table: ResolvedTable) -> bool:
-    """Return whether counts are of few examples a row, and of one at least."""
-    n_examples = table.columns[Row.POS].sum() + table.columns[Row.NEG].sum()
-    has_few_examples = (n_examples > 0) & (n_examples <= _MOST_EXAMPLES * pl.len())
-    return bool(table.collect(table.frame.select(has_few_examples), "", n_etas=0).item())
-
-
 def _read_classes(table: ResolvedTable) -> SortedClasses | None:
     """Return the scores of the classes of a group; None if it has no examples."""
     rows = table.collect(table.frame.select(**table.columns), "", n_etas=0)  # faster in memory
     if rows.is_empty():
         return None
-    scores = rows[Row.SCORE]
-    if Row.LABEL in rows.columns:
-        label = rows[Row.LABEL]
-        return _take_scores(scores.filter(label), scores.filter(~label))
-    counts_of_classes = (rows[name].cast(pl.Int64).to_numpy() for name in (Row.POS, Row.NEG))
-    pos_scores, neg_scores = (
-        pl.Series(np.repeat(scores.to_numpy(), row_counts)) for row_counts in counts_of_classes
-    )
-    return _take_scores(pos_scores, neg_scores)
+    scores, label = rows[Row.SCORE], rows[Row.LABEL]
+    return _take_scores(scores.filter(label), scores.filter(~label))
 
 
 def sort_groups(table: ResolvedTable) -> SortedGroups | None:
@@ -304,13 +290,11 @@ def sort_groups(table: ResolvedTable) -> SortedGroups | None:
 
 
 def _can_be_sorted(table: ResolvedTable) -> bool:
-    """Return whether a table holds examples in memory, or counts of one group, that NumPy sorts."""
+    """Return whether a table holds examples in memory, with scores that NumPy sorts."""
     if not isinstance(table, ScoreTable) or not table.is_in_memory or table.unscored is not None:
         return False
-    has_counts_only = set(table.columns) == {Row.SCORE, Row.POS, Row.NEG} and not table.by
-    has_counts_only &= not (table.is_weighted or table.has_float_sums or table.is_aggregated)
     has_examples_only = set(table.columns) - {Row.EXAMPLE} == {Row.SCORE, Row.LABEL}
-    return (has_examples_only or has_counts_only) and table.score_dtype in _DTYPES
+    return has_examples_only and table.score_dtype in _DTYPES
 
 
 def _list_scores(table: ResolvedTable) -> pl.DataFrame | None:
@@ -328,19 +312,9 @@ def _list_scores(table: ResolvedTable) -> pl.DataFrame | None:
     groups = table.collect(table.aggregate_groups(score_list_exprs), "", n_etas=0)
     if groups.is_empty() or groups.height > max_groups:
         return None
-    is_broken = pl.any_horizontal(False, *(check.is_broken.any() for check in table.tallies.checks))
-    return None if groups.select(is_broken).item() else groups
+    return None if groups.select(table.tallies.is_broken).item() else groups
 
 
 def _take_scores(pos_scores: pl.Series, neg_scores: pl.Series) -> SortedClasses:
     positives, negatives = (ClassScores(scores.to_numpy()) for scores in (pos_scores, neg_scores))
     return SortedClasses(positives, negatives, pos_scores.dtype, (len(pos_scores), len(neg_scores)))
-
-
-def _is_broken(table: ResolvedTable) -> bool:
-    """Return whether a check of the table, which is one group, fails."""
-    tallies = table.tallies
-    test_sum_exprs = (test.sum().cast(pl.Int64).alias(name) for name, test in tallies.test_exprs.items())
-    is_broken = pl.any_horizontal(check.is_broken for check in tallies.checks)
-    broken_query = table.frame.select(test_sum_exprs).select(is_broken)
-    return bool(table.collect(broken_query, "", n_etas=0).item())
