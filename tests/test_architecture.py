@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -29,6 +30,13 @@ def module_name(path: Path) -> str:
 
 SOURCES = {module_name(path): path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
 MODULES = {name: ast.parse(source) for name, source in SOURCES.items()}
+
+
+@cache
+def list_nodes(tree: ast.Module) -> list[ast.AST]:
+    """Return all nodes of a module, which most rules go through."""
+    return list(ast.walk(tree))
+
 
 # Three floors, each of which imports only from floors below it. The rooms of a floor stand in the order
 # of the data: a room imports only from rooms before its own. Inside a room there are no circles either.
@@ -89,7 +97,7 @@ def room_of(module: str) -> str:
 def imported(tree: ast.Module) -> set[str]:
     """Return the package's own modules that a module imports: when it runs, or for types alone."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in list_nodes(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == PACKAGE.name:
             inside = str(node.module).removeprefix(PACKAGE.name).removeprefix(".")
             prefix = f"{inside}." if inside else ""
@@ -100,11 +108,11 @@ def imported(tree: ast.Module) -> set[str]:
 
 def top_level_names(tree: ast.Module) -> set[str]:
     """Return the packages that a module imports when it runs, at its top or inside."""
-    for_types = [n for n in ast.walk(tree) if isinstance(n, ast.If) and isinstance(n.test, ast.Name)]
+    for_types = [n for n in list_nodes(tree) if isinstance(n, ast.If) and isinstance(n.test, ast.Name)]
     left_out = {id(inner) for node in for_types for inner in ast.walk(node)}
     return {
         name.partition(".")[0]
-        for node in ast.walk(tree)
+        for node in list_nodes(tree)
         if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in left_out
         for name in (
             [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
@@ -114,7 +122,7 @@ def top_level_names(tree: ast.Module) -> set[str]:
 
 def functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
     """Yield all functions and methods of a module, nested ones too."""
-    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    return (node for node in list_nodes(tree) if isinstance(node, ast.FunctionDef))
 
 
 def report(broken: Iterable[str]) -> None:
@@ -191,7 +199,7 @@ def test_only_doors_collect() -> None:
         for module, tree in MODULES.items():
             if room_of(module) in DOORS:
                 continue
-            calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+            calls = [node for node in list_nodes(tree) if isinstance(node, ast.Call)]
             collects = [
                 call.lineno
                 for call in calls
@@ -336,7 +344,7 @@ def report_beyond(most: int, broken: Iterable[str], advice: str) -> None:
 
 def name_values(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """Yield the name and the line of each variable, parameter and attribute."""
-    for node in ast.walk(tree):
+    for node in list_nodes(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id, node.lineno
         elif isinstance(node, ast.arg):
@@ -362,7 +370,7 @@ def test_no_literal_is_built_to_be_unpacked() -> None:
     report(
         f"{module}:{node.lineno}: {ast.unparse(node)}: write one list, or pass each value by name"
         for module, tree in MODULES.items()
-        for node in ast.walk(tree)
+        for node in list_nodes(tree)
         if isinstance(node, ast.Starred) and isinstance(node.value, ast.Tuple | ast.List)
     )
 
@@ -402,7 +410,7 @@ def test_private_names_stay_in_their_module() -> None:
     report(
         f"{module} imports {alias.name}, private to {node.module}: leave out its underscore"
         for module, tree in MODULES.items()
-        for node in ast.walk(tree)
+        for node in list_nodes(tree)
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polars_prcurve")
         for alias in node.names
         if alias.name.startswith("_") and not alias.name.startswith("__")
@@ -414,7 +422,7 @@ def test_no_two_classes_share_a_name() -> None:
 
     def broken() -> Iterator[str]:
         for module, tree in MODULES.items():
-            for node in ast.walk(tree):
+            for node in list_nodes(tree):
                 if isinstance(node, ast.ClassDef):
                     if node.name in seen:
                         yield f"{node.name} is a class of {seen[node.name]} and of {module}: rename one"
@@ -427,7 +435,8 @@ def assigned(function: ast.FunctionDef) -> set[str]:
     """Return the names of a function's parameters and variables, without those of inner functions."""
     arguments = [*function.args.args, *function.args.kwonlyargs, *function.args.posonlyargs]
     names = {argument.arg for argument in arguments}
-    inner = {id(node) for other in functions(ast.Module(function.body, [])) for node in ast.walk(other)}
+    others = (node for node in ast.walk(function) if isinstance(node, ast.FunctionDef))
+    inner = {id(node) for other in others if other is not function for node in ast.walk(other)}
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in inner:
             names.add(node.id)
@@ -457,7 +466,7 @@ def test_docstrings_stand_alone() -> None:
 
     def broken() -> Iterator[str]:
         for module, tree in MODULES.items():
-            for node in ast.walk(tree):
+            for node in list_nodes(tree):
                 if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
                     first = (ast.get_docstring(node) or ".").partition("\n")[0]
                     if leaning.match(first):
@@ -482,7 +491,7 @@ def test_functions_stay_small() -> None:
 def test_nothing_private_of_polars_is_used() -> None:
     def broken() -> Iterator[str]:
         for module, tree in MODULES.items():
-            for node in ast.walk(tree):
+            for node in list_nodes(tree):
                 private = ""
                 if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polars."):
                     names = [*str(node.module).split("."), *(alias.name for alias in node.names)]
@@ -506,7 +515,7 @@ def test_each_explode_says_what_an_empty_list_becomes() -> None:
 
     def broken() -> Iterator[str]:
         for module, tree in MODULES.items():
-            for node in ast.walk(tree):
+            for node in list_nodes(tree):
                 if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                     continue
                 if node.func.attr == "explode" and "empty_as_null" not in {k.arg for k in node.keywords}:
@@ -544,15 +553,16 @@ EXAMPLES = {
 """What comments and docstrings have in backticks without being a name in the package."""
 
 
-def list_code_words(tree: ast.AST) -> set[str]:
+@cache
+def list_code_words(tree: ast.Module) -> set[str]:
     """Return all names in the code of a module, and all words of its text that is no docstring."""
     docstrings = {
         id(node.value)
-        for node in ast.walk(tree)
+        for node in list_nodes(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     words = set()
-    for node in ast.walk(tree):
+    for node in list_nodes(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             words.update(re.findall(r"\w+", node.value))
         names = (getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname"))
