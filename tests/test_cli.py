@@ -445,7 +445,7 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
 
 
 @pytest.mark.parametrize(
-    "asked", slow_unless(lambda asked: asked in OPTIONS[::3], OPTIONS), ids=lambda asked: asked[0]
+    "asked", slow_unless(lambda asked: asked in OPTIONS[::5], OPTIONS), ids=lambda asked: asked[0]
 )
 def test_every_option_reaches_the_library(
     here: Path, asked: tuple[str, Callable[[Any], pl.DataFrame]]
@@ -1535,7 +1535,7 @@ STREAMS = {  # a line of shell, its exit status, and whether rows or a sentence 
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full, of Linux")
-@pytest.mark.parametrize("line", slow_unless(lambda line: line in [*STREAMS][1:7], STREAMS))
+@pytest.mark.parametrize("line", slow_unless(lambda line: line in [*STREAMS][1:6:2], STREAMS))
 def test_streams_that_are_closed_or_full(here: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
     """The exit status tells whether the answer was written; nothing goes to another stream instead."""
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # text that is kept back fails at the end

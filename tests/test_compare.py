@@ -26,7 +26,7 @@ from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.comparing import assert_nearly, assert_same
 from tests.support.profiles import examples
 from tests.support.strategies import MODERATE, SCORES, SMALL, Table, several, tables
-from tests.support.tiers import slow_unless
+from tests.support.tiers import slow_beyond, slow_unless
 from tests.support.two_scores import AGAIN, BOOTSTRAP, two_scores
 
 NAMES = ["average_precision", "roc_auc", "pr_auc"]
@@ -753,7 +753,7 @@ LEADS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("design", LEADS)
+@pytest.mark.parametrize("design", slow_beyond(4, LEADS))
 def test_no_flag_contradicts_its_interval(design: str) -> None:
     """A difference is not called insignificant beside an interval that excludes 0, nor the reverse."""
     parts = []
@@ -1173,7 +1173,7 @@ def find_lead(metric: str, difference: float, low: float, high: float) -> tuple[
     return (-difference, -high) if metric in LESS_IS_BETTER else (difference, low)
 
 
-@pytest.mark.parametrize("name", MARGINS)
+@pytest.mark.parametrize("name", slow_beyond(4, MARGINS))
 def test_not_worse_is_read_off_an_interval_beyond_doubt(name: str) -> None:
     test, asked = prc(VERSIONS, score=["new", "old"]), MARGINS[name]
     plain = test.compare(0.05, **asked)

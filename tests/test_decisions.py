@@ -38,7 +38,7 @@ from polars_prcurve.core.ground.terminal_text import measure_width
 from polars_prcurve.core.judging.status_names import STATUSES
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from tests.support.model_tests import COINS, EQUAL, SETTLED, STATUSES_OF, draw_models
-from tests.support.tiers import slow_unless
+from tests.support.tiers import pair_each, slow_beyond, slow_unless
 
 GOALS: dict[str, dict[str, Any]] = {
     "recall": {"recall": 0.5},
@@ -735,7 +735,7 @@ def test_targets_and_alerts_that_are_asked_for_are_shown_or_named_as_not_shown()
     )
 
 
-@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("goal", TIERED_GOALS)
 def test_of_several_models_and_prevalences_thresholds_are_named_as_not_shown(goal: str) -> None:
     """Their table has one value of each model, and none of the columns of one model."""
     decision = bind(SETTLED).decide([0.02, 0.05], **GOALS[goal])
@@ -743,8 +743,13 @@ def test_of_several_models_and_prevalences_thresholds_are_named_as_not_shown(goa
     assert len(card) == decision.say(200).count("Not shown: threshold") == (goal != "curve")
 
 
-@pytest.mark.parametrize("goal", ["recall", "alerts", "precision", "maximize", "curve"])
-@pytest.mark.parametrize("copy", ["itself", "rising", "other examples", "perfect"])
+@pytest.mark.parametrize(
+    ("goal", "copy"),
+    [
+        *product(["recall", "alerts", "precision", "maximize", "curve"], ["rising"]),
+        *product(["recall", "curve"], ["itself", "other examples", "perfect"]),
+    ],
+)
 def test_models_that_rank_all_examples_alike_are_told(goal: str, copy: str) -> None:
     """An interval around a difference of 0 would be of models that differ in other samples."""
     pair = draw_models({"a": 2.0}, 150, 1_350)
@@ -766,7 +771,7 @@ def test_models_that_rank_all_examples_alike_are_told(goal: str, copy: str) -> N
 
 @pytest.mark.parametrize("goal", TIERED_GOALS)
 def test_numbers_of_one_difference_have_two_digits_each(goal: str) -> None:
-    for seed in range(4):
+    for seed in range(2):
         verdict = decide(draw_models({"a": 2.0, "b": 1.8}, 150, 600, seed=seed), **GOALS[goal]).verdict
         for reason in verdict.reasons:
             numbers = re.match("difference in .*: (.*?)(, so|$)", reason)
@@ -870,8 +875,11 @@ def test_differences_of_several_groups_have_their_level(
     assert "Differences between" not in test(score="a").decide(0.05).say()
 
 
-@pytest.mark.parametrize("asked", [{}, {"recall": 0.5}, {"precision": 0.9}, {"fpr": 0.01}], ids=str)
-@pytest.mark.parametrize("n_models", [1, 2])
+@pytest.mark.parametrize(
+    ("asked", "n_models"),
+    slow_beyond(3, pair_each([{}, {"recall": 0.5}, {"precision": 0.9}, {"fpr": 0.01}], [1, 2])),
+    ids=str,
+)
 def test_a_status_that_holds_in_some_groups_is_counted(n_models: int, asked: dict[str, Any]) -> None:
     """Each group stands at its own prevalence, where no group is tested against the others."""
     names = ["a", "b"][:n_models]
@@ -1206,7 +1214,7 @@ def test_ends_of_an_interval_have_the_unit_of_its_value() -> None:
         assert re.match(r"Precision [\d.]+% \([\d.]+ to [\d.]+\) and recall", said), said
 
 
-@pytest.mark.parametrize("eta", [0.001, 0.1, 0.5, 0.6, 0.9, 0.999])
+@pytest.mark.parametrize("eta", slow_beyond(3, [0.001, 0.1, 0.5, 0.6, 0.9, 0.999]))
 def test_chance_rules_out_twice_the_odds_at_any_prevalence(eta: float) -> None:
     """A test of ten positives rules out nothing, and no limit that is ruled out is 100%."""
     rng = np.random.default_rng(0)
@@ -1232,14 +1240,10 @@ def test_little_is_never_called_chance_nor_the_reverse() -> None:
 
 
 @pytest.mark.parametrize(
-    "of",
-    slow_unless(
-        lambda of: "winner" in of or "pr_curve" in of,
-        product(STATUSES_OF, ("pr_curve", "roc_curve", "threshold_curve")),
-    ),
+    ("status", "chart"),
+    slow_beyond(3, product(STATUSES_OF, ("pr_curve", "roc_curve", "threshold_curve"))),
 )
-def test_a_chart_of_a_decision_marks_its_points_and_says_its_sentence(of: tuple[str, str]) -> None:
-    status, chart = of
+def test_a_chart_of_a_decision_marks_its_points_and_says_its_sentence(status: str, chart: str) -> None:
     decision = decide_known(status, "recall")
     plot = bind(STATUSES_OF[status]).plot
     drawn = getattr(plot, chart)(points=decision).to_dict()

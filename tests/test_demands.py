@@ -15,7 +15,7 @@ from polars_prcurve.core.judging.status_names import STATUSES, combine_met
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from tests.support.model_tests import COINS, SETTLED, draw_models
-from tests.support.tiers import slow_unless
+from tests.support.tiers import slow_beyond, slow_unless
 
 DOCS = Path(__file__).parent.parent / "docs"
 TEST = SETTLED.prc(score="new")
@@ -315,7 +315,7 @@ def test_with_a_guarantee_the_best_candidate_has_the_best_end_of_an_interval(wor
     assert shown_end == pytest.approx(100 * low, rel=0.1)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", slow_beyond(1, range(3)))
 def test_what_is_not_sure_is_shown_by_an_interval_that_holds_the_limit(seed: int) -> None:
     scores = draw_models({"score": 2.0}, 400, 19_600, seed=seed)
     statuses = set()

@@ -37,7 +37,7 @@ from polars_prcurve.view.words.names_in_sentences import ISOLATES
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_share, say_threshold
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
-from tests.support.tiers import slow_unless
+from tests.support.tiers import slow_beyond, slow_unless
 
 SITES = pl.concat(
     draw_models({"score": 1.0 + number % 3}, 60, 600, seed=number).with_columns(
@@ -154,15 +154,18 @@ def test_tests_of_classes_state_that_these_share_examples() -> None:
 
 @pytest.mark.parametrize(
     ("eta", "alerts", "per"),
-    [
-        (1 / 3_000, 400, 1_200_000),
-        (0.02, 30, 1_000),
-        (0.0123, 500, 9_876),
-        (0.3, 9, 20),
-        (1 / 30_000, 500, 1e5),
-        (1e-4, 1, 1e5),
-        (1e-3, 20_000, 1e5),
-    ],
+    slow_beyond(
+        3,
+        [
+            (1 / 3_000, 400, 1_200_000),
+            (0.02, 30, 1_000),
+            (0.0123, 500, 9_876),
+            (0.3, 9, 20),
+            (1 / 30_000, 500, 1e5),
+            (1e-4, 1, 1e5),
+            (1e-3, 20_000, 1e5),
+        ],
+    ),
 )
 def test_positives_of_a_budget_are_found_or_missed(
     tmp_path: Path, eta: float, alerts: float, per: float
@@ -195,16 +198,19 @@ def test_only_a_budget_counts_positives_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("eta", "alerts", "counts"),
-    [
-        (1e-4, 10, "3.4 found, 6.6 missed"),
-        (1e-4, 500, "6.6 found, 3.4 missed"),
-        (1e-4, 20_000, "9.97 found, 0.03 missed"),
-        (1e-3, 1, "1 found, 99 missed"),
-        (1e-3, 47, "34 found, 66 missed"),
-        (1 / 30_000, 500, "2.2 found, 1.1 missed"),
-        (1 / 30_000, 20_000, "3.32 found, 0.01 missed | 1.90 found, 1.43 missed"),  # of one total
-        (0.2, 20_000, "17,600 found, 2,400 missed"),
-    ],
+    slow_beyond(
+        4,
+        [
+            (1e-4, 10, "3.4 found, 6.6 missed"),
+            (1e-4, 500, "6.6 found, 3.4 missed"),
+            (1e-4, 20_000, "9.97 found, 0.03 missed"),
+            (1e-3, 1, "1 found, 99 missed"),
+            (1e-3, 47, "34 found, 66 missed"),
+            (1 / 30_000, 500, "2.2 found, 1.1 missed"),
+            (1 / 30_000, 20_000, "3.32 found, 0.01 missed | 1.90 found, 1.43 missed"),  # of one total
+            (0.2, 20_000, "17,600 found, 2,400 missed"),
+        ],
+    ),
 )
 def test_positives_of_a_budget_are_whole_or_in_two_digits(
     eta: float, alerts: float, counts: str
@@ -386,7 +392,7 @@ def plain(text: str) -> str:
 # All documents --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", slow_beyond(8, CASES))
 def test_every_document_says_the_sentence_and_names_no_other_winner(case: str, tmp_path: Path) -> None:
     decision = decide(case)
     verdict = decision.verdict
@@ -764,7 +770,7 @@ MARKDOWN = {  # a name, and how the card writes it
 }
 
 
-@pytest.mark.parametrize("name", MARKDOWN)
+@pytest.mark.parametrize("name", slow_beyond(4, MARKDOWN))
 def test_a_name_is_only_text_in_the_model_card(name: str) -> None:
     decision = SETTLED.rename({"new": name}).prc(score=[name, "old"]).decide(0.1, recall=0.5)
     card = decision.model_card()

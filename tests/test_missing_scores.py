@@ -12,6 +12,7 @@ from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, class_mix, field, prc
 from tests.support.page_reader import PageReader
+from tests.support.tiers import slow_beyond
 
 RNG = np.random.default_rng(1)
 LABEL = RNG.random(2_000) < 0.2
@@ -156,7 +157,7 @@ CALLS_WITHOUT_SCORES: dict[str, tuple[pl.DataFrame, dict[str, Any], dict[str, An
 }
 
 
-@pytest.mark.parametrize("name", CALLS_WITHOUT_SCORES)
+@pytest.mark.parametrize("name", slow_beyond(5, CALLS_WITHOUT_SCORES))
 def test_advice_to_rank_examples_last_is_given_where_it_can_be_followed(name: str) -> None:
     frame, words, question = CALLS_WITHOUT_SCORES[name]
     text = " ".join(str(frame.prc(missing="drop", **words).decide(**question)).split())

@@ -21,7 +21,7 @@ from tests.support.comparing import assert_same
 from tests.support.models import KINDS, Models, draw_examples, models
 from tests.support.profiles import examples
 from tests.support.strategies import several
-from tests.support.tiers import slow_unless
+from tests.support.tiers import slow_beyond, slow_unless
 
 METRICS: dict[str, Any] = {
     "average_precision": "average_precision",
@@ -361,6 +361,7 @@ DOUBTFUL_TARGETS: list[tuple[float, str, dict[str, float]]] = [
     (0.01, "precision", {"recall": 0.1}),
     (0.01, "precision", {"npv": 0.99}),
 ]
+UNEQUAL_MODELS = [(30, True), (30, False), (600, True)]  # few positives, unlike models, steps
 
 
 def draw_unequal_models(n_pos: int, seed: int, *, has_steps: bool) -> pl.DataFrame:
@@ -376,9 +377,9 @@ def draw_unequal_models(n_pos: int, seed: int, *, has_steps: bool) -> pl.DataFra
 
 
 @pytest.mark.parametrize(
-    ("n_pos", "has_steps"), [(30, True), (30, False), (600, True)], ids=["few", "unlike", "steps"]
+    ("n_pos", "has_steps", "eta", "metric", "target"),
+    slow_beyond(5, [(*models, *asked) for models, asked in product(UNEQUAL_MODELS, DOUBTFUL_TARGETS)]),
 )
-@pytest.mark.parametrize(("eta", "metric", "target"), DOUBTFUL_TARGETS)
 def test_an_interval_in_doubt_is_that_of_the_pair(
     eta: float, metric: str, target: dict[str, float], n_pos: int, has_steps: bool
 ) -> None:
@@ -401,7 +402,7 @@ def test_an_interval_in_doubt_is_that_of_the_pair(
         assert f"which is in doubt: {words}" in " ".join(str(decision).split())
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", slow_beyond(2, range(4)))
 @pytest.mark.parametrize("distance", [2.3, 3.0], ids=["winner", "no winner"])
 def test_a_verdict_on_models_has_the_doubts_of_their_comparison(seed: int, distance: float) -> None:
     """Of a prevalence this low the highest negatives decide, which the test set lacks."""

@@ -129,8 +129,7 @@ DESIGNS: dict[str, Design] = {
     "sites of models": Design(OF_SITES.prc(score=BOTH, by="site"), 0.02, HALF),
 }  # fmt: skip
 QUICK = (
-    *("winner", "no target", "little", "gate", "guarantee", "weight", "field", "cells of a gate"),
-    *("6 sites", "prevalences", "sites that miss a gate", "not met together", "few topics"),
+    *("winner", "little", "gate", "weight", "cells of a gate", "6 sites", "prevalences", "few topics"),
 )
 
 

@@ -21,7 +21,7 @@ from polars_prcurve.core.sweep import sweep_table
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
 from tests.support.strategies import Table, tables
-from tests.support.tiers import pair_each, slow_unless
+from tests.support.tiers import pair_each, slow_beyond, slow_unless
 
 ETAS = [0.0, 1e-4, 0.01, 0.3, 1.0]
 RUNS: dict[str, Any] = {"precision": [0.2, 0.8], "npv": [0.5, 0.99], "fdr": 0.4, "lift": [0.5, 3.0]}
@@ -59,7 +59,7 @@ def score_tables(draw: st.DrawFn) -> pl.DataFrame:
     return pl.DataFrame({"g": rng.integers(0, 3, n), "score": score, "label": label, "weight": weight})
 
 
-@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("asked", slow_beyond(4, ASKED))
 @given(table=score_tables())
 @examples(80)
 def test_blocks_find_what_all_rows_find(asked: str, table: pl.DataFrame) -> None:
@@ -124,7 +124,9 @@ def test_blocks_are_searched_when_many_rows_are_asked_again(monkeypatch: pytest.
         assert len(searched) == expected
 
 
-@pytest.mark.parametrize("asked", ["targets", "weights", "rates", "moving", "moving or not"])
+@pytest.mark.parametrize(
+    "asked", slow_beyond(3, ["targets", "weights", "rates", "moving", "moving or not"])
+)
 @given(table=score_tables())
 @examples(40)
 def test_many_targets_are_found_as_each_alone(asked: str, table: pl.DataFrame) -> None:
@@ -157,7 +159,7 @@ def test_many_thresholds_of_any_dtype(table: Table, data: st.DataObject) -> None
 
 @pytest.mark.parametrize(
     ("word", "design"),
-    pair_each([*TARGET_KINDS, "threshold"], [{}, {"weight": "w"}, {"cluster": "c"}]),
+    slow_beyond(4, pair_each([*TARGET_KINDS, "threshold"], [{}, {"weight": "w"}, {"cluster": "c"}])),
     ids=str,
 )
 def test_many_targets_with_intervals_are_as_each_alone(word: str, design: dict[str, str]) -> None:

@@ -18,6 +18,7 @@ from polars_prcurve import PrcError, PrcWarning, intervals, metrics, prc, rate_i
 from tests.support import oracle, oracle_errors
 from tests.support.oracle_uncertain_eta import scale, unscale
 from tests.support.profiles import examples
+from tests.support.tiers import pair_each
 
 LEVEL = 0.95
 ETA_COLUMNS = ("eta", "eta_low", "eta_high", "eta_confidence")
@@ -242,8 +243,7 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("confidence", [None, LEVEL])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("confidence", "method"), pair_each([None, LEVEL], METHODS))
 def test_each_group_is_estimated_with_its_own_rows(method: str, confidence: float | None) -> None:
     test, field = draw_markets()
     asked: Any = METHODS[method] | {"confidence": confidence}
@@ -297,15 +297,14 @@ def test_a_refuted_estimate_warns_once_at_the_line_that_asks() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::polars_prcurve.PrcWarning")
-@pytest.mark.parametrize("columns", ["short", "all"])
 @pytest.mark.parametrize(
-    ("method", "asked"),
+    ("method", "asked", "columns"),
     [
-        ("summary", {"score": "score"}),
-        ("operating_points", {"score": "score", "recall": 0.5}),
-        ("operating_points", {"score": "score", "threshold": 1.0, "long": True}),
-        ("compare", {"score": ["score", "other"]}),
-        ("ranking", {"score": ["score", "other"]}),
+        ("summary", {"score": "score"}, "short"),
+        ("operating_points", {"score": "score", "recall": 0.5}, "all"),
+        ("operating_points", {"score": "score", "threshold": 1.0, "long": True}, "short"),
+        ("compare", {"score": ["score", "other"]}, "all"),
+        ("ranking", {"score": ["score", "other"]}, "short"),
     ],
 )
 def test_all_intervals_at_a_refuted_estimate_are_in_doubt(

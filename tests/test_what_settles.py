@@ -27,7 +27,7 @@ from polars_prcurve.core.judging.sample_needs import (
     find_vaguest,
 )
 from tests.support.model_tests import EQUAL, draw_models
-from tests.support.tiers import pair_each
+from tests.support.tiers import pair_each, slow_beyond
 
 
 class Population(NamedTuple):
@@ -284,12 +284,15 @@ def test_no_false_positive_shows_no_number_but_a_least_one() -> None:
 
 @pytest.mark.parametrize(
     ("eta", "hits", "words"),
-    [
-        (1e-6, (283, 121), {}),
-        (0.01, (30, 30), {}),
-        (0.01, (283, 121), {"precision": 0.97}),
-        (1e-6, (30, 30), {"fdr": 0.03}),
-    ],
+    slow_beyond(
+        2,
+        [
+            (1e-6, (283, 121), {}),
+            (0.01, (30, 30), {}),
+            (0.01, (283, 121), {"precision": 0.97}),
+            (1e-6, (30, 30), {"fdr": 0.03}),
+        ],
+    ),
 )
 def test_a_least_number_is_that_at_which_none_of_them_is_flagged(
     eta: float, hits: tuple[int, int], words: dict[str, float]

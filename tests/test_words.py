@@ -10,6 +10,7 @@ import ast
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -74,15 +75,18 @@ def read_pages() -> Iterator[tuple[str, str]]:
         yield path.name, text
 
 
-def read_package() -> Iterator[tuple[str, str]]:
-    """Yield texts, docstrings and comments of the package and of the makers of pages."""
+@cache
+def read_package() -> list[tuple[str, str]]:
+    """Return texts, docstrings and comments of the package and of the makers of pages."""
+    found = []
     paths = [*(ROOT / "polars_prcurve").rglob("*.py"), *(ROOT / "docs").glob("make_*.py")]
     for path in sorted(paths):
         name = path.relative_to(ROOT).as_posix()
         for line, text in [*read_texts(path), *read_comments(path)]:
             bare = re.sub(r"^ *(?:>>>|\.\.\.).*$|`[^`]*`|<[^>]*>|\{[^}]*\}", "", text, flags=re.M)
             if " " in bare:
-                yield f"{name}:{line}", bare
+                found.append((f"{name}:{line}", bare))
+    return found
 
 
 def read_texts(path: Path) -> Iterator[tuple[int, str]]:

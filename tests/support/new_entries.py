@@ -267,6 +267,8 @@ VARIANTS: tuple[dict[str, Any], ...] = (
     {"weight": "w"},
 )
 """Arguments beside a target, of which charts and decisions, which take long, are asked for the first."""
+MOST_VARIANTS = {"right_silence": 2}
+"""How many variants a target has that is as `negative_rate`, but for a test with guarantee=."""
 
 
 def list_variants(name: str, call: Call, most: int = len(VARIANTS)) -> Iterator[dict[str, Any]]:
@@ -314,7 +316,8 @@ def walk_targets() -> Iterator[str]:
             names = call.arguments()
             if (word in names) != (twin in names):
                 yield f"{name}() takes only one of {word}= and {twin}="
-            for variant in list_variants(name, call) if twin in names else [call.plain]:
+            variants = list_variants(name, call, MOST_VARIANTS.get(word, len(VARIANTS)))
+            for variant in variants if twin in names else [call.plain]:
                 new = answer(call, {**variant, word: VALUES[word]})
                 if "guarantee" in variant and TARGET_KINDS[word].promise_test is None:
                     if f"with guarantee=, not {word}: it has no test yet" not in str(new):

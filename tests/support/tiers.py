@@ -15,6 +15,20 @@ def slow_unless(quick: Callable[[Any], bool], values: Iterable[Any]) -> list[Any
     return [value if quick(value) else pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
+def slow_beyond(n_quick: int, cases: Iterable[Any]) -> list[Any]:
+    """Return all cases, to parametrize a test with; all but n, at equal distances, are marked slow.
+
+    A tuple holds the values of several arguments.
+    """
+    listed = list(cases)
+    quick = spread(range(len(listed)), n_quick)
+    rows = [case if isinstance(case, tuple) else (case,) for case in listed]
+    return [
+        listed[i] if i in quick else pytest.param(*row, marks=pytest.mark.slow)
+        for i, row in enumerate(rows)
+    ]
+
+
 def spread(cases: Sequence[Case], n: int) -> list[Case]:
     """Return at most n of the cases at equal distances: the first, and if n is 2 or more, the last."""
     if len(cases) <= n:
@@ -37,4 +51,4 @@ def pair_each(*lists: Iterable[Any]) -> list[tuple[Any, ...]]:
     ]
 
 
-__all__ = ["pair_each", "slow_unless", "spread"]
+__all__ = ["pair_each", "slow_beyond", "slow_unless", "spread"]
