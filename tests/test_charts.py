@@ -1774,6 +1774,18 @@ def test_scores_are_shares_of_both_classes_in_ranges_of_one_width(weight):
     check_data(chart)
 
 
+def test_bars_of_scores_leave_out_what_is_infinite():
+    """Nor does the bar beside it take its share; a threshold there has no rule."""
+    scores = [math.inf] * 6 + [5, 4, 3, 2] + [1.0] * 7 + [-math.inf] * 3
+    frame = pl.DataFrame({"score": scores, "label": [1] * 5 + [0] + [1] * 5 + [0] * 9})
+    for wanted in (frame.prc.operating_points(threshold=3), None):
+        chart = frame.prc.plot.scores(points=wanted)
+        drawn = {part: [row["y"] for row in records(chart, part)] for part in ("positives", "negatives")}
+        assert drawn == {"positives": [pytest.approx(0.1)] * 5, "negatives": [pytest.approx(0.6)]}
+        assert len(records(chart, "threshold")) == (wanted is not None)
+        assert "Not drawn: infinite scores" in " ".join(chart.to_json().split())
+
+
 # Differences and gains ------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -87,14 +88,13 @@ def scores(
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_sweep("scores", table, is_by_eta=False, made_by="sweep")
     curves = add_order(curves, "scores", ranking, None)
-    score = pl.col("threshold").cast(pl.Float64, strict=False)
-    if len(curves.points) and curves.points["threshold"].null_count():
-        raise PrcError("draw roc_curve instead: some thresholds are null, and so no scores")
+    rows = _read_scores(curves)
     marked = marked_points.add_lower(
         marked_points.read_points("scores", points, curves, ["recall"]), curves
     )
-    finite_rows = curves.points.with_columns(score=score).filter(score.is_finite())
+    finite_rows = rows.filter(pl.col("score").is_finite())
     rules = marked.records if points is not None else find_half(curves).to_dicts()
+    rules = [rule for rule in rules if math.isfinite(rule["threshold"])]
     x = build_score_axis("Score", finite_rows["score"], [rule["threshold"] for rule in rules])
     channels = read_panels_of_one(curves, color, facet)
     y = ChartAxis("y", "Share of the class", 0.0, 1.0)
@@ -112,18 +112,32 @@ def scores(
         "Grey: negatives. Coloured: positives" if channels.facet else "",
         "Bars: share of each class in ranges of equal width",
         x.describe(),
+        "" if finite_rows.height == rows.height else "Not drawn: infinite scores",
         "Vertical line: the highest threshold with at least 50% recall"
         if points is None and rules
         else "",
         "Vertical lines: the thresholds of the points" if points is not None and rules else "",
         *marked.describe(),
     ]
-    told_rules = rules if points is None else _add_rates(marked.pick_told(), finite_rows)
+    told_rules = rules if points is None else _add_rates(marked.pick_told(), rows)
     finding = say_known(curves, partial(_say_flagged, told_rules, channels, is_asked=points is not None))
     subtitle = "Scores of positives and negatives"
     return canvas.finish(
         canvas.write(title, finding, name="Scores of both classes", subtitle=subtitle, note=note)
     )
+
+
+def _read_scores(curves: ChartCurves) -> pl.DataFrame:
+    """Return the rows of a sweep with `score`, and the share of each class that has it."""
+    if len(curves.points) and curves.points["threshold"].null_count():
+        raise PrcError("draw roc_curve instead: some thresholds are null, and so no scores")
+    # Sweeps run from the highest score on, and rates add up.
+    share_exprs = [
+        pl.col(rate).diff().over("curve").fill_null(pl.col(rate)).alias(name)
+        for name, rate in _CLASSES.items()
+    ]
+    score = pl.col("threshold").cast(pl.Float64, strict=False)
+    return curves.points.with_columns(share_exprs, score=score)
 
 
 def _count_bins(
@@ -144,24 +158,22 @@ def _count_bins(
     number = (
         pl.when(is_flagged).then(number.clip(0)).when(~is_flagged).then(number.clip(None, -1))
     ).otherwise(number)
-    # Sweeps run from the highest score on, and rates add up.
-    rates = pl.col([*_CLASSES.values()])
-    shares = rates.diff().over("curve").fill_null(rates)
-    near_rows = rows.with_columns(shares, start=start, number=number)
+    near_rows = rows.with_columns(start=start, number=number)
     near_rows = near_rows.filter(pl.col("x").is_between(x.low, x.high))
     bins = near_rows.group_by("curve", "number", maintain_order=True)
-    long_rows = bins.agg(rates.sum(), pl.col("start").first()).sort("curve", "number")
+    shares = pl.col([*_CLASSES]).sum()
+    long_rows = bins.agg(shares, pl.col("start").first()).sort("curve", "number")
     return [
         {
             "curve": row["curve"],
             "class": name,
-            "y": row[rate],
+            "y": row[name],
             "x": row["start"] + row["number"] * width,
             "to": row["start"] + (row["number"] + 1) * width,
         }
-        for name, rate in _CLASSES.items()
+        for name in _CLASSES
         for row in long_rows.to_dicts()
-        if row[rate]
+        if row[name]
     ]
 
 
@@ -206,12 +218,12 @@ def _draw_rules(canvas: Canvas, rules: list[dict[str, Any]]) -> None:
     canvas.spec = replace(canvas.spec, head_rows=count_flag_rows(canvas.words) if facet else 0)
 
 
-def _add_rates(rules: list[dict[str, Any]], finite_rows: pl.DataFrame) -> list[dict[str, Any]]:
+def _add_rates(rules: list[dict[str, Any]], rows: pl.DataFrame) -> list[dict[str, Any]]:
     """Return marked thresholds with the share of negatives that each flags, of the rows of a sweep."""
     told_rules = []
     for rule in rules:
         is_flagged = (pl.col("curve") == rule["curve"]) & (pl.col("threshold") >= rule["threshold"])
-        told_rules.append(rule | {"fpr": finite_rows.filter(is_flagged)["fpr"].max() or 0.0})
+        told_rules.append(rule | {"fpr": rows.filter(is_flagged)["fpr"].max() or 0.0})
     return told_rules
 
 
