@@ -1786,6 +1786,15 @@ def test_bars_of_scores_leave_out_what_is_infinite():
         assert "Not drawn: infinite scores" in " ".join(chart.to_json().split())
 
 
+@pytest.mark.parametrize("method", ["ranking", "difference", "metric_by_eta"])
+@pytest.mark.parametrize("n_rows", [0, 2])
+def test_without_eta_even_the_smallest_table_has_prevalences(method, n_rows):
+    frame = pl.DataFrame({"score": [1.0, 2.0], "other": [2.0, 1.0], "label": [1, 0]}).head(n_rows)
+    chart = getattr(frame.prc(score=["score", "other"]).plot, method)()
+    etas = {row["eta"] for row in all_records(chart) if "eta" in row}
+    assert (min(etas), max(etas)) == (pytest.approx(0.1), 0.5) if n_rows else not etas
+
+
 # Differences and gains ------------------------------------------------------------------------
 
 

@@ -736,22 +736,22 @@ def _read_decision(eta: Any, points: Any, call_arguments: Any) -> tuple[Any, pl.
 
 def _choose_etas(size_rows: pl.DataFrame) -> list[float]:
     """Return prevalences from common ones down to where the negatives of the test end."""
-    sizes_per_eta = size_rows.select("n_pos", "n_neg").join(
-        pl.DataFrame({"eta": eta_grid()}), how="cross"
-    )
-    return _end_at_negatives(sizes_per_eta)["eta"].unique().sort().to_list()
+    greatest_n_neg = pl.lit(size_rows["n_neg"].max())  # of an empty table null
+    points = pl.DataFrame({"eta": eta_grid()}).with_columns(n_neg=greatest_n_neg)
+    return _end_at_negatives(points)["eta"].unique().sort().to_list()
 
 
 def _end_at_negatives(points: pl.DataFrame) -> pl.DataFrame:
     """Return the rows at prevalences down to the power of ten below 1 in as many as the negatives are.
 
-    Among fewer negatives than one positive has beside it, false positives are hardly seen.
+    Among fewer negatives than one positive has beside it, false positives are hardly seen. Rows down to
+    1 in 10 are kept, so that a table of a single negative has some, too.
     """
     n_neg = points["n_neg"] if "n_neg" in points.columns else points["fp"] + points["tn"]
     greatest_n_neg = n_neg.drop_nulls().max()
     if not isinstance(greatest_n_neg, int | float) or greatest_n_neg < 1:
         return points
-    least_eta = 10.0 ** math.floor(-math.log10(greatest_n_neg) + 1e-9)
+    least_eta = 10.0 ** min(math.floor(-math.log10(greatest_n_neg) + 1e-9), -1)
     return points.filter(pl.col("eta").is_null() | (pl.col("eta") >= least_eta * (1 - 1e-9)))
 
 
