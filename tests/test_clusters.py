@@ -420,7 +420,7 @@ def test_differences_of_models_with_patients_of_their_own() -> None:
     row = df.prc.compare(cluster="patient", columns="all", **target).row(0, named=True)
     (a, a_low, _), (b, _, b_high) = points.select("precision", "precision_low", "precision_high").rows()
     assert row["low"] == pytest.approx(a - b - math.hypot(a - a_low, b_high - b))
-    with pytest.raises(PrcError, match="leave out weight= or cluster=: with both"):
+    with pytest.raises(PrcError, match=r"leave out weight= or cluster=, or call summary\(\): with both"):
         df.prc.compare(cluster="patient", weight="w", columns="all", **target)
 
 
@@ -513,7 +513,7 @@ def test_what_goes_with_clusters() -> None:
         df.prc.summary(0.1, counts=("w", "w"), cluster="patient", confidence=0.95, columns="all")
     refused: list[tuple[dict[str, Any], str]] = [
         ({"confidence": None}, "pass confidence= with cluster="),
-        ({"weight": "w"}, "leave out weight= or cluster=: with both, only summary"),
+        ({"weight": "w"}, "leave out weight= or cluster=, or call summary.*: with both, only areas"),
         (
             {"confidence": intervals(0.9, simultaneous=True)},
             r"^leave out cluster= .* for independent examples",

@@ -340,6 +340,7 @@ def test_a_rate_of_no_whole_count_stays_and_warns() -> None:
         ({"recall": 0.8, "fpr": 0.1, "precision": 0.1}, "got fpr= and precision="),
         ({"recall": 87.3, "fpr": 0.1}, 'recall= takes a share, such as 0.873 or "87.3%"; got 87.3'),
         ({"recall": 0.8, "fpr": 0.1, "n_pos": 0.3, "n_neg": 9}, "n_pos= takes a whole number of examp"),
+        ({"recall": 0.8, "fpr": 0.1, "n_pos": 2**63 - 1, "n_neg": 9}, r"from 1 to 2\*\*53; got 9223"),
         ({"recall": 0.8, "fpr": 0.1, "n_pos": 10}, "pass n_neg= as well"),
         ({"recall": 0.8, "fpr": 0.1, "n_pos": [10], "n_neg": [None]}, "both sizes of a test"),
         ({"recall": 0.8, "fpr": 0.1, "eta": 0.1}, r"^leave out eta=.* do not depend on the prevalence"),

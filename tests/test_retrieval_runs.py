@@ -162,7 +162,7 @@ def test_the_command_line_reads_both_in_one_call(
         (
             "1 Q0 a 1 0.5 x\n1 Q0 a 2 0.4 x\n",
             "1 0 a 1\n",
-            r"^give each run .* of query '1' twice in the run 'x'",
+            r"^leave out the repeats, or give each run .* of query '1' twice in the run 'x'",
         ),
         ("1 Q0 a 1 0.5 x\n", "2 0 a 1\n", "no query in common: run= has '1', and qrels= has '2'"),
         ("1 Q0 a 1 0.5 x\n", "1 0 a 1\n1 0 a 0\n", "qrels= has document 'a' of query '1' twice"),

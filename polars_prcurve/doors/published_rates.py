@@ -270,8 +270,10 @@ def _read_share(argument: str, value: object) -> float:
 
 
 def _read_size(argument: str, value: object) -> int | None:
-    """Return a number of examples; raise unless it is a whole one, or None."""
+    """Return a number of examples; raise unless it is a whole one that a float holds, or None."""
     if value is None:
         return None
-    expected_phrase = "a whole number of examples, at least 1"
-    return int(read_number(f"{argument}=", value, expected_phrase, lambda x: x >= 1 and x % 1 == 0))
+    expected_phrase = "a whole number of examples, from 1 to 2**53"
+    return int(
+        read_number(f"{argument}=", value, expected_phrase, lambda x: 1 <= x <= 2**53 and x % 1 == 0)
+    )

@@ -151,7 +151,7 @@ def _check_once(frame: pl.DataFrame, key_columns: list[str], argument: str) -> N
         *run_names, query_name, document_name = repeated_rows.select(key_columns).row(0)
         sentence = f"{argument} has document {document_name!r} of query {query_name!r} twice"
         raise PrcError(
-            "give each run a name of its own, the last word of its lines: "
+            "leave out the repeats, or give each run a name of its own, the last word of its lines: "
             f"{sentence} in the run {run_names[0]!r}"
             if run_names
             else sentence

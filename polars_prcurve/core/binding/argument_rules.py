@@ -238,8 +238,9 @@ RULES = (
          "ignores strata, and its interval is wider"),
     *(Rule((points, "cluster="), f"leave out cluster=: {points} replaces labels and weights")
       for points in ("counts=", "rates=", "cells=")),
-    Rule(("cluster=", "weight=", "confidence="), "leave out weight= or cluster=: with both, only "
-         "summary() of an area, such as average_precision, has an interval", _BANDS),
+    Rule(("cluster=", "weight=", "confidence="), "leave out weight= or cluster=, or call summary(): "
+         'with both, only areas have intervals and, with method="bootstrap", metrics such as '
+         "precision_at_recall(0.8)", _BANDS),
     Rule(("cluster=", "simultaneous=True"),
          "leave out cluster= or simultaneous=: simultaneous=True is for independent examples"),
     Rule(("cluster=", 'rate="hoeffding"'),

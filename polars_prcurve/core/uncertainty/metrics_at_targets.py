@@ -61,8 +61,8 @@ def refuse_weighted_clusters(sample_kind: SampleKind) -> None:
     """Raise where the errors of rates at a threshold are not known, as of weighted rows in clusters."""
     if sample_kind.joins_rows and sample_kind.is_weighted:
         raise PrcError(
-            f"leave out weight= or {sample_kind.word}=: with both, only summary() of an area, such as "
-            "average_precision, has an interval"
+            f"leave out weight= or {sample_kind.word}=, or call summary(): with both, only areas have "
+            'intervals and, with method="bootstrap", metrics such as precision_at_recall(0.8)'
         )
 
 
