@@ -193,7 +193,9 @@ def test_groups_that_miss_are_tested_by_the_steps_of_holm() -> None:
         met = row["precision_low"] >= 0.55 or (None if row["precision_high"] >= 0.55 else False)
         assert row["met"] is met
     assert (decision.verdict.status, decision.verdict.met) == ("not_met", False)
-    assert re.match(r"\d of 6 sites meets? 55% precision; site 0", decision.verdict.sentence)
+    assert re.match(
+        r"\d of 6 sites meets? 55% precision; target not met for site 0", decision.verdict.sentence
+    )
 
 
 def test_all_groups_have_to_meet_the_demand() -> None:
@@ -207,7 +209,7 @@ def test_all_groups_have_to_meet_the_demand() -> None:
     assert (unsure.verdict.status, unsure.verdict.met) == ("unsure", None)
     assert "not sure for site" in unsure.verdict.sentence
     both = others.decide(0.05, threshold=points, precision=0.5, recall=0.5)
-    opening = "None of the 5 sites is shown to meet 50% recall and 50% precision; not sure for site"
+    opening = "No site is shown to meet 50% recall and 50% precision; not sure"
     assert both.verdict.sentence.startswith(opening)
     head = next(line for line in both.say(100).splitlines() if line.startswith("where"))
     assert re.findall(r"recall|precision", head) == ["recall", "precision"], "all that is demanded"
@@ -294,7 +296,7 @@ def test_a_best_value_without_the_rarest_alerts_is_of_at_least_five() -> None:
     scores = [9.0] * 2 + [5.0] * 6 + [0.0] * 392 + [5.0] * 2 + [0.0] * 19_598
     test = pl.DataFrame({"score": scores, "label": label}).prc
     sentence = test.decide(0.01, precision=0.7, guarantee=0.95).verdict.sentence
-    assert "; the precision with the highest lower limit is 66% (" in sentence.replace("\u00a0", " ")
+    assert ": the precision with the highest lower limit is 66% (" in sentence.replace("\u00a0", " ")
 
 
 @pytest.mark.parametrize("word", ["precision", "fdr"])

@@ -185,8 +185,8 @@ def test_every_status_has_a_sentence_a_block_and_a_line_of_help() -> None:
     assert_equal_sets(STATUSES, verdict_sentences._WRITERS, "status", remedy)
     remedy, standings = "_STANDINGS in view/verdicts/value_phrases.py", get_args(GroupStanding)
     assert_equal_sets(standings, value_phrases._STANDINGS, "standing of a group", remedy)
-    remedy = "_BLOCKS in view/report/decision_drawings.py"
-    assert_equal_sets({*STATUSES, *standings}, decision_drawings._BLOCKS, "outcome", remedy)
+    remedy = "_COLORS in view/report/decision_drawings.py"
+    assert_equal_sets({*STATUSES, *standings}, decision_drawings._COLORS, "outcome", remedy)
 
 
 def test_rules_know_which_targets_need_the_number_of_negatives() -> None:

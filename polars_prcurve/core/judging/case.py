@@ -8,6 +8,7 @@ rows of evidence -> cases   models that meet the targets first, the best of them
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,6 +47,8 @@ class Case:
     compares_intervals: bool
     """Whether models are compared by their intervals, each of which is of one model."""
     standing: GroupStanding | None  # how its group compares with all others; None if that is not tested
+    etas_of_table: tuple[float | None, ...]  # the prevalences of all cases, of which texts differ
+    is_only_one_of_group: bool  # whether its group has no other case, so that it names the case
 
     @property
     def groups(self) -> dict[str, Any]:
@@ -384,29 +387,18 @@ def list_cases(
     """Return the cases in the order of the evidence, or of prevalences as they were listed."""
     goal, model_column, key_columns = request.goal, request.model, evidence.keys
     n_group_columns = key_columns.index("eta")
-    # The numbers of positives and negatives; of models with a sample each, the fewest
-    sizes_by_group: dict[tuple[Any, ...], tuple[float, float]] = {}
-    sizes_by_weight_by_group: dict[tuple[Any, ...], dict[str, float]] = {}
-    for row in evidence.sizes.iter_rows(named=True):
-        group_values = tuple(row[column] for column in key_columns[:n_group_columns])
-        sizes_of_model = row["n_pos"] or 0, row["n_neg"] or 0
-        n_pos, n_neg = sizes_by_group.get(group_values, sizes_of_model)
-        sizes_by_group[group_values] = min(n_pos, sizes_of_model[0]), min(n_neg, sizes_of_model[1])
-        size_by_weight = sizes_by_weight_by_group.setdefault(group_values, {})
-        for class_name, column in zip(("positives", "negatives"), FIELD_COLUMNS[:2], strict=True):
-            if (weighed_size := row.get(column)) is not None:
-                size_by_weight[class_name] = min(
-                    weighed_size, size_by_weight.get(class_name, weighed_size)
-                )
+    sizes_by_group = _measure_sizes(evidence)
     candidates_by_case: dict[tuple[Any, ...], list[Candidate]] = {}
     for row in evidence.rows.iter_rows(named=True):
         candidate = Candidate(None if model_column is None else row[model_column], row, goal)
         candidates_by_case.setdefault(tuple(row[column] for column in key_columns), []).append(candidate)
     etas = request.eta if isinstance(request.eta, list | tuple) else ()
     position_by_eta = {eta: position for position, eta in enumerate(etas)}
+    etas_of_table = tuple(dict.fromkeys(key[n_group_columns] for key in candidates_by_case))
+    n_cases_by_group = Counter(key[:n_group_columns] for key in candidates_by_case)
     cases = []
     for (case_values, candidates), standing in zip(candidates_by_case.items(), standings, strict=False):
-        n_pos, n_neg = sizes_by_group.get(case_values[:n_group_columns], (0, 0))
+        n_pos, n_neg, size_by_weight = sizes_by_group.get(case_values[:n_group_columns], (0, 0, {}))
         cases.append(
             Case(
                 key_values=dict(zip(key_columns, case_values, strict=True)),
@@ -414,13 +406,35 @@ def list_cases(
                 candidates=sorted(candidates, key=_rank_candidate),
                 n_pos=n_pos,
                 n_neg=n_neg,
-                size_by_weight=sizes_by_weight_by_group.get(case_values[:n_group_columns], {}),
+                size_by_weight=size_by_weight,
                 per=evidence.per,
                 compares_intervals=request.compares_intervals,
                 standing=standing,
+                etas_of_table=etas_of_table,
+                is_only_one_of_group=n_cases_by_group[case_values[:n_group_columns]] == 1,
             )
         )
     return sorted(cases, key=lambda case: position_by_eta.get(case.eta, 0))
+
+
+def _measure_sizes(evidence: Evidence) -> dict[tuple[Any, ...], tuple[float, float, dict[str, float]]]:
+    """Return the positives and negatives of each group, and as how many these count by their weights.
+
+    Of models with a sample each they are the fewest.
+    """
+    sizes_by_group: dict[tuple[Any, ...], tuple[float, float, dict[str, float]]] = {}
+    for row in evidence.sizes.iter_rows(named=True):
+        group_values = tuple(row[column] for column in evidence.group_columns)
+        sizes_of_model = row["n_pos"] or 0, row["n_neg"] or 0
+        n_pos, n_neg, size_by_weight = sizes_by_group.get(group_values, (*sizes_of_model, {}))
+        for class_name, column in zip(("positives", "negatives"), FIELD_COLUMNS[:2], strict=True):
+            if (weighed_size := row.get(column)) is not None:
+                size_by_weight[class_name] = min(
+                    weighed_size, size_by_weight.get(class_name, weighed_size)
+                )
+        sizes = min(n_pos, sizes_of_model[0]), min(n_neg, sizes_of_model[1])
+        sizes_by_group[group_values] = *sizes, size_by_weight
+    return sizes_by_group
 
 
 def _rank_candidate(candidate: Candidate) -> tuple[int, float]:

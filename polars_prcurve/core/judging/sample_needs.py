@@ -463,35 +463,14 @@ def measure_half_width(candidates: Sequence[Candidate]) -> float | None:
 
 
 def find_short_class(case: Case) -> tuple[float, str]:
-    """Return the number of examples of the class that is short, and its name: that of the plan.
-
-    Without a plan it is the class with the larger error where the widest interval is.
-    """
+    """Return the number of examples of the class that is short, and its name: as in the plan."""
     n_of_class = case.sizes
     class_name = min(n_of_class, key=lambda class_label: n_of_class[class_label])
     if n_of_class[class_name] >= LEAST_OF_CLASS and not case.goal.mean_over:
         need = _plan_vaguest(case)
-        class_name = case.overweight_class or (
-            need.classes[0].class_name if need is not None else _find_vaguer_class(case) or class_name
-        )
+        planned_class_name = class_name if need is None else need.classes[0].class_name
+        class_name = case.overweight_class or planned_class_name
     return n_of_class[class_name], class_name
-
-
-def _find_vaguer_class(case: Case) -> str | None:
-    """Return the class whose rate has the larger error in the widest interval; None if unknown."""
-    candidate, metric_name, _ = find_vaguest(case)
-    if metric_name in ("recall", "fpr"):
-        return "positives" if metric_name == "recall" else "negatives"
-    recall, fpr = candidate.row.get("recall"), candidate.row.get("fpr")
-    if recall is None:  # precision has the odds recall / fpr * eta / (1 - eta)
-        precision, eta = candidate.precision_at_half.value, case.eta
-        if not precision or not eta:
-            return None
-        recall, fpr = 0.5, 0.5 * math.exp(find_log_odds(eta)) * (1 - precision) / precision
-    # These are squares of the errors of ln(recall) and ln(fpr).
-    pos_error = (1 - recall) / (recall * case.n_pos) if recall else math.inf
-    neg_error = (1 - fpr) / (fpr * case.n_neg) if fpr else math.inf
-    return None if pos_error == neg_error else "positives" if pos_error > neg_error else "negatives"
 
 
 def find_vaguest(case: Case) -> tuple[Candidate, str, Estimate]:

@@ -23,12 +23,12 @@ from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import check_names
 from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
+from polars_prcurve.core.judging.judgement import judge_table
 from polars_prcurve.core.prevalence.estimated_eta import refuse_refuted_estimates
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.field_and_class_mix import ClassMix, Field
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
 from polars_prcurve.view.report.decision_result import Decision
-from polars_prcurve.view.verdicts.worded_judgement import decide
 
 
 def make_decision(
@@ -52,7 +52,7 @@ def make_decision(
         request = replace(
             request, counts_negatives=table.counts_negatives, clusters=cluster_column_and_count
         )
-        return Decision(decide(request))
+        return Decision(judge_table(request))
 
 
 def _count_clusters(question: Question, table: ResolvedTable) -> tuple[str, int] | None:

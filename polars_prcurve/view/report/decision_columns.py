@@ -7,29 +7,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from polars_prcurve.core.ground.message_text import add_noun
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.candidate import Candidate
 from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.goal import Goal
+from polars_prcurve.core.judging.judgement import Judgement
 from polars_prcurve.view.report.decision_notes import name_interval
-from polars_prcurve.view.verdicts.case_places import name_own_group
+from polars_prcurve.view.verdicts.case_places import name_eta, name_in_table, name_own_group
 from polars_prcurve.view.verdicts.value_phrases import (
     NO_VALUE,
+    count_hits,
     format_metric,
     list_metrics,
     name_model,
     write_threshold,
 )
-from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
-from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement
+from polars_prcurve.view.verdicts.verdict_of_all_cases import say_short
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.names_in_sentences import name_metric
+
+MOST_MODELS = 50  # of an only case, at most: more scroll off a terminal
+
+
+def list_columns(judgement: Judgement, cases: Sequence[Case]) -> list[TextColumn]:
+    """Return the columns of the models of an only case, or of several cases; none if all are dashes."""
+    candidates = [candidate for case in cases for candidate in case.candidates]
+    lacks_scores = all(case.lacks_scores for case in cases)
+    if lacks_scores or not any(candidate.meets_targets for candidate in candidates):
+        return []
+    if len(cases) > 1:
+        return list_case_columns(judgement, cases)
+    return list_model_columns(judgement, cases[0], candidates[:MOST_MODELS])
+
 
 # Models of a case ---------------------------------------------------------------------------------
 
 
 def list_model_columns(
-    judgement: WordedJudgement, case: Case, candidates: Sequence[Candidate]
+    judgement: Judgement, case: Case, candidates: Sequence[Candidate]
 ) -> list[TextColumn]:
     """Return the columns of models of a case: name, threshold and values, the one that decides first."""
     goal, text_columns = case.goal, []
@@ -58,11 +74,33 @@ def list_values(
         format_metric(candidate, metric_column) if candidate and candidate.has_values else (NO_VALUE, "")
         for candidate in candidates
     ]
+    column = join_values(head or name_metric(metric_column), value_and_span_texts)
+    return column._replace(shown_names=[metric_column], level=level_text)
+
+
+def join_values(head: str, value_and_span_texts: Sequence[tuple[str, str]]) -> TextColumn:
+    """Return the column of values and their intervals, which are in brackets."""
     span_texts = [span_text and f"({span_text})" for _, span_text in value_and_span_texts]
-    value_texts = [value_text for value_text, _ in value_and_span_texts]
-    return TextColumn(
-        head or name_metric(metric_column), value_texts, False, [metric_column], span_texts, level_text
+    return TextColumn(head, [value_text for value_text, _ in value_and_span_texts], spans=span_texts)
+
+
+def list_positives(case: Case, candidates: Sequence[Candidate]) -> list[TextColumn]:
+    """Return the column of the positives that each model finds and misses; none without a budget."""
+    positives_of_models = [count_hits(case, candidate) for candidate in candidates]
+    total_text = next((positives.total_text for positives in positives_of_models if positives), "")
+    if not total_text:
+        return []
+    head = f"of {add_noun(total_text, 'positive')} {number_words.say_cases(case.per)}"
+    hits_texts, misses_texts = zip(
+        *(
+            (f"{positives.hits_text} found", f"({positives.misses_text} missed)")
+            if positives
+            else (NO_VALUE, "")
+            for positives in positives_of_models
+        ),
+        strict=True,
     )
+    return [TextColumn(head, [*hits_texts], spans=misses_texts)]
 
 
 def list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[TextColumn]:
@@ -73,7 +111,7 @@ def list_thresholds(goal: Goal, candidates: Sequence[Candidate]) -> list[TextCol
     return [TextColumn("threshold", threshold_texts, shown_names=["threshold"])]
 
 
-def _head_level(judgement: WordedJudgement) -> str:
+def _head_level(judgement: Judgement) -> str:
     """Return what is behind the head of the first column of values: `(95% CI)`, or `(CI)`."""
     return f"({name_interval(judgement, 'CI')})"
 
@@ -81,7 +119,7 @@ def _head_level(judgement: WordedJudgement) -> str:
 # Cases --------------------------------------------------------------------------------------------
 
 
-def list_case_columns(judgement: WordedJudgement, cases: Sequence[WordedCase]) -> list[TextColumn]:
+def list_case_columns(judgement: Judgement, cases: Sequence[Case]) -> list[TextColumn]:
     """Return the columns of cases: name, threshold and values of one model, or a value of each model."""
     first_metric_column, *other_metric_columns = choose_columns(judgement.goal)
     verdict_texts = [say_short(case) for case in cases]
@@ -108,7 +146,7 @@ def list_case_columns(judgement: WordedJudgement, cases: Sequence[WordedCase]) -
     ]
 
 
-def list_pair_columns(judgement: WordedJudgement, cases: Sequence[WordedCase]) -> list[TextColumn]:
+def list_pair_columns(judgement: Judgement, cases: Sequence[Case]) -> list[TextColumn]:
     """Return the columns of the two models of each case that a document draws, one below the other."""
     first_metric_column, *_ = choose_columns(judgement.goal)
     leaders_of_cases = [case.leaders for case in cases]
@@ -130,17 +168,9 @@ def list_pair_columns(judgement: WordedJudgement, cases: Sequence[WordedCase]) -
     ]
 
 
-def name_columns_of_one(goal: Goal) -> list[str]:
-    """Return the heads of columns that stand beside cases of one model alone.
-
-    Recall and precision are left out: they are about as large as their targets.
-    """
-    metric_columns = [
-        metric_column
-        for metric_column in choose_columns(goal)[1:]
-        if metric_column not in ("recall", "precision")
-    ]
-    return [*([] if goal.is_of_curve else ["threshold"]), *map(name_metric, metric_columns)]
+def name_absent_columns(goal: Goal) -> list[str]:
+    """Return what is not beside cases of several models, of which each has one value there."""
+    return [] if goal.is_of_curve else ["threshold"]
 
 
 def name_absent_models(cases: Sequence[Case]) -> list[str]:
@@ -150,18 +180,18 @@ def name_absent_models(cases: Sequence[Case]) -> list[str]:
     return [f"{n_absent} of {n_models} models"] if n_absent else []
 
 
-def _list_places(cases: Sequence[WordedCase], head: str = "where") -> list[TextColumn]:
+def _list_places(cases: Sequence[Case], head: str = "where") -> list[TextColumn]:
     """Return the column of groups, and that of prevalences if they have several of both."""
-    group_names, eta_texts = [name_own_group(case) for case in cases], [case.eta_text for case in cases]
+    group_names, eta_texts = [name_own_group(case) for case in cases], [*map(name_eta, cases)]
     if not all(group_names) or not any(eta_texts):
-        return [TextColumn(head, [case.name for case in cases], is_text=True)]
+        return [TextColumn(head, [*map(name_in_table, cases)], is_text=True)]
     return [
         TextColumn(head, group_names, is_text=True),
         TextColumn("prevalence", eta_texts, shown_names=["eta"]),
     ]
 
 
-def sort_cases(judgement: WordedJudgement) -> Sequence[WordedCase]:
+def sort_cases(judgement: Judgement) -> Sequence[Case]:
     """Return the cases, those of groups of one model by their values, the highest first."""
     has_groups = len({tuple(case.groups.values()) for case in judgement.cases}) == len(judgement.cases)
     if not has_groups or not judgement.has_one_model:

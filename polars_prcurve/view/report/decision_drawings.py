@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from operator import itemgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import format_count
@@ -16,6 +14,7 @@ from polars_prcurve.core.ground.visible_names import shorten_name
 from polars_prcurve.core.judging.candidate import Candidate
 from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.goal import Goal
+from polars_prcurve.core.judging.judgement import Judgement
 from polars_prcurve.core.judging.status_names import Outcome
 from polars_prcurve.view.charts.parts.icon_counts import count_icons
 from polars_prcurve.view.report.html_and_svg import (
@@ -29,6 +28,7 @@ from polars_prcurve.view.report.html_and_svg import (
     draw_text,
     name_color,
 )
+from polars_prcurve.view.verdicts.case_places import name_in_table
 from polars_prcurve.view.verdicts.value_phrases import (
     SHARES,
     describe_icons,
@@ -37,8 +37,8 @@ from polars_prcurve.view.verdicts.value_phrases import (
     name_model,
     write_merit,
 )
-from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short
-from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement
+from polars_prcurve.view.verdicts.verdict_of_all_cases import say_short
+from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     FEW_POSITIVES,
@@ -46,7 +46,7 @@ from polars_prcurve.view.words.number_words import (
     say_signed,
 )
 from polars_prcurve.view.words.order_of_names import keep_call_order, number_names
-from polars_prcurve.view.words.wrapped_text import count_letters, wrap_words
+from polars_prcurve.view.words.wrapped_text import wrap_words
 
 # Icons of alerts: those that are right, false, and hatched what the interval leaves open -----------
 
@@ -218,18 +218,12 @@ def draw_intervals(
 
 LOG_BELOW_ETA = 0.01
 """Where positives are rarer than this, precision has a log axis: lines would lie at 0 otherwise."""
-_NAME_RECALL = 0.62  # near which names stand: there is room to the right, and curves differ
-_NAME_STEPS = 40  # places along a line at which its name may stand
-_NAME_LETTER = 7.4  # pixels that a letter of a bold name takes, about
-_LINE_GAP = 6  # pixels between two lines, at least: nearer ones read as one
-_NAME_GAP = 14  # pixels between names, at least: nearer ones would read as one
 
 
 @dataclass(frozen=True)
 class Curve:
     """The curve of a model, and the point on it that is decided about."""
 
-    name: str
     color_number: int | None
     rows: Sequence[Mapping[str, Any]]
     """Rows of `curve` by rising recall: recall, precision with its interval, fp."""
@@ -240,28 +234,14 @@ PlacePoint: TypeAlias = Callable[[float, float], Point]
 """Where a recall and a precision are in a picture."""
 
 
-class Box(NamedTuple):
-    """The place of a text or a mark, in pixels from the top left."""
-
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-
-    def overlaps(self, other: Box) -> bool:
-        """Return whether two boxes have a point in common."""
-        is_beside = self.x2 <= other.x1 or other.x2 <= self.x1
-        return not is_beside and self.y1 < other.y2 and other.y1 < self.y2
-
-
 def draw_curves(
     curves: Sequence[Curve],
     eta: float,
     targets: Mapping[str, float],
     width_and_height: tuple[float, float],
     css_class: str,
-) -> tuple[str, bool]:
-    """Return the picture of some models, chance and targets, and whether it names all lines."""
+) -> str:
+    """Return the picture of some models, chance and targets."""
     width, height = width_and_height
     axis_foot = eta if 0 < eta < LOG_BELOW_ETA else 0.0  # of the axis of precision, a log axis above 0
     plot_left = 84 if axis_foot else 42
@@ -290,17 +270,15 @@ def draw_curves(
     svg_shapes.append(draw_text((x, foot_y + 36), "Recall", 12))
     for curve in sorted(curves, key=lambda curve: curve.color_number is not None):
         svg_shapes += _draw_curve(place_point, curve)
-    rules_and_boxes = [*_draw_rules(place_point, eta, targets, is_log=axis_foot > 0)]
-    name_shapes = _name_curves(place_point, curves, [box for _, box in rules_and_boxes])
-    svg_shapes += [*(shape for shape, _ in rules_and_boxes), *name_shapes]
+    svg_shapes += _draw_rules(place_point, eta, targets, is_log=axis_foot > 0)
     description = "Precision of each model by its recall"
-    return draw_document(svg_shapes, width, height, description, css_class), bool(name_shapes)
+    return draw_document(svg_shapes, width, height, description, css_class)
 
 
 def _draw_rules(
     place_point: PlacePoint, eta: float, targets: Mapping[str, float], *, is_log: bool
-) -> Iterator[tuple[str, Box]]:
-    """Yield the rules of chance and of targets, and their labels, each with the place that it takes."""
+) -> Iterator[str]:
+    """Yield the rules of chance and of targets, and their labels."""
     start_x, chance_y = place_point(0, eta)
     end_x, foot_y = place_point(1, 0)
     _, top_y = place_point(1, 1)
@@ -313,13 +291,9 @@ def _draw_rules(
     if (target_limit := targets.get("recall")) is not None:
         x, _ = place_point(target_limit, 0)
         rules_to_draw.append((((x, top_y), (x, foot_y)), "var(--text)", (x + 4, top_y + 10), "target"))
-    for (line_start, line_end), color, (text_x, text_y), label_text in rules_to_draw:
-        yield (
-            draw_line(line_start, line_end, color),
-            Box(line_start[0] - 1, line_start[1] - 1, line_end[0] + 1, line_end[1] + 1),
-        )
-        label_svg = draw_text((text_x, text_y), label_text, 11, css_class="quiet rim")
-        yield label_svg, Box(text_x, text_y - 12, text_x + 60, text_y + 4)
+    for (line_start, line_end), color, label_position, label_text in rules_to_draw:
+        yield draw_line(line_start, line_end, color)
+        yield draw_text(label_position, label_text, 11, css_class="quiet rim")
 
 
 def _draw_curve(place_point: PlacePoint, curve: Curve) -> Iterator[str]:
@@ -376,90 +350,6 @@ def count_false(row: Mapping[str, Any]) -> float | None:
     return round(n_fp) if is_near_whole and n_fp is not None else n_fp
 
 
-def _name_curves(
-    place_point: PlacePoint, curves: Sequence[Curve], boxes_in_use: Sequence[Box]
-) -> list[str]:
-    """Return the names of coloured lines, each beside its own, over none; empty if one has no room."""
-    curve_lines = [
-        [place_point(row["recall"], row["precision"]) for row in _list_drawn_rows(curve)]
-        for curve in curves
-    ]
-    marked_points = [place_point(*curve.point) for curve in curves if curve.point is not None]
-    boxes_in_use = [*boxes_in_use, *(Box(x - 7, y - 7, x + 7, y + 7) for x, y in marked_points)]
-    svg_shapes: list[str] = []
-    for curve, curve_line in zip(curves, curve_lines, strict=True):
-        if curve.color_number is None or not curve.name:
-            continue
-        free_boxes = [
-            box
-            for box in _list_name_boxes(
-                place_point, curve_line, _NAME_LETTER * count_letters(curve.name)
-            )
-            if not any(map(box.overlaps, boxes_in_use))
-            and not any(
-                _find_box(other_line, box.x1, box.x2).overlaps(box) for other_line in curve_lines
-            )
-        ]
-        if not free_boxes:
-            return []
-        other_lines = [other_line for other_line in curve_lines if other_line is not curve_line]
-        box = next(
-            (box for box in free_boxes if not _is_shared(curve_line, other_lines, box)), free_boxes[0]
-        )
-        boxes_in_use.append(box._replace(x1=box.x1 - _NAME_GAP, x2=box.x2 + _NAME_GAP))
-        color = name_color(curve.color_number)
-        name_shape = draw_text((box.x1, box.y2 - 3), curve.name, 13, css_class="strong rim", color=color)
-        svg_shapes.append(name_shape)
-    return svg_shapes
-
-
-def _list_name_boxes(
-    place_point: PlacePoint, curve_line: Sequence[Point], name_width: float
-) -> list[Box]:
-    """Return where a name may stand, above and below its line; the best places come first."""
-    start_x, top_y = place_point(0, 1)
-    end_x, foot_y = place_point(1, 0)
-    wanted_x, _ = place_point(_NAME_RECALL, 0)
-    distance_by_box: dict[Box, float] = {}
-    for step_number in range(_NAME_STEPS):
-        x = start_x + 4 + step_number / _NAME_STEPS * (end_x - start_x)
-        line_box = _find_box(curve_line, x, x + name_width)
-        if line_box.y1 <= line_box.y2 and x + name_width < end_x + 20:
-            for y, extra_distance in ((line_box.y1 - 18, 0.0), (line_box.y2 + 3, 60.0)):
-                if top_y - 12 <= y <= foot_y - 15:
-                    box = Box(x, y, x + name_width, y + 15)
-                    distance_by_box[box] = abs(x - wanted_x) + extra_distance
-    return sorted(distance_by_box, key=lambda box: distance_by_box[box])
-
-
-def _is_shared(curve_line: Sequence[Point], other_lines: Iterable[Sequence[Point]], box: Box) -> bool:
-    """Return whether another line runs near this one beside a name, which might be of either."""
-    x_values = [box.x1 + step / 8 * (box.x2 - box.x1) for step in range(9)]
-    return any(
-        sum(_are_near(curve_line, other_line, x) for x in x_values) > 2 for other_line in other_lines
-    )
-
-
-def _are_near(curve_line: Sequence[Point], other_line: Sequence[Point], x: float) -> bool:
-    """Return whether two lines of steps are near each other at x; no line is where it has ended."""
-    line_ys = []
-    for line_points in (curve_line, other_line):
-        point_index = bisect_left(line_points, x, key=itemgetter(0))
-        line_ys += [line_y for _, line_y in line_points[point_index : point_index + 1]]
-    return len(line_ys) == 2 and abs(line_ys[0] - line_ys[1]) < _LINE_GAP
-
-
-def _find_box(curve_line: Sequence[Point], x1: float, x2: float) -> Box:
-    """Return the box of a line of steps between two x; it is upside down if the line is not there."""
-    start_index, end_index = (bisect_left(curve_line, x, key=lambda point: point[0]) for x in (x1, x2))
-    line_ys = (
-        [y for _, y in curve_line[start_index : end_index + 1]]
-        if curve_line and curve_line[0][0] <= x2
-        else []
-    )
-    return Box(x1, min(line_ys, default=math.inf), x2, max(line_ys, default=-math.inf))
-
-
 # Groups: the values of each with their intervals, the highest first ------------------------------
 
 _ROW_HEIGHT = 14.0  # pixels that a row takes
@@ -470,20 +360,13 @@ _LETTER = 6.0  # pixels that a letter of a name takes, about
 _MOST_NAME_ROWS = 3  # rows of a name, at most
 _LEAST_DRAWN = 4  # cases from which on all are drawn in one picture; of fewer each has a sentence
 _OPEN_COLOR = None  # the colour of what is not decided: grey
-# The title of the cases of each result, and the number of its colour, in the order of blocks.
-_BLOCKS: Mapping[Outcome, tuple[str, int | None]] = {
-    "better": ("{} better than the others", 0),
-    "winner": ("{} with a clear winner", 0),
-    "met": ("{} where the target is met", 0),
-    "measured": ("{} measured", 0),
-    "no_winner": ("{} without a clear winner", _OPEN_COLOR),
-    "open": ("{} without a significant difference from the others", _OPEN_COLOR),
-    "unsure": ("{} not sure", _OPEN_COLOR),
-    "worse": ("{} worse than the others", 1),
-    "not_met": ("{} where the target is not met", 1),
-    "chance": ("{} no better than chance", 1),
-    "too_little_data": ("{} with too little data", _OPEN_COLOR),
+_COLORS: Mapping[Outcome, int | None] = {
+    **dict.fromkeys(("better", "winner", "met", "measured"), 0),
+    **dict.fromkeys(("no_winner", "open", "unsure"), _OPEN_COLOR),
+    **dict.fromkeys(("worse", "not_met", "chance"), 1),
+    "too_little_data": _OPEN_COLOR,
 }
+"""The number of the colour of the cases of each result, in the order of blocks."""
 
 
 @dataclass(frozen=True)
@@ -492,13 +375,11 @@ class GroupBlock:
 
     title: str
     color_number: int | None
-    cases: Sequence[WordedCase]
+    cases: Sequence[Case]
     is_in_doubt: bool  # whether intervals are known to be too narrow, so lines are dotted
 
 
-def draw_groups(
-    judgement: WordedJudgement, blocks: Sequence[GroupBlock], width: float, css_class: str
-) -> str:
+def draw_groups(judgement: Judgement, blocks: Sequence[GroupBlock], width: float, css_class: str) -> str:
     """Return the picture of all cases, and the value of all groups together if they are tested."""
     color_number_by_model = {} if judgement.has_one_model else number_models(judgement)
     names_width, plot_right = min(170.0, 0.36 * width), width - 52
@@ -509,11 +390,12 @@ def draw_groups(
     )
     estimates = [candidate.read(metric_column) for candidate in candidates]
     axis = find_axis([*estimates, Estimate(upright_value)], (names_width, plot_right))
-    names = {case.name for case in judgement.cases}
-    lines_by_name = {name: wrap_words(name, names_width / _LETTER)[:_MOST_NAME_ROWS] for name in names}
 
-    def measure_height(case: WordedCase) -> float:
-        name_height = _ROW_HEIGHT + _NAME_ROW_HEIGHT * (max(len(lines_by_name[case.name]), 1) - 1)
+    def split_name(case: Case) -> list[str]:
+        return wrap_words(name_in_table(case), names_width / _LETTER)[:_MOST_NAME_ROWS]
+
+    def measure_height(case: Case) -> float:
+        name_height = _ROW_HEIGHT + _NAME_ROW_HEIGHT * (max(len(split_name(case)), 1) - 1)
         return max(name_height, _MODEL_ROW_HEIGHT * (len(case.candidates) + 1))
 
     height = 26 + sum(_HEAD_HEIGHT + sum(map(measure_height, block.cases)) for block in blocks)
@@ -528,7 +410,7 @@ def draw_groups(
             x, foot_y = axis.place_value(upright_value), y + sum(map(measure_height, block.cases))
             svg_shapes.append(draw_line((x, y), (x, foot_y), "var(--text)"))  # not through headings
         for case in block.cases:
-            middle_y, name_lines = y + measure_height(case) / 2, lines_by_name[case.name]
+            middle_y, name_lines = y + measure_height(case) / 2, split_name(case)
             first_line_y = middle_y + 4 - _NAME_ROW_HEIGHT * (len(name_lines) - 1) / 2
             text_class = "quiet" if block.color_number is None else ""
             for line_number, line_text in enumerate(name_lines):
@@ -543,7 +425,7 @@ def draw_groups(
 
 def _draw_marks(
     block: GroupBlock,
-    case: WordedCase,
+    case: Case,
     color_number_by_model: Mapping[Any, int],
     middle_y: float,
     axis: Axis,
@@ -589,12 +471,12 @@ def find_drawn_limits(goal: Goal) -> dict[str, float]:
     return {column: limit for column, limit in goal.limit_of_column.items() if column in SHARES}
 
 
-def are_drawn(judgement: WordedJudgement) -> bool:
+def are_drawn(judgement: Judgement) -> bool:
     """Return whether cases are rows of one picture: those of tested groups, and many."""
     return judgement.group_tests is not None or len(judgement.cases) >= _LEAST_DRAWN
 
 
-def number_models(judgement: WordedJudgement) -> dict[Any, int]:
+def number_models(judgement: Judgement) -> dict[Any, int]:
     """Return the number of the colour of each model, as in charts."""
     if judgement.model is None:
         return {None: 0}
@@ -603,9 +485,9 @@ def number_models(judgement: WordedJudgement) -> dict[Any, int]:
     return dict(zip(model_frame[judgement.model].to_list(), color_numbers, strict=True))
 
 
-def group_cases_by_outcome(judgement: WordedJudgement) -> dict[Outcome, list[WordedCase]]:
+def group_cases_by_outcome(judgement: Judgement) -> dict[Outcome, list[Case]]:
     """Return the cases of each outcome, in the order of blocks, and the highest of an outcome first."""
-    cases_by_outcome: dict[Outcome, list[WordedCase]] = {outcome: [] for outcome in _BLOCKS}
+    cases_by_outcome: dict[Outcome, list[Case]] = {outcome: [] for outcome in _COLORS}
     metric_column = choose_drawn_column(judgement.goal)
     for case in judgement.cases:
         cases_by_outcome[case.outcome].append(case)
@@ -614,23 +496,21 @@ def group_cases_by_outcome(judgement: WordedJudgement) -> dict[Outcome, list[Wor
     return cases_by_outcome
 
 
-def list_blocks(judgement: WordedJudgement) -> list[GroupBlock]:
+def list_blocks(judgement: Judgement) -> list[GroupBlock]:
     """Return the blocks; the cases with a winner have one for each model."""
     blocks = []
     for outcome, cases in group_cases_by_outcome(judgement).items():
-        title_format, color_number = _BLOCKS[outcome]
-        has_winner = outcome == "winner" and not judgement.has_one_model
-        cases_by_winner: dict[str, list[WordedCase]] = {}
+        cases_by_text: dict[str, list[Case]] = {}
         for case in cases:
-            cases_by_winner.setdefault(say_short(case) if has_winner else "", []).append(case)
-        for winner_text, block_cases in sorted(
-            cases_by_winner.items(), key=lambda winner_and_cases: -len(winner_and_cases[1])
-        ):
-            if winner_text:
+            cases_by_text.setdefault(say_short(case) or outcome, []).append(case)
+        for text, block_cases in sorted(cases_by_text.items(), key=lambda item: -len(item[1])):
+            color_number = _COLORS[outcome]
+            if outcome == "winner" and not judgement.has_one_model:
                 color_number = number_models(judgement)[block_cases[0].qualifiers[0].model]
-            n_cases, is_in_doubt = len(block_cases), outcome == "too_little_data"
-            block_title = (
-                f"{n_cases} where {winner_text}" if winner_text else title_format.format(n_cases)
+            # The name of a model stays as it is.
+            title = text if outcome == "winner" else start_sentence(text)
+            is_in_doubt = outcome == "too_little_data"
+            blocks.append(
+                GroupBlock(f"{title} ({len(block_cases)})", color_number, block_cases, is_in_doubt)
             )
-            blocks.append(GroupBlock(block_title, color_number, block_cases, is_in_doubt))
     return blocks

@@ -19,13 +19,11 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.confidence.estimates import Estimate
-from polars_prcurve.core.ground import message_text
 from polars_prcurve.core.ground.package_version import __version__
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.judging.candidate import Candidate
 from polars_prcurve.core.judging.case import LEAST_OF_CLASS, Case
-from polars_prcurve.core.judging.sample_needs import count_examples_needed
-from polars_prcurve.core.judging.table_judgement import are_alike, find_least_known
+from polars_prcurve.core.judging.judgement import Judgement, are_alike
 from polars_prcurve.core.prevalence.prior_shift import shift_prior
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_drawings as drawings
@@ -50,12 +48,18 @@ from polars_prcurve.view.report.html_and_svg import (
 )
 from polars_prcurve.view.report.page_style import DECISION_STYLE
 from polars_prcurve.view.verdicts import value_phrases
-from polars_prcurve.view.verdicts.case_places import name_unit
+from polars_prcurve.view.verdicts.case_places import (
+    list_all_names,
+    name_in_sentence,
+    name_places,
+    name_unit,
+)
 from polars_prcurve.view.verdicts.caveat_sentences import describe_difference
 from polars_prcurve.view.verdicts.target_phrases import describe_best
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase, say_short, say_status
-from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement, build_table, list_all_names
+from polars_prcurve.view.verdicts.verdict_of_all_cases import say_short, say_status, sum_up
+from polars_prcurve.view.verdicts.verdict_sentences import write_verdict
+from polars_prcurve.view.verdicts.verdict_tables import build_table
 from polars_prcurve.view.words import number_words
 from polars_prcurve.view.words.names_in_sentences import (
     mark_names,
@@ -68,24 +72,23 @@ from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSI
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
 
 
-def build_document(
-    judgement: WordedJudgement, title: str | None, date: str | None, notes: str | None
-) -> str:
+def build_document(judgement: Judgement, title: str | None, date: str | None, notes: str | None) -> str:
     """Return the document as HTML; equal judgements and words make equal bytes."""
-    body = _write_body(judgement, title, date, notes)
-    return write_document(title or judgement.verdict.sentence, DECISION_STYLE, body)
+    verdict = sum_up(judgement)
+    body = _write_body(judgement, verdict, title, date, notes)
+    return write_document(title or verdict.sentence, DECISION_STYLE, body)
 
 
 def _write_body(
-    judgement: WordedJudgement, title: str | None, date: str | None, notes: str | None
+    judgement: Judgement, verdict: Verdict, title: str | None, date: str | None, notes: str | None
 ) -> Iterator[str]:
-    verdict, are_cases_drawn = judgement.verdict, drawings.are_drawn(judgement)
+    are_cases_drawn = drawings.are_drawn(judgement)
     yield f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>'
     if title is not None:
         yield f'<p class="place">{escape(title)}</p>'
-    yield f'<p class="place">{write_prose(judgement.verdict.conditions)}</p>'
+    yield f'<p class="place">{write_prose(verdict.conditions)}</p>'
     yield write_status(judgement)
-    yield f"<h1>{write_sentence(judgement, verdict)}</h1>"
+    yield f"<h1>{mark_all_names(judgement, verdict.sentence)}</h1>"
     if judgement.cases:
         if are_cases_drawn:
             yield from write_groups(judgement)
@@ -93,7 +96,7 @@ def _write_body(
             yield from _draw_cases(judgement)
         if notes is not None:
             yield f"<h2>Notes</h2><p>{escape(notes)}</p>"
-        yield from write_need(judgement)
+        yield from write_need(judgement, verdict)
         yield '<h2 class="screen">More</h2>'
         if not are_cases_drawn:
             yield from _fold_differences(judgement)
@@ -104,14 +107,9 @@ def _write_body(
     yield f"<footer>{escape(describe_test(judgement, date))}</footer>"
 
 
-def write_sentence(judgement: WordedJudgement, verdict: Verdict) -> str:
-    """Return the sentence of a verdict as HTML."""
-    return _mark_names(judgement, verdict.sentence)
-
-
-def _mark_names(judgement: WordedJudgement, sentence: str) -> str:
+def mark_all_names(judgement: Judgement, sentence: str) -> str:
     """Return a text as HTML, in which each name keeps its direction of writing."""
-    names_html = map(write_prose, list_all_names(judgement))
+    names_html = map(write_prose, list_all_names(judgement.cases))
     return mark_names(write_prose(sentence), names_html, "<bdi>{}</bdi>".format)
 
 
@@ -122,7 +120,7 @@ def _mark_names(judgement: WordedJudgement, sentence: str) -> str:
 class ModelCard:
     """What a card of a model is of."""
 
-    case: WordedCase
+    case: Case
     candidate: Candidate
     color_number: int
     names_case: bool = False  # and not the model
@@ -131,12 +129,12 @@ class ModelCard:
     def heading_html(self) -> str:
         """The name of the model; of an only one, the case and how it stands."""
         if self.names_case:
-            name = self.case.short_name
+            name = name_in_sentence(self.case)
             return ": ".join(filter(None, [name and isolate(name), escape(say_short(self.case))]))
         return "" if self.candidate.model is None else isolate(value_phrases.name_model(self.candidate))
 
 
-def _draw_cases(judgement: WordedJudgement) -> Iterator[str]:
+def _draw_cases(judgement: Judgement) -> Iterator[str]:
     """Yield what is judged: alerts of two models of each case, or without a target their merit."""
     cases, color_number_by_model = judgement.cases, drawings.number_models(judgement)
     are_cards_joined = judgement.has_one_model and len(cases) > 1  # whose cards stand side by side
@@ -147,17 +145,18 @@ def _draw_cases(judgement: WordedJudgement) -> Iterator[str]:
             for candidate in choose_drawable(case)
         ]
         if len(cases) > 1 and not (are_cards_joined and case_cards):
-            heading_text = start_sentence(case.place)
-            yield f"<h2>{_mark_names(judgement, heading_text)}</h2>"
+            heading_text = start_sentence(name_places([case]))
+            yield f"<h2>{mark_all_names(judgement, heading_text)}</h2>"
             if not are_alike(cases) or not (case_cards or case.goal.is_of_curve):
-                yield f'<p class="place">{write_sentence(judgement, case.verdict)}</p>'
+                sentence = write_verdict(judgement, case).sentence
+                yield f'<p class="place">{mark_all_names(judgement, sentence)}</p>'
         if case_cards and not are_cards_joined:
-            yield write_cards(case_cards)
+            yield write_cards(judgement, case_cards)
         if case.goal.is_of_curve:
             yield from _draw_merits(judgement, case)
         cards += case_cards
     if cards:
-        yield (write_cards(cards) if are_cards_joined else "") + write_key(judgement, cards)
+        yield (write_cards(judgement, cards) if are_cards_joined else "") + write_key(judgement, cards)
     elif cases[0].goal.is_of_curve:
         yield f'<p class="note">{escape(describe_intervals(judgement))}</p>'
     if len(cases) == 1:
@@ -170,14 +169,14 @@ def _draw_cases(judgement: WordedJudgement) -> Iterator[str]:
         yield chart_html or (shares_html and f"<h2>Other prevalences</h2>{shares_html}")
 
 
-def _fold_differences(judgement: WordedJudgement) -> Iterator[str]:
+def _fold_differences(judgement: Judgement) -> Iterator[str]:
     """Yield differences of models that are tested, and curves, or precision at other prevalences."""
     cases = judgement.cases
     differences_html = ""
     for case in cases:
         if case.status == "winner" and (difference_text := describe_difference(case)):
             level_phrase = "" if len(case.candidates) == 2 else ", simultaneous for all pairs"
-            place_phrase = f" {case.place}" if len(cases) > 1 else ""
+            place_phrase = f" {name_places([case])}" if len(cases) > 1 else ""
             difference_sentence = (
                 f"Difference in {value_phrases.name_merit(case)}: "
                 f"{difference_text}{level_phrase}{place_phrase}."
@@ -187,7 +186,7 @@ def _fold_differences(judgement: WordedJudgement) -> Iterator[str]:
         yield _fold("The difference, tested", differences_html)
     if len(cases) > 1:  # whose curves would take a second sheet of paper
         charts_html = "".join(
-            f"<p>{escape(start_sentence(case.place))}</p>{chart_html}"
+            f"<p>{escape(start_sentence(name_places([case])))}</p>{chart_html}"
             for case in cases
             if (chart_html := "".join(_draw_chart(judgement, case)))
         )
@@ -196,7 +195,7 @@ def _fold_differences(judgement: WordedJudgement) -> Iterator[str]:
         yield _fold("Other prevalences", shares_html)
 
 
-def _draw_merits(judgement: WordedJudgement, case: Case) -> Iterator[str]:
+def _draw_merits(judgement: Judgement, case: Case) -> Iterator[str]:
     """Yield the merit of each model with its interval, on the axis of all cases."""
     metric_column, color_number_by_model = case.goal.merit_column, drawings.number_models(judgement)
     estimates = [
@@ -232,19 +231,19 @@ def choose_drawable(case: Case) -> list[Candidate]:
     return [leader for leader in case.leaders if leader.precision.value is not None]
 
 
-def write_status(judgement: WordedJudgement) -> str:
+def write_status(judgement: Judgement) -> str:
     """Return the status, filled where it is decided; empty where the numbers speak for themselves."""
     css_classes = "status settled" if judgement.status in ("winner", "met") else "status"
     label = say_status(judgement)
     return f'<p class="{css_classes}">{escape(label)}</p>' if label else ""
 
 
-def write_cards(cards: Sequence[ModelCard]) -> str:
+def write_cards(judgement: Judgement, cards: Sequence[ModelCard]) -> str:
     """Return cards side by side."""
-    return f'<div class="models">{"".join(map(_write_card, cards))}</div>'
+    return f'<div class="models">{"".join(_write_card(judgement, card) for card in cards)}</div>'
 
 
-def write_key(judgement: WordedJudgement, cards: Sequence[ModelCard]) -> str:
+def write_key(judgement: Judgement, cards: Sequence[ModelCard]) -> str:
     """Return the key of the icons of some cards, and what the intervals are of."""
     dot_svg_by_kind = {
         icon_kind: draw_document(
@@ -261,16 +260,22 @@ def write_key(judgement: WordedJudgement, cards: Sequence[ModelCard]) -> str:
     )
 
 
-def _write_card(card: ModelCard) -> str:
+def _write_card(judgement: Judgement, card: ModelCard) -> str:
     """Return the icons and the values of a model."""
     candidate = card.candidate
     heading_html = f"<h3>{card.heading_html}</h3>" if card.heading_html else ""
-    items_html = "".join(
-        f"<dt>{escape(value_name)}</dt><dd>{escape(value_text)}"
-        + "".join(f" <small>{escape(small_text)}</small>" for small_text in small_texts)
-        + "</dd>"
-        for value_name, value_text, *small_texts in list_tiles(card.case, candidate)
-    )
+    text_columns = [
+        *columns.list_model_columns(judgement, card.case, [candidate]),
+        *columns.list_positives(card.case, [candidate]),
+    ]
+    text_columns.sort(key=lambda column: column.head == "threshold")  # which stands last
+    items_html = ""
+    for column in text_columns:
+        if "model" not in column.shown_names:
+            per_phrase = f" {number_words.say_cases(card.case.per)}" if column.head == "alerts" else ""
+            span_html = "".join(f" <small>{escape(text.strip('()'))}</small>" for text in column.spans)
+            items_html += f"<dt>{escape(column.texts[0] + per_phrase)}</dt>"
+            items_html += f"<dd>{escape(column.cells[0])}{span_html}</dd>"
     icons_svg = drawings.draw_alerts(card.case, candidate.precision, card.color_number)
     return (
         f'<section class="model" style="--c:var(--c{card.color_number % 8})">'
@@ -278,34 +283,10 @@ def _write_card(card: ModelCard) -> str:
     )
 
 
-def list_tiles(case: Case, candidate: Candidate) -> Iterator[tuple[str, ...]]:
-    """Yield names, values, intervals and notes of a model at the targets, in words of the document."""
-    goal = case.goal
-    title_by_column = {
-        goal.merit_column: value_phrases.name_merit(case),
-        "precision": "precision (true alerts)",
-        "alerts": f"alerts {number_words.say_cases(case.per)}",
-    }
-    for metric_column in dict.fromkeys(["precision", *value_phrases.list_metrics(goal)]):
-        title_text, note_texts = title_by_column.get(metric_column, name_metric(metric_column)), []
-        if metric_column == "recall" and (
-            positives_of_budget := value_phrases.count_hits(case, candidate)
-        ):
-            title_text = (
-                f"{title_text} of {message_text.add_noun(positives_of_budget.total_text, 'positive')}"
-            )
-            note_texts = [
-                f"finds {positives_of_budget.hits_text}, misses {positives_of_budget.misses_text}"
-            ]
-        yield title_text, *value_phrases.format_metric(candidate, metric_column), *note_texts
-    if threshold_text := value_phrases.write_threshold(candidate):
-        yield "threshold", threshold_text, ""
-
-
 # Groups -------------------------------------------------------------------------------------------
 
 
-def write_groups(judgement: WordedJudgement) -> Iterator[str]:
+def write_groups(judgement: Judgement) -> Iterator[str]:
     """Yield the best and the worst group that differ, and the picture of all cases."""
     cases_by_outcome = drawings.group_cases_by_outcome(judgement)
     cases_apart = [*cases_by_outcome["better"][:1], *cases_by_outcome["worse"][-1:]]
@@ -314,7 +295,7 @@ def write_groups(judgement: WordedJudgement) -> Iterator[str]:
         for case in cases_apart
     ]
     if cards and not judgement.goal.is_of_curve:
-        yield write_cards(cards) + write_key(judgement, cards)
+        yield write_cards(judgement, cards) + write_key(judgement, cards)
     yield f'<section class="chart"><h2>Every {name_unit(judgement.cases, is_plural=False)}</h2>'
     metric_name, group_tests = drawings.choose_drawn_column(judgement.goal), judgement.group_tests
     legend_text = "hollow: too little data" if judgement.has_one_model else "hollow: significantly worse"
@@ -342,7 +323,7 @@ def write_groups(judgement: WordedJudgement) -> Iterator[str]:
         yield f'<p class="note">{escape(levels_text)}.</p>'
 
 
-def _are_in_sight(judgement: WordedJudgement) -> bool:
+def _are_in_sight(judgement: Judgement) -> bool:
     """Return whether the values and thresholds of cases stand below their picture."""
     return judgement.has_one_model and len(judgement.cases) <= _MOST_IN_SIGHT
 
@@ -352,7 +333,7 @@ CurveRows: TypeAlias = dict[Any, list[dict[str, Any]]]
 
 
 def pick_rows(
-    judgement: WordedJudgement, cases: Sequence[Case], *curve_frames: pl.DataFrame
+    judgement: Judgement, cases: Sequence[Case], *curve_frames: pl.DataFrame
 ) -> list[CurveRows]:
     """Return the rows of these frames, which are curves or points of them, for each case."""
     case_keys = [make_key(*case.groups.values(), case.eta) for case in cases]
@@ -372,22 +353,22 @@ def make_key(*values: Any) -> tuple[Any, ...]:
     return tuple("NaN" if isinstance(value, float) and math.isnan(value) else value for value in values)
 
 
-def _draw_chart(judgement: WordedJudgement, case: Case) -> Iterator[str]:
+def _draw_chart(judgement: Judgement, case: Case) -> Iterator[str]:
     [rows_by_model] = pick_rows(judgement, [case], judgement.evidence.curves)
     color_number_by_model = drawings.number_models(judgement)
     # Models that may be best have colours of their own.
     colored_model_names = [candidate.model for candidate in rank_models(case)[:_MOST_LINES]]
-    curves = []
+    curves, color_number_by_name = [], {}
     for candidate in case.candidates:
         if not rows_by_model.get(candidate.model):
             continue
         recall, precision = candidate.row.get("recall"), candidate.row.get("precision")
         point = None if recall is None or precision is None else (recall, precision)
-        color_number = (
-            color_number_by_model[candidate.model] if candidate.model in colored_model_names else None
-        )
-        name = "" if candidate.model is None else value_phrases.name_model(candidate)
-        curves.append(drawings.Curve(name, color_number, rows_by_model[candidate.model], point))
+        color_number = None
+        if candidate.model in colored_model_names:
+            color_number = color_number_by_model[candidate.model]
+            color_number_by_name[value_phrases.name_model(candidate)] = color_number
+        curves.append(drawings.Curve(color_number, rows_by_model[candidate.model], point))
     if all(len(curve.rows) < 2 for curve in curves):
         return
     level_text = number_words.format_level(judgement.confidence)
@@ -398,54 +379,32 @@ def _draw_chart(judgement: WordedJudgement, case: Case) -> Iterator[str]:
         f"dotted: fewer than {FEW_FALSE_POSITIVES} false positives or {FEW_POSITIVES} positives"
     )
     yield f'<p class="place">{escape(axis_text + dotted_text)}</p>'
+    if judgement.model is not None:
+        yield _write_names(color_number_by_name)
     for css_class, width_and_height in (("wide", (740, 260)), ("small", (358, 240))):
-        drawing_svg, has_names = drawings.draw_curves(
-            curves, case.eta or 0.0, unmet_limits, width_and_height, css_class
-        )
-        yield drawing_svg
-        if not has_names:
-            yield _write_names({curve.name: curve.color_number for curve in curves}, css_class)
+        yield drawings.draw_curves(curves, case.eta or 0.0, unmet_limits, width_and_height, css_class)
     yield "</section>"
 
 
-def _write_names(color_number_by_name: Mapping[str, int | None], css_class: str = "") -> str:
-    """Return names with their colours, for a drawing that has no room for them."""
+def _write_names(color_number_by_name: Mapping[str, int]) -> str:
+    """Return names with the colours that a drawing gives them."""
     list_items = "".join(
         f'<li style="color:{name_color(color_number)}">{isolate(name)}</li>'
         for name, color_number in color_number_by_name.items()
-        if name and color_number is not None
     )
-    return list_items and f'<ul class="names {css_class}">{list_items}</ul>'
+    return f'<ul class="names">{list_items}</ul>'
 
 
-def write_need(judgement: WordedJudgement) -> Iterator[str]:
-    """Yield what more data would show, with a bar, and the reasons of the verdict."""
-    test_level, would_settle = judgement.evidence.test_level, judgement.verdict.would_settle
-    if would_settle:
-        sample_need = None
-        if judgement.group_tests is None:
-            sample_need = count_examples_needed(
-                find_least_known(judgement.cases, test_level), test_level
-            )
+def write_need(judgement: Judgement, verdict: Verdict) -> Iterator[str]:
+    """Yield what more data would show, and the reasons of the verdict."""
+    if verdict.would_settle:
         is_decided = judgement.status in ("winner", "met", "measured")
-        has_enough_examples = sample_need is not None and sample_need.is_met
-        heading_text = (
-            "What more data would show" if is_decided or has_enough_examples else "What would settle it"
+        heading_text = "What more data would show" if is_decided else "What would settle it"
+        yield f'<h2>{heading_text}</h2><p class="settle">{write_prose(verdict.would_settle)}.</p>'
+    if verdict.reasons:
+        list_items = "".join(
+            f"<li>{write_prose(start_sentence(reason))}.</li>" for reason in verdict.reasons
         )
-        yield f'<h2>{heading_text}</h2><p class="settle">{write_prose(would_settle)}.</p>'
-        if sample_need is not None and not sample_need.is_met:
-            short_class_need = sample_need.classes[0]
-            n_needed = value_phrases.round_up(short_class_need.n_needed)
-            percent_tested = max(100 * short_class_need.n_tested / n_needed, 0.7)
-            n_tested_text = message_text.format_count(short_class_need.n_tested)
-            yield (
-                f'<div class="bar"><p><b>{n_tested_text} {short_class_need.class_name} tested</b>'
-                f"<span>about {message_text.format_count(n_needed)} needed</span></p>"
-                f'<div><i style="width:{percent_tested:.1f}%"></i></div></div>'
-            )
-    reasons = judgement.verdict.reasons
-    if reasons:
-        list_items = "".join(f"<li>{write_prose(start_sentence(reason))}.</li>" for reason in reasons)
         yield f'<ul class="reasons">{list_items}</ul>'
 
 
@@ -460,7 +419,7 @@ _MOST_ROWS = 40  # rows of a table that is read, at most
 _MOST_COMPARED = 4  # models, at most, side by side at other prevalences: more are too wide for paper
 
 
-def write_models(judgement: WordedJudgement, case: Case) -> str:
+def write_models(judgement: Judgement, case: Case) -> str:
     """Return a row for each model of a case, the best first, and how it stands."""
     candidates = case.candidates[:_MOST_ROWS]
     text_columns = columns.list_model_columns(judgement, case, candidates)
@@ -471,12 +430,7 @@ def write_models(judgement: WordedJudgement, case: Case) -> str:
     standing_column = TextColumn(
         "", [_describe_standing(case, candidate) for candidate in candidates], True
     )
-    drawable_candidates = choose_drawable(case)
-    row_numbers_of_cards = [
-        row_number for row_number, candidate in enumerate(candidates) if candidate in drawable_candidates
-    ]
-    n_rows_left_out = len(case.candidates) - _MOST_ROWS
-    return write_columns([*text_columns, standing_column], n_rows_left_out, row_numbers_of_cards)
+    return write_columns([*text_columns, standing_column], len(case.candidates) - _MOST_ROWS)
 
 
 def _describe_standing(case: Case, candidate: Candidate) -> str:
@@ -490,7 +444,7 @@ def _describe_standing(case: Case, candidate: Candidate) -> str:
     return {"winner": "best", "no_winner": "may be best"}.get(case.status, "")
 
 
-def write_cases(judgement: WordedJudgement) -> str:
+def write_cases(judgement: Judgement) -> str:
     """Return a row for each case: where it is, its values, and how it stands."""
     cases = columns.sort_cases(judgement)[:_MOST_ROWS]
     has_room = len(cases[0].candidates) <= _MOST_COMPARED
@@ -525,9 +479,7 @@ def write_shares(case: Case) -> str:
         value_and_span_texts = [
             value_phrases.format_value("precision", estimate) for estimate in estimates
         ]
-        value_texts = [value_text for value_text, _ in value_and_span_texts]
-        span_texts = [span_text and f"({span_text})" for _, span_text in value_and_span_texts]
-        text_columns.append(TextColumn(column_head, value_texts, spans=span_texts))
+        text_columns.append(columns.join_values(column_head, value_and_span_texts))
     place_phrase = "the thresholds of this decision"
     if case.goal.is_of_curve:
         place_phrase = f"{number_words.say_share(0.5)} true recall"
@@ -545,7 +497,7 @@ def write_raw(decision_frame: pl.DataFrame) -> str:
     return write_frame(decision_frame, show_float, css_class="raw")
 
 
-def write_methods(judgement: WordedJudgement) -> str:
+def write_methods(judgement: Judgement) -> str:
     """Return how the numbers are made, means or rates, in sentences with sources, as paragraphs."""
     goal, level_text = judgement.goal, number_words.format_level(judgement.confidence)
     error_text = number_words.format_level(1 - judgement.confidence)

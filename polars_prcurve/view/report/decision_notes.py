@@ -9,8 +9,8 @@ from polars import selectors
 
 from polars_prcurve.core.ground.message_text import add_noun, format_count, name_groups
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
+from polars_prcurve.core.judging.judgement import Judgement
 from polars_prcurve.view.verdicts.case_places import name_unit
-from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement
 from polars_prcurve.view.words.names_in_sentences import show_on_one_line, start_sentence
 from polars_prcurve.view.words.number_words import (
     format_level,
@@ -20,7 +20,7 @@ from polars_prcurve.view.words.number_words import (
 )
 
 
-def describe_intervals(judgement: WordedJudgement) -> str:
+def describe_intervals(judgement: Judgement) -> str:
     """Return what the intervals are of, and at which level, or levels and why."""
     goal = judgement.goal
     basis_phrase = "at a threshold chosen on the test set, allowing for that choice"
@@ -37,13 +37,13 @@ def describe_intervals(judgement: WordedJudgement) -> str:
     return " ".join(f"{sentence}." for sentence in sentences)
 
 
-def name_interval(judgement: WordedJudgement, noun: str = "interval") -> str:
+def name_interval(judgement: Judgement, noun: str = "interval") -> str:
     """Return what intervals are called, `95% interval`; without the level where tests have several."""
     level_texts = _list_levels(judgement)
     return noun if len(level_texts) > 1 else f"{level_texts[0]} {noun}"
 
 
-def describe_levels(judgement: WordedJudgement) -> str:
+def describe_levels(judgement: Judgement) -> str:
     """Return which levels tests of groups have, and why, in a sentence; empty if they have one."""
     level_texts = _list_levels(judgement)
     if len(level_texts) > 1:
@@ -64,7 +64,7 @@ def describe_levels(judgement: WordedJudgement) -> str:
     )
 
 
-def _list_levels(judgement: WordedJudgement) -> list[str]:
+def _list_levels(judgement: Judgement) -> list[str]:
     """Return the level of the intervals; the lowest and the highest where tests have several."""
     levels = sorted(judgement.evidence.rows[EvidenceColumn.LEVEL]) if judgement.goal.is_gate else []
     if not levels:
@@ -72,7 +72,7 @@ def _list_levels(judgement: WordedJudgement) -> list[str]:
     return [*dict.fromkeys(map(say_level, (levels[0], levels[-1])))]
 
 
-def describe_test(judgement: WordedJudgement, date_text: str | None) -> str:
+def describe_test(judgement: Judgement, date_text: str | None) -> str:
     """Return a line on the test: its date, its size, and a hash of what it showed."""
     phrases = [] if date_text is None else [date_text]
     if judgement.cases:
@@ -89,7 +89,7 @@ def describe_test(judgement: WordedJudgement, date_text: str | None) -> str:
     return glue_numbers(start_sentence(" · ".join(phrases)))
 
 
-def describe_dependence(judgement: WordedJudgement) -> str:
+def describe_dependence(judgement: Judgement) -> str:
     """Return which rows are treated as independent, in a sentence."""
     if judgement.clusters is None:
         return "Rows are treated as independent."
@@ -100,7 +100,7 @@ def describe_dependence(judgement: WordedJudgement) -> str:
     )
 
 
-def _describe_sizes(judgement: WordedJudgement) -> str:
+def _describe_sizes(judgement: Judgement) -> str:
     """Return the numbers of examples, in how many groups; those of several classes are the same ones."""
     class_names = {tuple(case.groups.values())[-1] for case in judgement.cases if judgement.has_classes}
     shares_examples = len(class_names) > 1

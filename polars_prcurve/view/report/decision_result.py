@@ -12,9 +12,10 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import check_texts, read_whole_number
 from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
+from polars_prcurve.core.judging.judgement import Judgement
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
-from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement, build_table, build_verdicts
+from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status, sum_up
+from polars_prcurve.view.verdicts.verdict_tables import build_table, build_verdicts
 
 
 class Decision(HintingAttributes):
@@ -39,13 +40,13 @@ class Decision(HintingAttributes):
         **dict.fromkeys(("to_markdown", "markdown", "card"), "model_card"),
     }
 
-    def __init__(self, judgement: WordedJudgement) -> None:
+    def __init__(self, judgement: Judgement) -> None:
         self._judgement = judgement
 
-    @property
+    @cached_property
     def verdict(self) -> Verdict:
         """The overall verdict: on the only case, or on all groups and prevalences together."""
-        return self._judgement.verdict
+        return sum_up(self._judgement)
 
     @property
     def has_demand(self) -> bool:
@@ -143,7 +144,9 @@ class Decision(HintingAttributes):
         text = ": ".join(filter(None, [say_status(self._judgement), self.verdict.sentence]))
         return f"<decision: {text}>"
 
-    def say(self, width: int | None = None, *, hint: str = "; decision.table has every column") -> str:
+    def say(
+        self, width: int | None = None, *, hint: str = "; decision.table and decision.verdicts have all"
+    ) -> str:
         """Return the decision as plain text: the verdict, a row per model, and what would settle it.
 
         Parameters

@@ -1,7 +1,7 @@
 """A decision as text, for terminals and for the card of a model: verdict, values, what would settle it.
 
-Where a terminal is narrow, columns go in an order, but never that of the value which the verdict speaks
-of, and then names are cut. The last line names what was left out.
+Where a terminal is narrow, names are cut and the last columns go, but never that of the value which the
+verdict speaks of. The last line names what was left out.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from polars_prcurve.core.ground.message_text import add_noun
 from polars_prcurve.core.ground.terminal_text import (
     TextColumn,
     fill_lines,
@@ -18,17 +17,16 @@ from polars_prcurve.core.ground.terminal_text import (
     measure_columns,
     measure_width,
 )
+from polars_prcurve.core.judging.judgement import Judgement
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report.decision_notes import (
     describe_dependence,
     describe_intervals,
     describe_levels,
     describe_test,
-    name_interval,
 )
-from polars_prcurve.view.verdicts.value_phrases import NO_VALUE, count_hits, name_model
-from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status
-from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement, list_all_names
+from polars_prcurve.view.verdicts.case_places import list_all_names
+from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status, sum_up
 from polars_prcurve.view.words.names_in_sentences import (
     isolate_name,
     mark_names,
@@ -36,7 +34,7 @@ from polars_prcurve.view.words.names_in_sentences import (
     show_on_one_line,
     start_sentence,
 )
-from polars_prcurve.view.words.number_words import NO_BREAK, keep_together, say_cases, say_dropped_rows
+from polars_prcurve.view.words.number_words import NO_BREAK, keep_together, say_dropped_rows
 
 _LEAST_WIDTH = 40  # characters of a line, however narrow the terminal claims to be
 _LEAST_NAME = 10  # characters that names of models and groups keep where columns can go instead
@@ -45,10 +43,10 @@ _CLINICAL_NAMES = {"precision": "precision (PPV)", "recall": "recall (sensitivit
 _MOST_ROWS = 50  # models or cases, at most: more scroll off a terminal
 
 
-def write_plain(judgement: WordedJudgement, width: int, hint: str = "") -> str:
+def write_plain(judgement: Judgement, width: int, hint: str = "") -> str:
     """Return the decision in lines of at most this width; `hint` is where to find what is left out."""
     width = max(width, _LEAST_WIDTH)
-    verdict = judgement.verdict
+    verdict = sum_up(judgement)
     status_text, verdict_sentence = say_status(judgement), verdict.sentence
     headline = f"{verdict_sentence}."
     if status_text and verdict_sentence.lower().startswith(status_text):  # which is not printed twice
@@ -58,54 +56,51 @@ def write_plain(judgement: WordedJudgement, width: int, hint: str = "") -> str:
         rest_of_headline = _continue_sentence(judgement, headline.removeprefix(opening))
         headline = f"{status_text.upper()}: {rest_of_headline}"
     line_blocks = [_wrap(headline, width)]
-    hidden_heads: list[str] = []
-    if len(judgement.cases) == 1:
-        [case] = judgement.cases
-        text_columns = columns.list_model_columns(judgement, case, case.candidates[:_MOST_ROWS])
-        while measure_columns(text_columns) > width and text_columns[-2].spans:
-            hidden_heads.append(text_columns.pop().head)
-        if any(candidate.meets_targets for candidate in case.candidates) and not case.lacks_scores:
-            line_blocks.append(_lay_out(text_columns, width))
-    elif judgement.cases:
-        case_lines, hidden_heads = _write_cases(judgement, width)
-        line_blocks.append(case_lines)
+    text_columns, hidden_heads = _choose_columns(judgement, width)
+    if text_columns:
+        line_blocks.append(_lay_out(text_columns, width))
+    n_cases_left_out = len(judgement.cases) - _MOST_ROWS
+    if n_cases_left_out > 0:
+        line_blocks[-1].append(f"{n_cases_left_out} more")
     dropped_rows = judgement.dropped_rows
     dropped_text = "" if dropped_rows is None else say_dropped_rows(dropped_rows)
-    levels_text = describe_levels(judgement)
-    conditions_text, alerts_text = verdict.conditions, f"alerts {say_cases(judgement.evidence.per)}"
-    if "alerts" in hidden_heads:  # among how many cases these are counted is written once
-        conditions_text = conditions_text.replace(f"; {alerts_text}", "")
-        hidden_heads[hidden_heads.index("alerts")] = alerts_text
-    foot_sentences = [conditions_text, levels_text, dropped_text, *verdict.reasons, verdict.would_settle]
-    foot_lines = _wrap(
-        " ".join(
-            f"{start_sentence(foot_sentence)}." for foot_sentence in foot_sentences if foot_sentence
-        ),
-        width,
+    foot_sentences = [verdict.conditions, describe_levels(judgement), dropped_text, *verdict.reasons]
+    foot_text = " ".join(
+        f"{start_sentence(sentence)}."
+        for sentence in [*foot_sentences, verdict.would_settle]
+        if sentence
     )
+    foot_lines = _wrap(foot_text, width)
     if hidden_heads:
-        foot_lines += _wrap(_name_hidden(hidden_heads, hint), width)
+        foot_lines += _wrap(f"Not shown: {', '.join(hidden_heads)}{hint}.", width)
     return "\n\n".join("\n".join(lines) for lines in (*line_blocks, foot_lines) if lines)
 
 
-TABLE_HINT = "; decision.table has every column"
-VERDICTS_HINT = "; decision.verdicts has it"
-"""Where columns are that have no room, and where verdicts are."""
+def _choose_columns(judgement: Judgement, width: int) -> tuple[list[TextColumn], list[str]]:
+    """Return the columns that fit, and the heads of others; none if no model has a value.
+
+    The last ones go first, but never the names and the value which the verdict speaks of.
+    """
+    cases = columns.sort_cases(judgement)[:_MOST_ROWS]
+    text_columns, hidden_heads = columns.list_columns(judgement, cases), []
+    if text_columns and len(cases) > 1 and not judgement.has_one_model:
+        hidden_heads = columns.name_absent_columns(judgement.goal)
+        if _measure_least(text_columns) > width:
+            text_columns = columns.list_pair_columns(judgement, cases)
+            hidden_heads += columns.name_absent_models(cases)
+    first_value_column = next((column for column in text_columns if column.spans), None)
+    for column in text_columns[:0:-1]:
+        is_needed = column is first_value_column or column.shown_names in (["model"], ["eta"])
+        if _measure_least(text_columns) > width and not is_needed:
+            hidden_heads.append(column.head)
+            text_columns.remove(column)
+    return text_columns, hidden_heads
 
 
-def _name_hidden(hidden_heads: Sequence[str], hint: str) -> str:
-    """Return which columns have no room, and where they are; verdicts have a table of their own."""
-    column_heads = [head for head in hidden_heads if head != "verdict"]
-    place_texts = [f"{', '.join(column_heads)}{hint}"] if column_heads else []
-    if len(column_heads) < len(hidden_heads):
-        place_texts.append(f"verdict{VERDICTS_HINT if hint == TABLE_HINT else ''}")
-    return f"Not shown: {'. '.join(place_texts)}."
-
-
-def _continue_sentence(judgement: WordedJudgement, sentence: str) -> str:
+def _continue_sentence(judgement: Judgement, sentence: str) -> str:
     """Return a sentence as it goes on after a colon; a name at its start keeps its capital."""
     first_word = sentence.partition(" ")[0]
-    names = (*list_all_names(judgement), name_metric(judgement.goal.merit_column))
+    names = (*list_all_names(judgement.cases), name_metric(judgement.goal.merit_column))
     has_capital = first_word[1:] == first_word[1:].lower()
     if not has_capital or any(sentence.startswith(name) for name in names):
         return sentence
@@ -119,41 +114,6 @@ def _wrap(text: str, width: int) -> list[str]:
 
 def _clean(text: str) -> str:
     return make_harmless(text.replace(NO_BREAK, " "))
-
-
-def _write_cases(judgement: WordedJudgement, width: int) -> tuple[list[str], list[str]]:
-    """Return a line per case with the values of its models, and the heads of columns without room.
-
-    If columns of several models are too wide, there is a line per model.
-    """
-    cases = columns.sort_cases(judgement)[:_MOST_ROWS]
-    text_columns = columns.list_case_columns(judgement, cases)
-    hidden_heads = [] if judgement.has_one_model else columns.name_columns_of_one(judgement.goal)
-    if not judgement.has_one_model and _measure_least(text_columns) > width:
-        text_columns = columns.list_pair_columns(judgement, cases)
-        hidden_heads += columns.name_absent_models(cases)
-    spare_column_names = ["verdict", "threshold"]
-    if judgement.goal.is_at_threshold:  # whose conditions name the threshold
-        spare_column_names.reverse()
-    if judgement.has_one_model:
-        other_metric_columns = columns.choose_columns(judgement.goal)[1:]
-        if not judgement.goal.is_gate:  # which chose a threshold where these are as wanted
-            spare_column_names[1:1] = [
-                column_name for column_name in other_metric_columns if column_name != "alerts"
-            ]
-        spare_column_names += [
-            column_name
-            for column_name in reversed(other_metric_columns)
-            if column_name not in spare_column_names
-        ]
-    for column_name in spare_column_names:
-        spare_columns = [column for column in text_columns if column_name in column.shown_names]
-        if spare_columns and _measure_least(text_columns) > width:
-            hidden_heads += [column.head for column in spare_columns]
-            text_columns = [column for column in text_columns if column not in spare_columns]
-    n_cases_left_out = len(judgement.cases) - len(cases)
-    lines = _lay_out(text_columns, width)
-    return [*lines, *([f"{n_cases_left_out} more"] if n_cases_left_out > 0 else [])], hidden_heads
 
 
 def _cut_names(column: TextColumn, width: int) -> TextColumn:
@@ -191,13 +151,10 @@ def _lay_out(text_columns: Sequence[TextColumn], width: int) -> list[str]:
         excess_width = measure_columns(text_columns) - width
         if excess_width > 0:
             text_columns[column_number] = _cut_names(column, column.width - excess_width)
-    first_column, *other_columns = text_columns
-    if measure_columns(text_columns) > width and "eta" in other_columns[0].shown_names:
-        cell_texts = [
-            "\n".join(stacked_cells)
-            for stacked_cells in zip(first_column.cells, other_columns[0].cells, strict=True)
-        ]
-        text_columns = [first_column._replace(cells=cell_texts), *other_columns[1:]]
+    if measure_columns(text_columns) > width and text_columns[1].shown_names == ["eta"]:
+        place_column, eta_column, *value_columns = text_columns  # prevalences stand below groups
+        cell_texts = [*map("\n".join, zip(place_column.cells, eta_column.cells, strict=True))]
+        text_columns = [place_column._replace(cells=cell_texts), *value_columns]
     return [line for lines in lay_out(text_columns) for line in lines]
 
 
@@ -210,21 +167,12 @@ _LINKED = re.compile(r"(?i)\b(?:(https?|ftp)(?=://)|(www)(?=\.))")
 """What begins an address, and is a link without any sign of Markdown."""
 
 
-def write_model_card(judgement: WordedJudgement, date_text: str | None) -> str:
+def write_model_card(judgement: Judgement, date_text: str | None) -> str:
     """Return the card; every number in it is in the decision."""
-    verdict, status_text = judgement.verdict, say_status(judgement)
+    verdict, status_text = sum_up(judgement), say_status(judgement)
     card_lines = [f"**{_escape(verdict.sentence)}**{f' ({status_text})' if status_text else ''}", ""]
-    candidates = [candidate for case in judgement.cases for candidate in case.candidates]
-    lacks_scores = all(case.lacks_scores for case in judgement.cases)
-    if (
-        any(candidate.meets_targets for candidate in candidates) and not lacks_scores
-    ):  # or all are dashes
-        card_lines += [*_write_markdown_table(judgement), ""]
-        absent_texts = columns.name_absent_models(judgement.cases)
-        if len(judgement.cases) > 1:  # whose columns of models are all there, with one value each
-            absent_heads = [] if judgement.has_one_model else columns.name_columns_of_one(judgement.goal)
-            absent_texts = [", ".join(absent_heads)] if absent_heads else []
-        card_lines += [f"Not shown: {absent_text}." for absent_text in absent_texts]
+    table_lines = _write_markdown_table(judgement)
+    card_lines += [*table_lines, ""] if table_lines else []
     card_lines += [f"{_escape(start_sentence(reason))}." for reason in verdict.reasons]
     test_text = describe_test(judgement, date_text and show_on_one_line(date_text))
     basis_text = f"{test_text}. {describe_intervals(judgement)} "
@@ -232,38 +180,21 @@ def write_model_card(judgement: WordedJudgement, date_text: str | None) -> str:
         basis_text += f"{describe_dependence(judgement)} "
     basis_text += f"{verdict.conditions}." if verdict.conditions else ""
     card_text = "\n".join([*card_lines, _escape(basis_text.rstrip()), ""])
-    return mark_names(card_text, map(_escape, list_all_names(judgement)), isolate_name)
+    return mark_names(card_text, map(_escape, list_all_names(judgement.cases)), isolate_name)
 
 
-def _write_markdown_table(judgement: WordedJudgement) -> list[str]:
-    if len(judgement.cases) > 1:
-        case_columns = columns.list_case_columns(judgement, columns.sort_cases(judgement))
-        heads, *case_rows = map(list, zip(*(column.texts for column in case_columns), strict=True))
-        table_rows = [heads, ["---"] * len(case_columns), *case_rows]
-        return [f"| {' | '.join(map(_escape, row_cells))} |" for row_cells in table_rows]
-    [case] = judgement.cases
-    candidates = case.leaders if len(case.candidates) > 1 else list(case.candidates)
-    heads = [f"value ({name_interval(judgement, 'CI')})", *map(name_model, candidates)]
-    if len(candidates) == 1 and candidates[0].model is None:
-        heads = ["", heads[0]]
-    table_rows = [heads, ["---"] * len(heads)]
-    for column in columns.list_model_columns(judgement, case, candidates):
-        if "model" not in column.shown_names:
-            table_rows.append([_CLINICAL_NAMES.get(column.head, column.head), *column.texts[1:]])
-    positives_of_candidates = [count_hits(case, candidate) for candidate in candidates]
-    if total_texts := [
-        candidate_positives.total_text
-        for candidate_positives in positives_of_candidates
-        if candidate_positives
-    ]:
-        hits_and_misses_texts = [
-            f"{candidate_positives.hits_text} found, {candidate_positives.misses_text} missed"
-            if candidate_positives
-            else NO_VALUE
-            for candidate_positives in positives_of_candidates
-        ]
-        total_text = f"{add_noun(total_texts[0], 'positive')} {say_cases(judgement.evidence.per)}"
-        table_rows.append([f"of {total_text}", *hits_and_misses_texts])
+def _write_markdown_table(judgement: Judgement) -> list[str]:
+    text_columns = columns.list_columns(judgement, columns.sort_cases(judgement))
+    if not text_columns:
+        return []
+    if len(judgement.cases) == 1:
+        [case] = judgement.cases
+        text_columns += columns.list_positives(case, case.candidates[: columns.MOST_MODELS])
+    text_columns = [
+        column._replace(head=_CLINICAL_NAMES.get(column.head, column.head)) for column in text_columns
+    ]
+    heads, *rows = zip(*(column.texts for column in text_columns), strict=True)
+    table_rows = [heads, ["---"] * len(heads), *rows]
     return [f"| {' | '.join(map(_escape, row_cells))} |" for row_cells in table_rows]
 
 

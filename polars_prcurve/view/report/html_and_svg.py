@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape as escape_html
 from pathlib import Path
 from typing import Any
@@ -59,14 +59,10 @@ def show_value(cell_value: Any, show_float: Callable[[float], str]) -> str:
 def write_columns(
     text_columns: Sequence[TextColumn],
     n_rows_left_out: int = 0,
-    row_numbers_of_cards: Collection[int] = (),
     css_class: str = "read",
     caption: str = "",
 ) -> str:
-    """Return a table whose first column has names, and how many rows it lacks.
-
-    A phone lacks `row_numbers_of_cards`, which stand above it.
-    """
+    """Return a table whose first column has names, and how many rows it lacks."""
 
     def show_cell(column: TextColumn, row_number: int) -> str:
         cell_text = column.cells[row_number]
@@ -84,8 +80,7 @@ def write_columns(
     heads_html = "".join(map('<th scope="col"{}>{}</th>'.format, class_attributes, escaped_heads))
     rows_html = ""
     for row_number in range(len(first_column.cells)):
-        row_class = ' class="wide"' if row_number in row_numbers_of_cards else ""
-        rows_html += f'<tr{row_class}><th scope="row">{show_cell(first_column, row_number)}</th>'
+        rows_html += f'<tr><th scope="row">{show_cell(first_column, row_number)}</th>'
         for column, escaped_head, class_attribute in zip(
             other_columns, escaped_heads[1:], class_attributes[1:], strict=True
         ):

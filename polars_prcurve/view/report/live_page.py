@@ -16,16 +16,16 @@ from typing import Any
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.case import Case
+from polars_prcurve.core.judging.judgement import Judgement
 from polars_prcurve.view.report import decision_columns as columns
 from polars_prcurve.view.report import decision_html as document
 from polars_prcurve.view.report.decision_drawings import count_false, number_models
 from polars_prcurve.view.report.decision_notes import describe_intervals, describe_test
 from polars_prcurve.view.report.html_and_svg import define_hatches, escape, write_document
 from polars_prcurve.view.report.page_style import DECISION_STYLE
-from polars_prcurve.view.verdicts.case_places import name_case, name_etas, name_own_group
+from polars_prcurve.view.verdicts.case_places import name_own_group
 from polars_prcurve.view.verdicts.value_phrases import name_model
-from polars_prcurve.view.verdicts.verdict_of_all_cases import WordedCase
-from polars_prcurve.view.verdicts.worded_judgement import WordedJudgement
+from polars_prcurve.view.verdicts.verdict_of_all_cases import sum_up
 from polars_prcurve.view.words.names_in_sentences import mark_names
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
@@ -68,9 +68,9 @@ h1{font-size:21px;min-height:3.66em}}
 """What a page to move has beside a report: sliders, fields, buttons and lists."""
 
 
-def build_live_page(judgement: WordedJudgement, title: str | None, date: str | None) -> str:
+def build_live_page(judgement: Judgement, title: str | None, date: str | None) -> str:
     """Return the page as HTML; equal judgements and words make equal bytes."""
-    folder = files("polars_prcurve.view.report")
+    verdict, folder = sum_up(judgement), files("polars_prcurve.view.report")
     scripts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _SCRIPTS]
     page_data = describe_data(judgement)
     group_names = [group_record["name"] for group_record in page_data["groups"]]
@@ -79,9 +79,9 @@ def build_live_page(judgement: WordedJudgement, title: str | None, date: str | N
     hiding_style = ' style="display:none"' if has_one_point else ""  # of what chooses among points
     body_lines = [
         f'<svg class="hidden" aria-hidden="true">{define_hatches()}</svg>',
-        f'<p class="place">{escape(judgement.verdict.conditions)}</p>',
+        f'<p class="place">{escape(verdict.conditions)}</p>',
         document.write_status(judgement),
-        f'<p class="ask">{document.write_sentence(judgement, judgement.verdict)}</p>',
+        f'<p class="ask">{document.mark_all_names(judgement, verdict.sentence)}</p>',
         *_write_group_list(group_names, *page_data["absent"]),
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
@@ -102,7 +102,7 @@ def build_live_page(judgement: WordedJudgement, title: str | None, date: str | N
         f'<p class="place" id="cheaper"></p><div{hiding_style}>',
         '<svg id="costs" viewBox="0 0 640 210" role="img" aria-label="cost of each threshold"></svg>',
         '<p><button id="go">Go to the cheapest threshold on the test set</button></p></div>',
-        *document.write_need(judgement),
+        *document.write_need(judgement, verdict),
         "<noscript><p>This page moves by scripts; the report shows one threshold.</p></noscript>",
         f"<footer>{escape(describe_test(judgement, date))}. The address holds what you see.</footer>",
     ]
@@ -145,10 +145,10 @@ def _write_json(data: Any) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-def describe_data(judgement: WordedJudgement) -> dict[str, Any]:
+def describe_data(judgement: Judgement) -> dict[str, Any]:
     """Return what the script reads: as many groups as have room, with their curves and prevalences."""
-    cases_by_group: dict[tuple[Any, ...], list[WordedCase]] = {}
-    for case in judgement.cases:
+    cases_by_group: dict[tuple[Any, ...], list[Case]] = {}
+    for case in columns.sort_cases(judgement):
         cases_by_group.setdefault(document.make_key(*case.groups.values()), []).append(case)
     cases_by_group_number = list(cases_by_group.values())
     first_cases = [group_cases[0] for group_cases in cases_by_group_number]  # whose rates are of all
@@ -156,7 +156,7 @@ def describe_data(judgement: WordedJudgement) -> dict[str, Any]:
     rows_by_model_of_cases = document.pick_rows(judgement, first_cases, evidence.curves, evidence.points)
     rounded_rows_of_cases = [_round_rows(rows) for rows in rows_by_model_of_cases]
     max_rows = max(_MOST_ROWS // max(sum(map(len, rounded_rows_of_cases)), 1), _LEAST_ROWS)
-    group_names, n_bytes_left = [*map(name_case, first_cases, name_etas(first_cases))], _MOST_BYTES
+    group_names, n_bytes_left = [*map(name_own_group, first_cases)], _MOST_BYTES
     record_by_case_number: dict[int, dict[str, Any]] = {}
     for case_number in _order_by_verdict(judgement, first_cases):
         if curve_rows := rounded_rows_of_cases[case_number]:
@@ -169,12 +169,7 @@ def describe_data(judgement: WordedJudgement) -> dict[str, Any]:
             record_by_case_number[case_number] = group_record
     if not record_by_case_number:
         raise PrcError("no group has examples of both classes, so there is nothing to draw")
-    case_names_in_order = [case.name for case in columns.sort_cases(judgement)]
-    case_numbers = sorted(
-        record_by_case_number,
-        key=lambda case_number: case_names_in_order.index(first_cases[case_number].name),
-    )
-    group_records = [record_by_case_number[case_number] for case_number in case_numbers]
+    group_records = [record_by_case_number[number] for number in sorted(record_by_case_number)]
     return {
         "groups": group_records,
         "absent": [
@@ -187,9 +182,10 @@ def describe_data(judgement: WordedJudgement) -> dict[str, Any]:
     }
 
 
-def _order_by_verdict(judgement: WordedJudgement, cases: Sequence[Case]) -> list[int]:
+def _order_by_verdict(judgement: Judgement, cases: Sequence[Case]) -> list[int]:
     """Return the numbers of cases: first groups that differ significantly, or that the verdict names."""
-    verdict_text = f"{judgement.verdict.sentence} {judgement.verdict.would_settle}".lower()
+    verdict = sum_up(judgement)
+    verdict_text = f"{verdict.sentence} {verdict.would_settle}".lower()
     group_names = [glue_numbers(name_own_group(case)).lower() for case in cases]
     are_in_verdict = [
         case.is_group_apart or mark_names(verdict_text, [group_name], lambda _: "") != verdict_text
@@ -198,9 +194,7 @@ def _order_by_verdict(judgement: WordedJudgement, cases: Sequence[Case]) -> list
     return sorted(range(len(cases)), key=lambda case_number: not are_in_verdict[case_number])
 
 
-def _describe_points(
-    judgement: WordedJudgement, model_records: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def _describe_points(judgement: Judgement, model_records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return whether points have thresholds, and what the intervals are of: there, or moved."""
     has_scores = any(model_record["rows"][0][0] is not None for model_record in model_records)
     level_text, point_name = format_level(judgement.confidence), "threshold" if has_scores else "point"

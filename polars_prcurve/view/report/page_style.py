@@ -59,10 +59,6 @@ dd small+small{display:block}
 .key{margin:14px 0 0}.key svg{vertical-align:-2px;margin:0 3px 0 10px}.key svg:first-child{margin-left:0}
 .settle{border-left:3px solid var(--text);padding:2px 0 2px 14px;margin:8px 0 0}
 .reasons{margin:10px 0 0;padding-left:18px;font-size:14px}
-.bar{margin:12px 0 0}.bar p{display:flex;justify-content:space-between;margin:0 0 3px;font-size:13px}
-.bar div{height:16px;border:1px solid var(--quiet);
-  background:repeating-linear-gradient(135deg,var(--rule) 0 1.5px,var(--ground) 1.5px 4px)}
-.bar i{display:block;height:100%;background:var(--text)}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 details{border-top:1px solid var(--grid);padding:10px 0}
 details:last-of-type{border-bottom:1px solid var(--grid)}
@@ -82,7 +78,7 @@ footer{font-size:13px;color:var(--quiet);margin-top:20px}
 :focus-visible{outline:3px solid var(--c0);outline-offset:2px}
 @media(max-width:640px){main{padding:18px 16px 40px}h1{font-size:24px;margin-bottom:14px}
 .models{grid-template-columns:1fr;gap:18px}
-.wide,tr.wide{display:none}.small{display:inline}.names.small{display:block}
+.wide{display:none}.small{display:inline}
 .model>div{grid-template-columns:140px 1fr;gap:16px}dt{margin-top:6px}dd{font-size:18px}
 dd small{display:inline}
 table{font-size:14px}th,td{overflow-wrap:anywhere}thead{display:none}table,tbody{display:block}
@@ -106,7 +102,7 @@ td,th{padding:1pt 5px}
 .chart svg.rows{max-height:none}details p{display:inline}details p::after{content:" "}
 details{padding:2pt 0;font-size:7.5pt}summary{list-style:none;font-size:8.5pt;min-height:0}
 details::details-content{content-visibility:visible;display:block}footer{margin-top:6pt}
-.screen,.bar,.scroll:has(.raw){display:none}}
+.screen,.scroll:has(.raw){display:none}}
 """.replace("FONT", FONT)
 )
 """Of reports and pages to move: for wide, narrow, dark and paper."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
-from polars_prcurve.core.ground.message_text import join_words, name_groups
+from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.core.judging.case import Case
+from polars_prcurve.view.verdicts.value_phrases import list_texts, name_model
 from polars_prcurve.view.words.names_in_sentences import name_group
 from polars_prcurve.view.words.number_words import map_etas
 
@@ -24,13 +26,6 @@ def name_unit(cases: Sequence[Case], *, is_plural: bool = True) -> str:
     return plural_noun if is_plural else singular_noun
 
 
-def say_places(cases: Sequence[Case], quantifier: str) -> str:
-    """Return in how many of several cases: `in all 4 sites`, `at both prevalences`."""
-    n_cases, unit_noun = len(cases), name_unit(cases)
-    number_text = "both" if n_cases == 2 and quantifier == "all" else f"{quantifier} {n_cases}"
-    return f"{'at' if unit_noun == 'prevalences' else 'in'} {number_text} {unit_noun}"
-
-
 def name_own_group(case: Case) -> str:
     """Return the group of a case: "Cork", of several columns "day 2 (Cork)"; empty without groups."""
     first_group_name, *other_group_names = [
@@ -41,25 +36,56 @@ def name_own_group(case: Case) -> str:
     )
 
 
-def join_places(cases: Sequence[Case], case_names: Sequence[str]) -> str:
-    """Return which of several cases, by their names: `for Cork and Lund`, `at 1 in 50`."""
+def name_eta(case: Case) -> str:
+    """Return the prevalence of a case, as texts of its table write it; empty if all have the same."""
+    if len(case.etas_of_table) < 2 or not case.eta:
+        return ""
+    return _map_etas(case.etas_of_table)[case.eta]
+
+
+@lru_cache(maxsize=4)
+def _map_etas(etas: tuple[float | None, ...]) -> dict[float, str]:
+    return map_etas(etas)
+
+
+def name_in_table(case: Case) -> str:
+    """Return the name of a case where all stand below each other: `Algeria, 1 in 15`."""
+    return ", ".join(filter(None, [name_own_group(case), name_eta(case)]))
+
+
+def name_in_sentence(case: Case) -> str:
+    """Return the name of a case in a sentence: `Algeria at 1 in 15`, or without if it has one."""
+    group_name = name_own_group(case)
+    is_named_by_group = group_name and case.is_only_one_of_group
+    return group_name if is_named_by_group else " at ".join(filter(None, [group_name, name_eta(case)]))
+
+
+def name_places(cases: Sequence[Case]) -> str:
+    """Return where some cases are: `for a, b and 4 more`, or `at 1 in 50`."""
     preposition = "for" if any(case.groups for case in cases) else "at"
-    return f"{preposition} {join_words(case_names)}"
+    return f"{preposition} {list_texts([*map(name_in_sentence, cases)])}"
 
 
-def name_case(case: Case, eta_text: str, separator: str = ", ") -> str:
-    """Return the name of a case, from its group and its prevalence in words: `Algeria, 1 in 15`."""
-    return separator.join(filter(None, [name_own_group(case), eta_text]))
+def name_all(cases: Sequence[Case]) -> str:
+    """Return all of several cases: `all 4 sites`, `both prevalences`."""
+    return f"{'both' if len(cases) == 2 else f'all {len(cases)}'} {name_unit(cases)}"
 
 
-def name_etas(cases: Sequence[Case], *, is_in_sentence: bool = False) -> list[str]:
-    """Return the prevalence of each case in words; empty if all have the same.
+def name_all_places(cases: Sequence[Case]) -> str:
+    """Return that something holds in all of several cases: `in all 4 sites`, `at both prevalences`."""
+    return f"{'in' if cases[0].groups else 'at'} {name_all(cases)}"
 
-    In a sentence it is empty, too, where the group of each case names it.
-    """
-    n_groups = len({tuple(case.groups.values()) for case in cases})
-    has_etas = len({case.eta for case in cases}) > 1
-    if is_in_sentence and n_groups == len(cases) > 1:
-        has_etas = False
-    text_of_eta = map_etas(case.eta for case in cases if has_etas)
-    return [text_of_eta.get(case.eta, "") if case.eta else "" for case in cases]
+
+def join_by_place(cases_by_text: Mapping[str, Sequence[Case]], cases: Sequence[Case]) -> str:
+    """Return texts, each with the cases where it holds: `not sure for a; no threshold for b`."""
+    return "; ".join(
+        f"{text} {name_places(cases_here) if len(cases_here) < len(cases) else name_all_places(cases)}"
+        for text, cases_here in cases_by_text.items()
+    )
+
+
+def list_all_names(cases: Sequence[Case]) -> set[str]:
+    """Return the names of all models and groups, as sentences have them."""
+    candidates = [candidate for case in cases for candidate in case.candidates]
+    model_names = {name_model(candidate) for candidate in candidates if candidate.model}
+    return model_names | {name_group(*group) for case in cases for group in case.groups.items()}

@@ -21,8 +21,7 @@ from polars_prcurve.core.judging.sample_needs import (
     measure_half_width,
     rests_on_eta,
 )
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
-from polars_prcurve.view.verdicts.target_phrases import name_limited, name_targets, write_limited_value
+from polars_prcurve.view.verdicts.target_phrases import name_targets
 from polars_prcurve.view.verdicts.value_phrases import (
     format_size,
     name_merit,
@@ -207,44 +206,24 @@ def find_other_threshold(case: Case) -> str:
     return say_threshold(case.candidates[0].row.get(f"{EvidenceColumn.OTHER}threshold"))
 
 
-def _say_other_threshold(case: Case) -> str:
-    """Return which other threshold meets what is demanded, on the same data; empty without one."""
-    if not (threshold_text := find_other_threshold(case)):
-        return ""
-    [candidate] = case.candidates
-    value_texts = [
-        name_limited(target_name, write_limited_value(candidate, target_name, column, case.per), case)
-        for target_name, column in (
-            (target_name, f"{EvidenceColumn.OTHER}{TARGET_KINDS[target_name].metric.name}")
-            for target_name in case.goal.demand
-        )
-    ]
-    return (
-        f"On this test set, threshold {threshold_text} meets the {name_targets(value_texts)}: "
-        f"{join_words(value_texts)}. Test it on other data"
-    )
-
-
 def _say_promise(case: Case) -> str:
     """Return what it takes to meet the targets, or to guarantee that."""
+    if case.lacks_threshold:
+        return "Pass a threshold"
     if case.goal.is_at_threshold or case.goal.is_of_point:
-        advice = "Pass a threshold" if case.lacks_threshold else "Pass a lower threshold"
-        return _say_other_threshold(case) or ("" if case.qualifiers else advice)
+        if threshold_text := find_other_threshold(case):
+            meets_phrase = f"threshold {threshold_text} meets the {name_targets(case.goal.demand)}"
+            return f"On this test set, {meets_phrase}. Test it on other data"
+        return "" if case.qualifiers else "Pass a lower threshold"
     class_needs = find_promise_needs(case)
-    is_test_set_large = all(class_need.is_met for class_need in class_needs)
-    if is_test_set_large and (case.status == "not_met" or not class_needs):
-        return "Better scores are needed, or lower targets"
+    unmet_needs = [class_need for class_need in class_needs if not class_need.is_met]
+    if not unmet_needs:
+        alternative_phrase = "" if case.status == "not_met" else ", or a larger test set"
+        return f"Better scores are needed, or lower targets{alternative_phrase}"
     if any(class_need.n_needed == float("inf") for class_need in class_needs):
         return "No test set could give this guarantee"
-    unmet_needs = [class_need for class_need in class_needs if not class_need.is_met]
     size_texts = [
-        f"{say_about(class_need.n_needed)} {class_need.class_name}"
-        for class_need in unmet_needs or class_needs
+        f"{say_about(class_need.n_needed)} {class_need.class_name}" for class_need in unmet_needs
     ]
     examples_text = f"about {join_words(size_texts)}"
-    if is_test_set_large:
-        return (
-            f"The test set is large enough for a perfect classifier ({examples_text}): this one "
-            "needs better scores, or a larger test set"
-        )
     return f"Even a perfect classifier needs {examples_text} in the test set for this guarantee"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -66,16 +66,6 @@ def describe_targets(targets: Mapping[str, Any], per: float | None) -> str:
 def name_targets(target_names: Collection[str]) -> str:
     """Return what targets are called together: `target` or `targets`."""
     return "target" if len(target_names) == 1 else "targets"
-
-
-_VERBS = ("meets", "meet", "misses", "miss")  # what a threshold does of its targets
-_BUDGET_VERBS = ("stays within", "stay within", "overruns", "overrun")  # what it does of a budget
-
-
-def choose_verbs(target_names: Iterable[str]) -> dict[str, str]:
-    """Return the verbs for targets by the usual ones: one stays within a budget, or overruns it."""
-    is_only_budget = {*target_names} == {"alerts"}
-    return dict(zip(_VERBS, _BUDGET_VERBS if is_only_budget else _VERBS, strict=True))
 
 
 def describe_best(candidates: Sequence[Candidate]) -> str:

@@ -145,30 +145,15 @@ def count_hits(case: Case, candidate: Candidate) -> PositivesOfBudget | None:
     recall, eta = candidate.read("recall").value, case.eta
     if "alerts" not in case.goal.all_limits or recall is None or case.has_estimated_eta or not eta:
         return None
-    expected_positives = eta * case.per
-    n_decimals, *other_n_decimals = (
-        _count_decimals(expected_positives, shown_candidate.read("recall").value or 0.0)
-        for shown_candidate in (candidate, *case.leaders)
-    )
-    if round(expected_positives, max(other_n_decimals)) != round(expected_positives, n_decimals):
-        n_decimals = max(other_n_decimals)
-    expected_positives, n_hits = (
-        round(expected_positives, n_decimals),
-        round(expected_positives * recall, n_decimals),
-    )
-    count_texts = (
-        f"{n_of_positives:,.{n_decimals}f}" for n_of_positives in (n_hits, expected_positives - n_hits)
-    )
-    return PositivesOfBudget(f"{expected_positives:,.10g}", *count_texts)
-
-
-def _count_decimals(n_positives: float, recall: float) -> int:
-    """Return as few decimals as leave two digits of the larger part of a total and one of the other."""
-    smaller_magnitude, larger_magnitude = map(
-        find_magnitude, sorted((n_positives * recall, n_positives * (1 - recall)))
-    )
-    max_decimals = _MOST_DIGITS_OF_COUNT - 1 - find_magnitude(n_positives)
-    return max(min(max(1 - larger_magnitude, -smaller_magnitude), max_decimals), 0)
+    total = eta * case.per
+    recalls = [leader.read("recall").value or 0.0 for leader in case.leaders]
+    # The smallest of all parts has one digit, and the larger one of its model has two.
+    parts = [sorted((total * share, total * (1 - share))) for share in (recall, *recalls)]
+    n_decimals = max(max(-find_magnitude(low), 1 - find_magnitude(high)) for low, high in parts)
+    n_decimals = max(min(n_decimals, _MOST_DIGITS_OF_COUNT - 1 - find_magnitude(total)), 0)
+    total, n_hits = round(total, n_decimals), round(total * recall, n_decimals)
+    count_texts = (f"{n_positives:,.{n_decimals}f}" for n_positives in (n_hits, total - n_hits))
+    return PositivesOfBudget(f"{total:,.10g}", *count_texts)
 
 
 # Icons ------------------------------------------------------------------------------------------

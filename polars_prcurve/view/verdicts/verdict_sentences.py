@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TypeAlias
 
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import format_count, join_words, name_groups
 from polars_prcurve.core.judging.candidate import Candidate
 from polars_prcurve.core.judging.case import LEAST_OF_CLASS, Case
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
+from polars_prcurve.core.judging.judgement import Judgement
 from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest, rests_on_eta
 from polars_prcurve.core.judging.status_names import Status
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.view.verdicts.case_places import name_all_places, name_places
 from polars_prcurve.view.verdicts.caveat_sentences import write_caveats
+from polars_prcurve.view.verdicts.conditions import describe_conditions
 from polars_prcurve.view.verdicts.need_sentences import say_need
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
-from polars_prcurve.view.verdicts.target_phrases import (
-    choose_verbs,
-    describe_best,
-    describe_targets,
-    name_limited,
-)
+from polars_prcurve.view.verdicts.target_phrases import describe_best, describe_targets, name_limited
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
     format_ends,
-    format_metric,
     list_metrics,
     list_names,
     name_merit,
@@ -39,147 +36,92 @@ from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.words.names_in_sentences import name_metric, start_sentence
 from polars_prcurve.view.words.number_words import format_level, glue_numbers, say_share, say_threshold
 
+ClaimAndNumbers: TypeAlias = tuple[str, str]
+"""What a sentence states of all cases with one status and the same models, and its numbers, which are of
+one case; either may be empty. Without a claim, that is the status."""
 
-def write_verdict(case: Case, test_level: float, conditions: str) -> Verdict:
+
+def write_verdict(judgement: Judgement, case: Case) -> Verdict:
     """Return the verdict of a case: its status, its models, and the sentences on them."""
+    claim, numbers_text = _WRITERS[case.status](case)
+    sentence = ": ".join(filter(None, [claim, numbers_text]))
     return Verdict(
         case.status,
         case.models,
-        sentence=glue_numbers(write_sentence(case)),
+        sentence=glue_numbers(sentence if claim else start_sentence(sentence)),
         met=case.met,
-        reasons=write_caveats([case], [""]),
-        would_settle=glue_numbers(say_need(case, test_level)),
-        conditions=conditions,
+        reasons=write_caveats([case]),
+        would_settle=glue_numbers(say_need(case, judgement.evidence.test_level)),
+        conditions=describe_conditions(judgement, [case]),
     )
 
 
-class Connectives(NamedTuple):
-    """What a sentence on several cases like one has: where it holds, and whose numbers follow."""
-
-    places_phrase: str = ""  # such as ` at both prevalences`
-    colon: str = ": "  # or `. At 1 in 50: `
-    semicolon: str = "; "
-
-    @property
-    def opening(self) -> str:
-        """What stands before values: where they hold, and a colon."""
-        return f"{self.places_phrase}{self.colon}"
+def write_sentence_of_alike(cases: Sequence[Case]) -> str:
+    """Return the sentence of cases with one status and the same models: numbers are of the first."""
+    claim, numbers_text = _WRITERS[cases[0].status](cases[0])
+    claim = claim or start_sentence(STATUS_TABLE[cases[0].status].label)
+    first_sentence = numbers_text and f". {start_sentence(name_places(cases[:1]))}: {numbers_text}"
+    return f"{claim} {name_all_places(cases)}{first_sentence}"
 
 
-def write_sentence(case: Case, places_phrase: str = "", opening: str = "") -> str:
-    """Return the sentence of a case; of several like it with where it holds, and whose numbers follow.
-
-    `places_phrase` are such as ` at both prevalences`, and `opening` such as `. At 1 in 50: `.
-    """
-    return _WRITERS[case.status](case, Connectives(places_phrase, opening or ": ", opening or "; "))
-
-
-def _write_of_one(
-    case: Case, connectives: Connectives, opening_words: str, rest_of_sentence: str
-) -> str:
-    """Return a sentence that is all about one case, after the status of all."""
-    if not connectives.places_phrase:
-        return f"{opening_words}{rest_of_sentence}"
-    status_label = start_sentence(STATUS_TABLE[case.status].label)
-    return f"{status_label}{connectives.opening}{opening_words.lower()}{rest_of_sentence}"
-
-
-def _write_winner(case: Case, connectives: Connectives) -> str:
-    winning_candidate, n_models = case.finalists[0], len(case.candidates)
-    other_candidates = [candidate for candidate in case.qualifiers if candidate is not winning_candidate]
-    winner_name = name_model(winning_candidate)
-    metric_name = name_merit(case)
-    winner_value_text = write_merit(winning_candidate)
+def _write_winner(case: Case) -> ClaimAndNumbers:
+    winner, n_models = case.finalists[0], len(case.candidates)
+    other_candidates = [candidate for candidate in case.qualifiers if candidate is not winner]
     if not other_candidates:
-        return (
-            f"Only {winner_name} meets the "
-            f"targets{connectives.opening}{_write_values(case, winning_candidate)}"
-        )
-    second_name, second_value_text = name_model(other_candidates[0]), write_merit(other_candidates[0])
-    if n_models == 2:
-        return (
-            f"{winner_name} is better{connectives.opening}{metric_name} {winner_value_text}, "
-            f"against {second_value_text} for {second_name}"
-        )
-    return (
-        f"{winner_name} is the best of {n_models} models{connectives.opening}{metric_name} "
-        f"{winner_value_text}; the next is {second_name}, {second_value_text}"
+        return f"Only {name_model(winner)} meets the targets", _write_values(case, winner)
+    claim = f"{name_model(winner)} is {'better' if n_models == 2 else f'the best of {n_models} models'}"
+    return claim, (
+        f"{name_merit(case)} {write_merit(winner)}, against {write_merit(other_candidates[0])} for "
+        f"{name_model(other_candidates[0])}"
     )
 
 
-def _write_no_winner(case: Case, connectives: Connectives) -> str:
-    rivals, n_models, metric_name = case.finalists, len(case.candidates), name_merit(case)
+def _write_no_winner(case: Case) -> ClaimAndNumbers:
+    rivals, metric_name = case.finalists, name_merit(case)
     first_name, first_value_text = name_model(rivals[0]), write_merit(rivals[0])
     if len(rivals) == 1:  # the others are behind it, and it is not significantly above chance
-        highest_phrase = f"{first_name} has the highest {metric_name}, {first_value_text}"
-        return (
-            f"{highest_phrase}, but is not significantly better than chance{connectives.places_phrase}"
+        claim = (
+            f"{first_name} has the highest {metric_name}, but is not significantly better than chance"
         )
+        return claim, first_value_text
     if unqualified_rivals := [candidate for candidate in rivals if not candidate.meets_targets]:
-        miss_phrase = (
-            f"{list_names(unqualified_rivals)} "
-            f"{'misses' if len(unqualified_rivals) == 1 else 'miss'} the targets"
+        verb = "misses" if len(unqualified_rivals) == 1 else "miss"
+        return "", (
+            f"on this test set, {list_names(unqualified_rivals)} {verb} the targets, but not "
+            f"significantly; {first_name} has {metric_name} {first_value_text}"
         )
-        rest_of_sentence = (
-            f" has {metric_name} {first_value_text}; {miss_phrase} on this test set, "
-            "but not significantly"
-        )
-        return _write_of_one(case, connectives, "", f"{first_name}{rest_of_sentence}")
-    if n_models == 2:
-        values_text = join_words([write_merit(rival) for rival in rivals])
-        names_text = f"{first_name} and {name_model(rivals[1])}"
-        return f"No clear winner between {names_text}{connectives.opening}{metric_name} {values_text}"
-    opening_words = (
-        f"{len(rivals)} of {n_models} models may be best{connectives.places_phrase}: "
-        f"{list_names(rivals)}"
-    )
-    last_rival, metric_column = rivals[-1], case.goal.merit_column
-    values_text = (
-        f"from {write_merit(last_rival)} for {name_model(last_rival)} to "
-        f"{first_value_text} for {first_name}"
-    )
-    (first_text, _), (last_text, _) = (
-        format_metric(rival, metric_column) for rival in (rivals[0], last_rival)
-    )
-    if first_text == last_text:  # from 18% to 18% would be no range
-        values_text = (
-            join_words([first_value_text, write_merit(last_rival)])
-            if len(rivals) == 2
-            else f"{first_text} for each"
-        )
-    return f"{opening_words}{connectives.semicolon}{metric_name} {values_text}"
+    preposition = "between" if len(rivals) == 2 else "among"
+    values_text = join_words(map(write_merit, rivals))
+    if len(rivals) > MOST_NAMES:
+        values_text = f"from {write_merit(rivals[-1])} to {first_value_text}"
+    return f"No clear winner {preposition} {list_names(rivals)}", f"{metric_name} {values_text}"
 
 
-def _write_chance(case: Case, connectives: Connectives) -> str:
+def _write_chance(case: Case) -> ClaimAndNumbers:
     candidates = case.candidates
+    # The prevalence is in one unit with precision.
+    eta_text = write_value("precision", Estimate(case.eta or 0.0, None, None))
     if case.goal.is_of_point:
         predicate = "flags all examples" if case.flags_all else "is no better than chance"
-        precision_text, eta_text = write_value("precision", candidates[0].precision), _write_eta(case)
+        precision_text = write_value("precision", candidates[0].precision)
         return (
-            f"This point {predicate}{connectives.opening}precision is {precision_text}; the "
-            f"prevalence is {eta_text}"
+            f"This point {predicate}",
+            f"precision is {precision_text}; the prevalence is {eta_text}",
         )
     has_names = candidates[0].model is not None
     names_text = list_names(candidates) if has_names else "The scores"
     is_singular = has_names and len(candidates) == 1
     if case.is_reversed:
-        return (
-            f"{names_text} {'ranks' if is_singular else 'rank'} negatives above "
-            f"positives{connectives.places_phrase}"
-        )
-    opening_words = (
-        f"{names_text} {'is' if is_singular else 'are'} no better than chance{connectives.opening}"
-    )
+        return f"{names_text} {'ranks' if is_singular else 'rank'} negatives above positives", ""
+    if case.has_one_score and not case.goal.mean_over:
+        score_text = say_threshold(candidates[0].row[EvidenceColumn.FEW_SCORES][0])
+        model_phrase = f" of {names_text}" if has_names else ""
+        return f"All scores{model_phrase} are {score_text}, so they rank nothing", ""
+    claim = f"{names_text} {'is' if is_singular else 'are'} no better than chance"
     if case.goal.mean_over:
         values_text = join_words([write_merit(candidate) for candidate in candidates[:MOST_NAMES]])
         chance_text = f"{case.chance_precision:.2g}"
-        return f"{opening_words}{name_merit(case)} is {values_text}; random scores have {chance_text}"
-    if case.has_one_score:
-        score_text = say_threshold(candidates[0].row[EvidenceColumn.FEW_SCORES][0])
-        model_phrase = f" of {names_text}" if has_names else ""
-        return (
-            f"All scores{model_phrase} are {score_text}, so they rank nothing{connectives.places_phrase}"
-        )
+        return claim, f"{name_merit(case)} is {values_text}; random scores have {chance_text}"
     # A threshold of 50% recall is in the table, with an interval of its own.
     is_in_table = {**case.goal.targets} == {"recall": 0.5}
     precision_estimates = [
@@ -188,32 +130,26 @@ def _write_chance(case: Case, connectives: Connectives) -> str:
     ]
     values_text = join_words([write_value("precision", estimate) for estimate in precision_estimates])
     place_phrase = f"at {say_share(0.5)} recall, precision"
-    return f"{opening_words}{place_phrase} is {values_text}; the prevalence is {_write_eta(case)}"
+    return claim, f"{place_phrase} is {values_text}; the prevalence is {eta_text}"
 
 
-def _write_eta(case: Case) -> str:
-    """Return the prevalence in one unit with precision."""
-    return write_value("precision", Estimate(case.eta or 0.0, None, None))
-
-
-def _write_too_little(case: Case, connectives: Connectives) -> str:
+def _write_too_little(case: Case) -> ClaimAndNumbers:
     n_examples, class_name = find_short_class(case)
     if n_examples == 0:
-        return _write_of_one(case, connectives, "The", f" test set has no {class_name}")
+        return "", f"the test set has no {class_name}"
     if case.lacks_scores:
-        return f"No row has a score{connectives.places_phrase}"
+        return "", "no row has a score"
     examples_text = _describe_cause(case, n_examples, class_name)
     vaguest_candidate, metric_column, estimate = find_vaguest(case)
     half_phrase = f" at {say_share(0.5)} recall" if metric_column == EvidenceColumn.AT_HALF else ""
     metric_column = "precision" if half_phrase else metric_column
     metric_name = name_metric(metric_column)
     if estimate.span is None:
-        fact_phrase = f"there is no interval for {metric_name}{half_phrase}"
-        return _write_of_one(case, connectives, "With", f" {examples_text}, {fact_phrase}")
+        return "", f"with {examples_text}, there is no interval for {metric_name}{half_phrase}"
     ends_text = " to ".join(format_ends(metric_column, estimate))
     model_phrase = f" of {name_model(vaguest_candidate)}" if len(case.candidates) > 1 else ""
-    fact_phrase = f"{metric_name}{model_phrase}{half_phrase} could be anything from {ends_text}"
-    return _write_of_one(case, connectives, "With", f" {examples_text}, {fact_phrase}")
+    value_name = f"{metric_name}{model_phrase}{half_phrase}"
+    return "", f"with {examples_text}, {value_name} could be anything from {ends_text}"
 
 
 def _describe_cause(case: Case, n_examples: float, class_name: str) -> str:
@@ -230,110 +166,76 @@ def _describe_cause(case: Case, n_examples: float, class_name: str) -> str:
     return f"{examples_text} that count as {case.size_by_weight[class_name]:.2g} by their weights"
 
 
-def _write_not_met(case: Case, connectives: Connectives) -> str:
-    goal = case.goal
-    if goal.targets and not goal.is_at_threshold:
-        return _write_no_threshold(case, connectives)
-    if not case.qualifiers and goal.is_at_threshold:
-        return (
-            "No score reaches the threshold "
-            f"{write_threshold(case.candidates[0])}{connectives.places_phrase}"
-        )
-    return _write_gate(case, connectives, "misses")
+def _write_not_met(case: Case) -> ClaimAndNumbers:
+    if case.goal.targets and not case.goal.is_at_threshold:
+        return _write_no_threshold(case)
+    if not case.qualifiers and case.goal.is_at_threshold:
+        return f"No score reaches the threshold {write_threshold(case.candidates[0])}", ""
+    return _write_gate(case)
 
 
-def _write_unsure(case: Case, connectives: Connectives) -> str:
-    goal = case.goal
+def _write_unsure(case: Case) -> ClaimAndNumbers:
     if case.lacks_threshold:
-        return f"No threshold was passed{connectives.places_phrase}"
-    if goal.is_gate:
-        return _write_gate(case, connectives, "meet", "may or may not ")
-    if goal.guarantee is None:
-        return _write_no_threshold(case, connectives, " on this test set, but one may on new data")
-    return _write_no_threshold(case, connectives, f" with {format_level(goal.guarantee)} confidence")
+        return "No threshold was passed", ""
+    if case.goal.is_gate:
+        return _write_gate(case)
+    if case.goal.guarantee is None:
+        return _write_no_threshold(case, " on this test set, but one may on new data")
+    return _write_no_threshold(case, f" with {format_level(case.goal.guarantee)} confidence")
 
 
-def _write_no_threshold(case: Case, connectives: Connectives, limit_phrase: str = "") -> str:
+def _write_no_threshold(case: Case, limit_phrase: str = "") -> ClaimAndNumbers:
     """Return that no threshold meets the targets, and the best value of the last one."""
-    best_text = describe_best(case.candidates)
     targets_text = describe_targets(case.goal.targets, case.goal.per)
-    meets_verb = choose_verbs(case.goal.targets)["meets"]
-    return (
-        f"No threshold {meets_verb} "
-        f"{targets_text}{limit_phrase}{connectives.places_phrase}{best_text and f'; {best_text}'}"
-    )
+    return f"No threshold meets {targets_text}{limit_phrase}", describe_best(case.candidates)
 
 
-def _write_met(case: Case, connectives: Connectives) -> str:
+def _write_met(case: Case) -> ClaimAndNumbers:
     goal, candidate = case.goal, (case.finalists or case.candidates)[0]
     if goal.is_gate:
-        return _write_gate(case, connectives, "meets")
+        return _write_gate(case)
     model_phrase = f" of {name_model(candidate)}" if len(case.candidates) > 1 else ""
-    targets_text = describe_targets(goal.targets, goal.per)
-    predicate = f"{choose_verbs(goal.targets)['meets']} {targets_text}"
-    level_phrase = f"with {format_level(goal.guarantee or 0)} confidence"
-    return (
-        f"Threshold {write_threshold(candidate)}{model_phrase} {predicate} "
-        f"{level_phrase}{connectives.opening}{_write_values(case, candidate)}"
+    return "", (
+        f"threshold {write_threshold(candidate)}{model_phrase} meets "
+        f"{describe_targets(goal.targets, goal.per)} with {format_level(goal.guarantee or 0)} "
+        f"confidence: {_write_values(case, candidate)}"
     )
 
 
-def _write_gate(case: Case, connectives: Connectives, usual_verb: str, doubt_phrase: str = "") -> str:
+_OUTCOME_VERBS = {False: "misses", None: "may or may not meet", True: "meets"}
+"""What a threshold does of a target, by the result of its test; what decides comes first."""
+
+
+def _write_gate(case: Case) -> ClaimAndNumbers:
     """Return what a threshold does of what is demanded, with the intervals at which it is tested."""
     [candidate] = case.candidates
-    is_met_by_target = {
-        target_name: candidate.test_limit(target_name)
+    known_targets = [
+        target_name
         for target_name in case.goal.demand
         if candidate.read(TARGET_KINDS[target_name].column).value is not None
-    }
-    deciding_target_names = [
-        target_name for target_name, is_met in is_met_by_target.items() if is_met is case.met
     ]
-    deciding_target_names = deciding_target_names or [*is_met_by_target]
-    predicate = (
-        f"{doubt_phrase}{choose_verbs(deciding_target_names)[usual_verb]} "
-        f"{_write_limits(case, deciding_target_names)}"
-    )
-    tail_phrases = []
-    for is_met in (None, True):
-        other_target_names = [
-            target_name for target_name in is_met_by_target if target_name not in deciding_target_names
-        ]
-        if other_target_names := [
-            target_name for target_name in other_target_names if is_met_by_target[target_name] is is_met
-        ]:
-            verb_of_usual = choose_verbs(other_target_names)
-            other_predicate = (
-                verb_of_usual["meets"] if is_met else f"may or may not {verb_of_usual['meet']}"
-            )
-            tail_phrases.append(
-                f"; it {other_predicate} {_write_limits(case, other_target_names)}: "
-                f"{_write_limited(case, other_target_names)}"
-            )
-    subject = "This point" if case.goal.is_of_point else f"Threshold {write_threshold(candidate)}"
-    values_text = _write_limited(case, deciding_target_names) + "".join(tail_phrases)
-    return f"{subject} {predicate}{connectives.opening}{values_text}"
-
-
-def _write_limits(case: Case, target_names: Sequence[str]) -> str:
-    """Return some limits of a demand: `30% recall and 10% precision`."""
-    return describe_targets(
-        {target_name: case.goal.demand[target_name] for target_name in target_names}, case.goal.per
-    )
+    clauses = []
+    for is_met, verb in _OUTCOME_VERBS.items():
+        target_names = [name for name in known_targets if candidate.test_limit(name) is is_met]
+        if target_names:
+            limits = {target_name: case.goal.demand[target_name] for target_name in target_names}
+            limits_text = describe_targets(limits, case.goal.per)
+            clauses.append(f"{verb} {limits_text}: {_write_limited(case, target_names)}")
+    subject = "this point" if case.goal.is_of_point else f"threshold {write_threshold(candidate)}"
+    return "", f"{subject} {'; it '.join(clauses)}"
 
 
 def _write_limited(case: Case, target_names: Sequence[str]) -> str:
     """Return the values that some limits of a demand are of, with intervals; several by their names."""
     [candidate] = case.candidates
-    value_text_by_target = {
-        target_name: write_metric(candidate, TARGET_KINDS[target_name].column)
-        for target_name in target_names
-    }
-    if len(value_text_by_target) == 1:  # the limit has just named it
-        return value_text_by_target.popitem()[1]
+    value_texts = [
+        write_metric(candidate, TARGET_KINDS[target_name].column) for target_name in target_names
+    ]
+    if len(value_texts) == 1:  # the limit has just named it
+        return value_texts[0]
     return join_words(
         name_limited(target_name, value_text, case)
-        for target_name, value_text in value_text_by_target.items()
+        for target_name, value_text in zip(target_names, value_texts, strict=True)
     )
 
 
@@ -351,15 +253,12 @@ def _write_values(case: Case, candidate: Candidate) -> str:
     return join_words(phrases)
 
 
-def _write_measured(case: Case, connectives: Connectives) -> str:
+def _write_measured(case: Case) -> ClaimAndNumbers:
     [candidate] = case.candidates
-    values_text = _write_values(case, candidate)
-    if candidate.model is None:
-        return start_sentence(values_text)
-    return f"{name_model(candidate)}: {values_text}"
+    return "" if candidate.model is None else name_model(candidate), _write_values(case, candidate)
 
 
-_WRITERS: Mapping[Status, Callable[[Case, Connectives], str]] = {
+_WRITERS: Mapping[Status, Callable[[Case], ClaimAndNumbers]] = {
     "too_little_data": _write_too_little,
     "chance": _write_chance,
     "not_met": _write_not_met,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import repeat
-from typing import Any, TypeVar
+from typing import Any
 
 from polars_prcurve.core.judging.case import Case, list_cases
 from polars_prcurve.core.judging.decision_request import DecisionRequest, DecisionTerms
@@ -22,7 +22,7 @@ from polars_prcurve.core.judging.status_names import STATUSES, Status, combine_m
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableJudgement(DecisionTerms):
+class Judgement(DecisionTerms):
     """All that is decided of a table, and all that is shown of it: the rows themselves are not kept."""
 
     status: Status  # the one above those of all cases
@@ -44,7 +44,7 @@ class TableJudgement(DecisionTerms):
         return all(len(case.candidates) == 1 for case in self.cases)
 
 
-def judge_table(request: DecisionRequest) -> TableJudgement:
+def judge_table(request: DecisionRequest) -> Judgement:
     """Return what is decided for the table of the request."""
     evidence = collect_evidence(request)
     group_tests = test_groups(request, evidence)
@@ -55,7 +55,7 @@ def judge_table(request: DecisionRequest) -> TableJudgement:
     if has_enough_data and is_test_alone and not any(case.is_group_apart for case in cases):
         group_tests, cases = None, [replace(case, standing=None) for case in cases]
     status, model_names = _judge_cases(cases, has_demand=bool(request.goal.demand))
-    return TableJudgement(
+    return Judgement(
         **{term_field.name: getattr(request, term_field.name) for term_field in fields(DecisionTerms)},
         status=status,
         models=model_names,
@@ -91,14 +91,11 @@ def are_alike(cases: Sequence[Case]) -> bool:
     return len({(case.status, case.models) for case in cases}) < 2
 
 
-CaseT = TypeVar("CaseT", bound=Case)  # of cases with a verdict in words one of these comes back
-
-
-def find_least_known(cases: Sequence[CaseT], test_level: float) -> CaseT:
+def find_least_known(cases: Sequence[Case], test_level: float) -> Case:
     """Return the case that needs most examples, of those that are open if there are any."""
     open_cases = [case for case in cases if case.status not in ("winner", "met", "measured")]
 
-    def rank(case: CaseT) -> tuple[float, float]:
+    def rank(case: Case) -> tuple[float, float]:
         sample_need = count_examples_needed(case, test_level)
         return 0.0 if sample_need is None else sum(
             class_need.n_missing for class_need in sample_need.classes
