@@ -369,26 +369,17 @@ _COLORS: Mapping[Outcome, int | None] = {
 """The number of the colour of the cases of each result, in the order of blocks."""
 
 
-@dataclass(frozen=True)
-class GroupBlock:
-    """Cases of which the same is known; the colour is a number, or None for grey."""
-
-    title: str
-    color_number: int | None
-    cases: Sequence[Case]
-    is_in_doubt: bool  # whether intervals are known to be too narrow, so lines are dotted
-
-
-def draw_groups(judgement: Judgement, blocks: Sequence[GroupBlock], width: float, css_class: str) -> str:
+def draw_groups(judgement: Judgement, width: float, css_class: str) -> str:
     """Return the picture of all cases, and the value of all groups together if they are tested."""
     color_number_by_model = {} if judgement.has_one_model else number_models(judgement)
     names_width, plot_right = min(170.0, 0.36 * width), width - 52
     metric_column = choose_drawn_column(judgement.goal)
-    candidates = [candidate for case in judgement.cases for candidate in case.candidates]
     upright_value = find_drawn_limits(judgement.goal).get(
         metric_column, None if judgement.group_tests is None else judgement.group_tests.overall_value
     )
-    estimates = [candidate.read(metric_column) for candidate in candidates]
+    estimates = [
+        candidate.read(metric_column) for case in judgement.cases for candidate in case.candidates
+    ]
     axis = find_axis([*estimates, Estimate(upright_value)], (names_width, plot_right))
 
     def split_name(case: Case) -> list[str]:
@@ -398,25 +389,24 @@ def draw_groups(judgement: Judgement, blocks: Sequence[GroupBlock], width: float
         name_height = _ROW_HEIGHT + _NAME_ROW_HEIGHT * (max(len(split_name(case)), 1) - 1)
         return max(name_height, _MODEL_ROW_HEIGHT * (len(case.candidates) + 1))
 
-    height = 26 + sum(_HEAD_HEIGHT + sum(map(measure_height, block.cases)) for block in blocks)
-    is_of_rate = bool(find_drawn_limits(judgement.goal)) or judgement.goal.is_of_rate
-    svg_shapes = [*axis.draw_ticks((18, height), 11, is_of_rate=is_of_rate)]
+    blocks, y = split_cases(judgement), 20.0
+    height = 26 + _HEAD_HEIGHT * len(blocks) + sum(map(measure_height, judgement.cases))
+    svg_shapes = [*axis.draw_ticks((18, height), 11, is_of_rate=metric_column in SHARES)]
     svg_shapes.append(draw_text((width, 24), "positives", 10, anchor="end"))
-    y = 20.0
-    for block in blocks:
+    for title, cases in blocks.items():
         y += _HEAD_HEIGHT
-        svg_shapes.append(draw_text((0, y - 6), block.title, 12, css_class="strong rim"))
+        svg_shapes.append(draw_text((0, y - 6), f"{title} ({len(cases)})", 12, css_class="strong rim"))
         if upright_value is not None:  # the limit of a demand, or the value of all groups together
-            x, foot_y = axis.place_value(upright_value), y + sum(map(measure_height, block.cases))
+            x, foot_y = axis.place_value(upright_value), y + sum(map(measure_height, cases))
             svg_shapes.append(draw_line((x, y), (x, foot_y), "var(--text)"))  # not through headings
-        for case in block.cases:
+        for case in cases:
             middle_y, name_lines = y + measure_height(case) / 2, split_name(case)
             first_line_y = middle_y + 4 - _NAME_ROW_HEIGHT * (len(name_lines) - 1) / 2
-            text_class = "quiet" if block.color_number is None else ""
+            text_class = "quiet" if _COLORS[case.outcome] is None else ""
             for line_number, line_text in enumerate(name_lines):
                 line_y = first_line_y + _NAME_ROW_HEIGHT * line_number
                 svg_shapes.append(draw_text((0, line_y), line_text, 10.5, css_class=text_class))
-            svg_shapes += _draw_marks(block, case, color_number_by_model, middle_y, axis)
+            svg_shapes += _draw_marks(case, color_number_by_model, middle_y, axis)
             n_pos_text = format_count(case.n_pos)
             svg_shapes.append(draw_text((width, middle_y + 4), n_pos_text, 10.5, anchor="end"))
             y += measure_height(case)
@@ -424,7 +414,6 @@ def draw_groups(judgement: Judgement, blocks: Sequence[GroupBlock], width: float
 
 
 def _draw_marks(
-    block: GroupBlock,
     case: Case,
     color_number_by_model: Mapping[Any, int],
     middle_y: float,
@@ -436,14 +425,14 @@ def _draw_marks(
         case.candidates, key=lambda candidate: color_number_by_model.get(candidate.model, 0)
     )
     line_width, radius = (1.6, 3.4) if n_candidates == 1 else (1, 2.5)
-    line_attributes = DOTTED if block.is_in_doubt else f'stroke-width="{line_width}"'
+    line_attributes = DOTTED if case.outcome == "too_little_data" else f'stroke-width="{line_width}"'
     for model_number, candidate in enumerate(candidates):
         y = middle_y + (model_number - (n_candidates - 1) / 2) * _MODEL_ROW_HEIGHT
-        color_number = color_number_by_model.get(candidate.model, block.color_number)
+        color_number = color_number_by_model.get(candidate.model, _COLORS[case.outcome])
         color = "var(--quiet)" if color_number is None else name_color(color_number)
         # Full are values that are decided, and of several models those that may be best.
         is_full = (
-            candidate in rival_candidates if color_number_by_model else block.color_number is not None
+            candidate in rival_candidates if color_number_by_model else _COLORS[case.outcome] is not None
         )
         fill_color = color if is_full else "var(--ground)"
         circle_attributes = f'style="fill:{fill_color};stroke:{color}" stroke-width="1.3"'
@@ -485,32 +474,17 @@ def number_models(judgement: Judgement) -> dict[Any, int]:
     return dict(zip(model_frame[judgement.model].to_list(), color_numbers, strict=True))
 
 
-def group_cases_by_outcome(judgement: Judgement) -> dict[Outcome, list[Case]]:
-    """Return the cases of each outcome, in the order of blocks, and the highest of an outcome first."""
-    cases_by_outcome: dict[Outcome, list[Case]] = {outcome: [] for outcome in _COLORS}
-    metric_column = choose_drawn_column(judgement.goal)
-    for case in judgement.cases:
-        cases_by_outcome[case.outcome].append(case)
-    for cases in cases_by_outcome.values():
-        cases.sort(key=lambda case: case.candidates[0].read(metric_column).value or 0.0, reverse=True)
-    return cases_by_outcome
-
-
-def list_blocks(judgement: Judgement) -> list[GroupBlock]:
-    """Return the blocks; the cases with a winner have one for each model."""
-    blocks = []
-    for outcome, cases in group_cases_by_outcome(judgement).items():
-        cases_by_text: dict[str, list[Case]] = {}
-        for case in cases:
-            cases_by_text.setdefault(say_short(case) or outcome, []).append(case)
-        for text, block_cases in sorted(cases_by_text.items(), key=lambda item: -len(item[1])):
-            color_number = _COLORS[outcome]
-            if outcome == "winner" and not judgement.has_one_model:
-                color_number = number_models(judgement)[block_cases[0].qualifiers[0].model]
-            # The name of a model stays as it is.
-            title = text if outcome == "winner" else start_sentence(text)
-            is_in_doubt = outcome == "too_little_data"
-            blocks.append(
-                GroupBlock(f"{title} ({len(block_cases)})", color_number, block_cases, is_in_doubt)
-            )
-    return blocks
+def split_cases(judgement: Judgement) -> dict[str, list[Case]]:
+    """Return the cases by the title of their block, in the order of blocks, the highest first."""
+    metric_column, outcomes = choose_drawn_column(judgement.goal), [*_COLORS]
+    cases = sorted(
+        judgement.cases,
+        key=lambda case: case.candidates[0].read(metric_column).value or 0.0,
+        reverse=True,
+    )
+    cases_by_title: dict[str, list[Case]] = {}
+    for case in sorted(cases, key=lambda case: outcomes.index(case.outcome)):
+        is_of_model = case.outcome == "winner"  # whose name stays as it is
+        title = say_short(case) if is_of_model else start_sentence(say_short(case) or case.outcome)
+        cases_by_title.setdefault(title, []).append(case)
+    return cases_by_title

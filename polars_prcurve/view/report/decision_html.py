@@ -204,7 +204,7 @@ def _draw_merits(judgement: Judgement, case: Case) -> Iterator[str]:
         for candidate in any_case.candidates
     ]
     ranked_candidates = [
-        candidate for candidate in rank_models(case) if candidate.read(metric_column).value is not None
+        candidate for candidate in case.candidates if candidate.read(metric_column).value is not None
     ]
     candidates_and_colors = [
         (candidate, color_number_by_model[candidate.model])
@@ -216,12 +216,6 @@ def _draw_merits(judgement: Judgement, case: Case) -> Iterator[str]:
     for css_class, width in (("wide", 740), ("small", 358)):
         yield drawings.draw_intervals(case, candidates_and_colors, estimates, width, f"{css_class} rows")
     yield "</section>"
-
-
-def rank_models(case: Case) -> list[Candidate]:
-    """Return the models in the order in which they are drawn: those that may be best come first."""
-    candidates_in_order = [*case.leaders, *case.rivals, *case.candidates]
-    return [*{candidate.model: candidate for candidate in candidates_in_order}.values()]
 
 
 def choose_drawable(case: Case) -> list[Candidate]:
@@ -288,8 +282,8 @@ def _write_card(judgement: Judgement, card: ModelCard) -> str:
 
 def write_groups(judgement: Judgement) -> Iterator[str]:
     """Yield the best and the worst group that differ, and the picture of all cases."""
-    cases_by_outcome = drawings.group_cases_by_outcome(judgement)
-    cases_apart = [*cases_by_outcome["better"][:1], *cases_by_outcome["worse"][-1:]]
+    cases_by_title = drawings.split_cases(judgement)
+    cases_apart = [*cases_by_title.get("Better", [])[:1], *cases_by_title.get("Worse", [])[-1:]]
     cards = [
         ModelCard(case, case.candidates[0], 0 if case.outcome == "better" else 1, names_case=True)
         for case in cases_apart
@@ -313,9 +307,8 @@ def write_groups(judgement: Judgement) -> Iterator[str]:
         yield _write_names(
             {name_value(model): color_number for model, color_number in color_number_by_model.items()}
         )
-    blocks = drawings.list_blocks(judgement)
     for css_class, width in (("wide", 740), ("small", 358)):
-        yield drawings.draw_groups(judgement, blocks, width, f"{css_class} rows")
+        yield drawings.draw_groups(judgement, width, f"{css_class} rows")
     yield "</section>"
     if _are_in_sight(judgement):
         yield write_cases(judgement)
@@ -357,7 +350,7 @@ def _draw_chart(judgement: Judgement, case: Case) -> Iterator[str]:
     [rows_by_model] = pick_rows(judgement, [case], judgement.evidence.curves)
     color_number_by_model = drawings.number_models(judgement)
     # Models that may be best have colours of their own.
-    colored_model_names = [candidate.model for candidate in rank_models(case)[:_MOST_LINES]]
+    colored_model_names = [candidate.model for candidate in case.candidates[:_MOST_LINES]]
     curves, color_number_by_name = [], {}
     for candidate in case.candidates:
         if not rows_by_model.get(candidate.model):

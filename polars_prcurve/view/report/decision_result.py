@@ -111,8 +111,8 @@ class Decision(HintingAttributes):
         """Write a page to move the threshold, the prevalence and the costs, and return its path.
 
         One HTML file without a server: the sentence, the icons and the costs follow, and the address
-        stores the state. It starts at the threshold of the verdict. Groups are in a list: those that the
-        verdict names, and as many others as fit in 200 kB; the page states how many are left out.
+        stores the state. It starts at the threshold of the verdict. Groups are in a list, as many as fit
+        in 200 kB, those that differ or miss a target first; the page states how many are left out.
 
         Parameters
         ----------

@@ -14,7 +14,6 @@ from importlib.resources import files
 from typing import Any
 
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.judgement import Judgement
 from polars_prcurve.view.report import decision_columns as columns
@@ -26,11 +25,9 @@ from polars_prcurve.view.report.page_style import DECISION_STYLE
 from polars_prcurve.view.verdicts.case_places import name_own_group
 from polars_prcurve.view.verdicts.value_phrases import name_model
 from polars_prcurve.view.verdicts.verdict_of_all_cases import sum_up
-from polars_prcurve.view.words.names_in_sentences import mark_names
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     format_level,
-    glue_numbers,
     say_cases,
 )
 
@@ -82,7 +79,7 @@ def build_live_page(judgement: Judgement, title: str | None, date: str | None) -
         f'<p class="place">{escape(verdict.conditions)}</p>',
         document.write_status(judgement),
         f'<p class="ask">{document.mark_all_names(judgement, verdict.sentence)}</p>',
-        *_write_group_list(group_names, *page_data["absent"]),
+        *_write_group_list(group_names, page_data["absent"]),
         '<div class="pick" id="models" role="group" aria-label="model"></div>',
         '<h1 id="say" aria-live="polite"></h1>',
         '<div class="two"><div><svg id="icons" viewBox="0 0 300 300" role="img"></svg>',
@@ -118,27 +115,17 @@ def _has_one_point(page_data: Mapping[str, Any]) -> bool:
     return all(len(model_record["rows"]) == 1 for model_record in model_records)
 
 
-def _write_group_list(
-    group_names: Sequence[str], n_without_class: int, n_without_room: int
-) -> Iterator[str]:
-    """Yield the list from which a reader picks a group, and how many groups are not in it, and why."""
-    n_groups = len(group_names) + n_without_room + n_without_class
-    if n_groups > 1:
+def _write_group_list(group_names: Sequence[str], n_absent: int) -> Iterator[str]:
+    """Yield the list from which a reader picks a group, and how many groups are not in it."""
+    if len(group_names) + n_absent > 1:
         option_tags = "".join(
             f'<option value="{group_number}">{escape(name)}</option>'
             for group_number, name in enumerate(group_names)
         )
         yield f'<label>Group<select id="group">{option_tags}</select></label>'
-    if n_groups > len(group_names):
-        n_groups_by_reason = {
-            "without examples of both classes": n_without_class,
-            "without room, behind those that the verdict names": n_without_room,
-        }
-        absent_text = join_words(
-            [f"{n_absent} {reason}" for reason, n_absent in n_groups_by_reason.items() if n_absent]
-        )
-        count_text = f"{len(group_names)} of {n_groups} groups"
-        yield f'<p class="note">{count_text}. Not in the list: {absent_text}.</p>'
+    if n_absent:
+        count_text = f"{n_absent} of {len(group_names) + n_absent} groups"
+        yield f'<p class="note">Left out for want of room, or of a class: {count_text}.</p>'
 
 
 def _write_json(data: Any) -> str:
@@ -152,13 +139,17 @@ def describe_data(judgement: Judgement) -> dict[str, Any]:
         cases_by_group.setdefault(document.make_key(*case.groups.values()), []).append(case)
     cases_by_group_number = list(cases_by_group.values())
     first_cases = [group_cases[0] for group_cases in cases_by_group_number]  # whose rates are of all
+
+    def is_named(case: Case) -> bool:  # in the verdict, so that it is on the page
+        return case.is_group_apart or case.met is False
+
     evidence, color_number_of_model = judgement.evidence, number_models(judgement)
     rows_by_model_of_cases = document.pick_rows(judgement, first_cases, evidence.curves, evidence.points)
     rounded_rows_of_cases = [_round_rows(rows) for rows in rows_by_model_of_cases]
     max_rows = max(_MOST_ROWS // max(sum(map(len, rounded_rows_of_cases)), 1), _LEAST_ROWS)
     group_names, n_bytes_left = [*map(name_own_group, first_cases)], _MOST_BYTES
     record_by_case_number: dict[int, dict[str, Any]] = {}
-    for case_number in _order_by_verdict(judgement, first_cases):
+    for case_number in sorted(range(len(first_cases)), key=lambda n: not is_named(first_cases[n])):
         if curve_rows := rounded_rows_of_cases[case_number]:
             group_cases = cases_by_group_number[case_number]
             curves_and_start = _describe_group(group_cases, curve_rows, color_number_of_model, max_rows)
@@ -172,26 +163,11 @@ def describe_data(judgement: Judgement) -> dict[str, Any]:
     group_records = [record_by_case_number[number] for number in sorted(record_by_case_number)]
     return {
         "groups": group_records,
-        "absent": [
-            rounded_rows_of_cases.count({}),
-            sum(map(bool, rounded_rows_of_cases)) - len(group_records),
-        ],
+        "absent": len(first_cases) - len(group_records),
         "per": judgement.cases[0].per,
         "miss": 10,
         **_describe_points(judgement, group_records[0]["models"]),
     }
-
-
-def _order_by_verdict(judgement: Judgement, cases: Sequence[Case]) -> list[int]:
-    """Return the numbers of cases: first groups that differ significantly, or that the verdict names."""
-    verdict = sum_up(judgement)
-    verdict_text = f"{verdict.sentence} {verdict.would_settle}".lower()
-    group_names = [glue_numbers(name_own_group(case)).lower() for case in cases]
-    are_in_verdict = [
-        case.is_group_apart or mark_names(verdict_text, [group_name], lambda _: "") != verdict_text
-        for case, group_name in zip(cases, group_names, strict=True)
-    ]
-    return sorted(range(len(cases)), key=lambda case_number: not are_in_verdict[case_number])
 
 
 def _describe_points(judgement: Judgement, model_records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

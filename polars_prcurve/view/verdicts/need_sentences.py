@@ -208,13 +208,12 @@ def find_other_threshold(case: Case) -> str:
 
 def _say_promise(case: Case) -> str:
     """Return what it takes to meet the targets, or to guarantee that."""
-    if case.lacks_threshold:
-        return "Pass a threshold"
     if case.goal.is_at_threshold or case.goal.is_of_point:
         if threshold_text := find_other_threshold(case):
             meets_phrase = f"threshold {threshold_text} meets the {name_targets(case.goal.demand)}"
             return f"On this test set, {meets_phrase}. Test it on other data"
-        return "" if case.qualifiers else "Pass a lower threshold"
+        advice = "Pass a threshold" if case.lacks_threshold else "Pass a lower threshold"
+        return "" if case.qualifiers else advice
     class_needs = find_promise_needs(case)
     unmet_needs = [class_need for class_need in class_needs if not class_need.is_met]
     if not unmet_needs:
