@@ -217,6 +217,13 @@ def test_a_group_without_a_point_is_named() -> None:
         df.prc(by="site").compare(0.1, other=other, match="recall", columns="all")
 
 
+def test_a_group_has_one_dtype_in_both_tables() -> None:
+    df, cells = (frame.with_columns(site=pl.lit("here")) for frame in (draw(60, 200, 10), point(30, 20)))
+    other = bind(cells.cast({"site": pl.Categorical}), by="site")
+    with pytest.raises(PrcError, match="cast the group column 'site' to one dtype: it is Categorical"):
+        df.prc(by="site").compare(0.1, other=other, match="recall", columns="all")
+
+
 @pytest.mark.parametrize("name", ["n", "rate", "k", "own", "order", "of_own", "point_tp"])
 def test_groups_may_have_any_name(name: str) -> None:
     df, cells = draw(60, 200, 11), point(30, 20)

@@ -64,12 +64,7 @@ def compare_at_point(
         )
     model_rows, group_columns = _read_cells(model_table, table_words, "model_a", "model")
     point_rows, point_group_columns = _read_cells(point_table, {}, "model_b", "other")
-    if sorted(group_columns) != sorted(point_group_columns):
-        raise PrcError(
-            f"group both tables by= the same columns: this one has "
-            f"{list_names(group_columns) or 'none'}, and other= has "
-            f"{list_names(point_group_columns) or 'none'}"
-        )
+    _check_groups(model_rows, point_rows, group_columns, point_group_columns)
     if isinstance(point_rows, pl.LazyFrame) is not isinstance(model_rows, pl.LazyFrame):
         raise PrcError(
             "call .lazy() or .collect() on one of the tables: one is a LazyFrame and the other "
@@ -110,6 +105,28 @@ def _read_cells(
     group_columns = [name for name in key_columns if name != model_column]
     check_group_names(group_columns, list_compare_columns(None))
     return sweep.select(*group_columns, name_expr.alias(alias), *CELLS), group_columns
+
+
+def _check_groups(
+    model_rows: pl.DataFrame | pl.LazyFrame,
+    point_rows: pl.DataFrame | pl.LazyFrame,
+    group_columns: Sequence[str],
+    point_group_columns: Sequence[str],
+) -> None:
+    """Raise unless both tables have the same group columns, of the same dtypes."""
+    if sorted(group_columns) != sorted(point_group_columns):
+        raise PrcError(
+            f"group both tables by= the same columns: this one has "
+            f"{list_names(group_columns) or 'none'}, and other= has "
+            f"{list_names(point_group_columns) or 'none'}"
+        )
+    schema, point_schema = (rows.lazy().collect_schema() for rows in (model_rows, point_rows))
+    for name in group_columns:
+        if schema[name] != point_schema[name]:
+            raise PrcError(
+                f"cast the group column {name!r} to one dtype: it is {point_schema[name]} in the "
+                f"other= table and {schema[name]} in this one"
+            )
 
 
 def _subtract_points(
