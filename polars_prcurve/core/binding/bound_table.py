@@ -267,7 +267,7 @@ class BoundTable(PublicMethods, Generic[F], public_name="prc"):
             eta_argument,
             interval_options,
             target_arguments,
-            may_rank_last=argument_rules.takes_unscored(method_name, call_facts),
+            call_facts,
             may_collect=self._may_collect or collects,
             user_table=self._frame,
             read_tables=self._tables if isinstance(self._frame, pl.DataFrame) else None,

@@ -7,13 +7,14 @@ words of the call -> columns   what `read_input` reads; a wide table is made lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
+from polars_prcurve.core.binding.argument_rules import takes_unscored
 from polars_prcurve.core.binding.eta_argument import EtaArgument
 from polars_prcurve.core.binding.result_columns import SHORT_COLUMNS
 from polars_prcurve.core.comparison.comparison_request import (
@@ -26,7 +27,6 @@ from polars_prcurve.core.confidence.band_kinds import BandKind, FixedBands
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.point_intervals import find_corners
-from polars_prcurve.core.ground.argument_checks import take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import USER_NAME
 from polars_prcurve.core.inputs.column_reader import InputColumns, list_columns
@@ -61,8 +61,8 @@ class Question(NamedTuple):
     """How sure; None without intervals."""
     targets: Mapping[str, Any]
     """The values of targets, by their words."""
-    may_rank_last: bool
-    """Whether missing="below" may be passed."""
+    facts: set[str]
+    """What the call passes, as rules write it."""
     may_collect: bool
     user_table: pl.DataFrame | pl.LazyFrame
     read_tables: ReadTables | None = None
@@ -142,7 +142,8 @@ class Question(NamedTuple):
             return table.keep_counts() if isinstance(table, ScoreTable) else table
 
         # A bound table of a DataFrame is read once for all calls in which the same words hold.
-        return self.read_tables.find((self.columns, self.wide_scores, are_posteriors), read_and_keep)
+        named_options = {"wide_scores": self.wide_scores, "are_posteriors": are_posteriors}
+        return self.read_tables.find(self.columns._asdict() | named_options, read_and_keep)
 
     def read_unlabelled(self, *, are_posteriors: bool = False) -> ScoreTable:
         """Return the table without labels, all of whose rows stand as negatives."""
@@ -159,7 +160,7 @@ class Question(NamedTuple):
         if input_columns.missing != "drop":
             return None
         dropped_rows = count_dropped_rows(self.frame, input_columns, **options)
-        if not self.may_rank_last:
+        if not takes_unscored(self.method, self.facts):
             dropped_rows = dropped_rows._replace(may_rank_last=False)
         if self.is_wide:  # a row goes for all models, or classes
             dropped_rows = dropped_rows.divide(len(self.wide_scores))
@@ -310,9 +311,12 @@ class ReadTables:
     def __len__(self) -> int:
         return len(self._table_by_key)
 
-    def find(self, arguments: Sequence[Any], read_table: Callable[[], ResolvedTable]) -> ResolvedTable:
+    def find(
+        self, arguments: Mapping[str, Any], read_table: Callable[[], ResolvedTable]
+    ) -> ResolvedTable:
         """Return the table of these arguments; one that is not there is read."""
-        key, tables = _freeze(arguments), self._table_by_key
+        key = tuple((name, _freeze(value)) for name, value in arguments.items() if value is not None)
+        tables = self._table_by_key
         table = tables[key] if key in tables else read_table()
         other_items = [item for item in tables.items() if item[0] != key]
         # A new mapping each time: other threads may be reading the one before.
@@ -322,7 +326,6 @@ class ReadTables:
 
 def _freeze(value: Any) -> Hashable:
     """Return a key that is equal for arguments of equal value, also when their owner changes one."""
-    value = take_frame(value)
     try:
         if isinstance(value, pl.Expr):
             return value.meta.serialize()
@@ -334,6 +337,6 @@ def _freeze(value: Any) -> Hashable:
         value = tuple(value.items())
     if isinstance(value, list | tuple):
         return type(value), *map(_freeze, value)
-    # A LazyFrame may read other values next time.
+    # A LazyFrame may read other values next time, and frames of others change.
     is_key = isinstance(value, Hashable) and not isinstance(value, pl.LazyFrame)
     return (type(value), value) if is_key else object()

@@ -24,7 +24,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import zip_longest
 from typing import Any, NamedTuple, TypeAlias
 
@@ -239,7 +239,7 @@ class Target:
     promise: Promise | None = None
     is_joined: bool = False  # whether it is several targets, which are met together
 
-    @property
+    @cached_property
     def search(self) -> Search:
         """How its row is found."""
         if self.search_without_limit is not None:

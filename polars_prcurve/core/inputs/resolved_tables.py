@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, TypeGuard
 
 import polars as pl
@@ -127,7 +128,7 @@ class ResolvedTable:
         """Whether the user gave a DataFrame, so that a second pass over it costs little."""
         return self.n_rows is not None
 
-    @property
+    @cached_property
     def sample(self) -> SampleKind:
         """How the examples were drawn."""
         return INDEPENDENT
@@ -216,7 +217,7 @@ class ScoreTable(ResolvedTable):
             run_query(stop_if_broken(self.aggregate_groups([]), self.tallies.checks), self.n_rows)
         return replace(self, tallies=Tallies(), counts=KeptCounts(self.frame))
 
-    @property
+    @cached_property
     def sample(self) -> SampleKind:
         if self.parts is not None:
             return IN_PARTS
