@@ -18,7 +18,7 @@ from polars_prcurve import PrcError, intervals, metrics, prc
 from polars_prcurve.core.binding.argument_rules import USES
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
-from polars_prcurve.core.uncertainty.metrics_that_need_number_of_negatives import needs_negatives
+from polars_prcurve.core.uncertainty.summary_table import needs_negatives
 from tests.support.plain_calls import PLAIN
 from tests.support.strategies import Table, tables
 

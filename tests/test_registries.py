@@ -27,7 +27,7 @@ from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, EtaWords, RateWords
 from polars_prcurve.core.sweep.sampling_designs import DESIGNS
-from polars_prcurve.core.uncertainty.metrics_that_need_number_of_negatives import needs_negatives
+from polars_prcurve.core.uncertainty.summary_table import needs_negatives
 from polars_prcurve.doors.cli import options
 from polars_prcurve.doors.cli.terminal import ANSWERS_OF_METHOD
 from polars_prcurve.doors.namespace.expression import ExprPrc

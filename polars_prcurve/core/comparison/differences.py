@@ -37,7 +37,7 @@ from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import check_result_columns
 from polars_prcurve.core.uncertainty.metrics_at_targets import has_intervals_at_targets, separate_targets
-from polars_prcurve.core.uncertainty.metrics_that_need_number_of_negatives import check_negatives
+from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 # The place among equal prevalences, the number of a row, and that of a farthest pair.
 _STEP_NUMBER, _ROW_NUMBER, _FARTHEST_ROW = (f"{RESERVED}{name}" for name in ("step", "row", "farthest"))

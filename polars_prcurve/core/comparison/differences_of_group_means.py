@@ -45,7 +45,7 @@ from polars_prcurve.core.uncertainty.means_over_groups import (
     build_group_values,
     list_row_keys,
 )
-from polars_prcurve.core.uncertainty.metrics_that_need_number_of_negatives import check_negatives
+from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 
 def build_mean_compare_table(

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F, merge_words
-from polars_prcurve.core.binding.groups_of_a_question import name_column
-from polars_prcurve.core.binding.question import Question
+from polars_prcurve.core.binding.question import Question, name_column
 from polars_prcurve.core.binding.result_columns import ResultColumns, choose_columns, read_columns
 from polars_prcurve.core.binding.shared_arguments import (
     TABLE_WORDS,
@@ -42,7 +41,7 @@ from polars_prcurve.core.metrics.metric_lookup import default_curve_metric
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.eta_values import Eta, check_eta
-from polars_prcurve.core.uncertainty.metrics_that_need_number_of_negatives import check_negatives
+from polars_prcurve.core.uncertainty.summary_table import check_negatives
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -42,8 +42,7 @@ from polars_prcurve.core.prevalence.eta_values import Eta
 from polars_prcurve.core.sweep.sweep_column_names import UNLABELLED_COLUMNS
 from polars_prcurve.core.sweep.sweep_table import Thresholds, build_sweep_table, count_scores
 from polars_prcurve.core.uncertainty.means_over_groups import build_mean_summary
-from polars_prcurve.core.uncertainty.metrics_that_need_number_of_negatives import needs_negatives
-from polars_prcurve.core.uncertainty.summary_table import build_summary_table
+from polars_prcurve.core.uncertainty.summary_table import build_summary_table, needs_negatives
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
