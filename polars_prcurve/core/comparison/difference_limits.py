@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, cast
 import polars as pl
 
 from polars_prcurve.core.comparison import limits_of_average_precision_differences as ap_differences
-from polars_prcurve.core.comparison.comparison_request import Adjust, Comparison
+from polars_prcurve.core.comparison.comparison_request import Adjust
 from polars_prcurve.core.comparison.model_pairs import SIDES, A
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.estimates import cut_to_ranges
@@ -115,11 +115,6 @@ class AdjustedLevel(NamedTuple):
             differences = normal.add_normal_quantile(differences, tail_probability, _QUANTILE)
             return differences.with_columns(-pl.col(_QUANTILE))
         return differences
-
-
-def adjust_level(comparison: Comparison, family_columns: Sequence[str]) -> AdjustedLevel:
-    """Return the level of a comparison, for the pairs that share values of these columns."""
-    return AdjustedLevel(comparison.interval_options.level, comparison.adjust, family_columns)
 
 
 def add_limits(

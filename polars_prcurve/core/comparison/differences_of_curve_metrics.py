@@ -111,9 +111,10 @@ def subtract_curve_metrics(comparison: Comparison) -> tuple[pl.LazyFrame, pl.Laz
     subtract_models = _subtract_paired if has_analytic_errors else _subtract_replicates
     subtract_models = _subtract_apart if comparison.pairing == "apart" else subtract_models
     differences = subtract_models(model_curves, model_values)
-    family_columns = [BASE_GROUP, ETA_NUMBER]
     metrics_by_name, has_freedom = model_curves.metrics_by_name, model_curves.has_freedom
-    adjusted_level = difference_limits.adjust_level(comparison, family_columns)
+    adjusted_level = difference_limits.AdjustedLevel(
+        comparison.interval_options.level, comparison.adjust, [BASE_GROUP, ETA_NUMBER]
+    )
     if comparison.pairing == "apart" or has_analytic_errors:
         differences = _carry_eta_errors(differences, model_curves, adjusted_level.confidence)
         differences = difference_limits.add_limits(

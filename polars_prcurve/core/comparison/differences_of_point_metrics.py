@@ -91,7 +91,9 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     is_paired = comparison.pairing != "apart" and not comparison.table.sample.joins_rows
     has_moving_threshold = cast("Target", comparison.target).is_found_in_sample
     step_dtypes = {ETA_NUMBER: pl.UInt32(), METRIC_NUMBER: pl.Int64()}
-    adjusted_level = difference_limits.adjust_level(comparison, [BASE_GROUP, *step_dtypes])
+    adjusted_level = AdjustedLevel(
+        comparison.interval_options.level, comparison.adjust, [BASE_GROUP, *step_dtypes]
+    )
     by = comparison.table.group_columns
     point_rows = _number_points(comparison, metrics, by, has_moving_threshold=has_moving_threshold)
     has_counted_eta = comparison.grid.may_hold_own and not of_table.is_field(comparison.table)
@@ -107,9 +109,8 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
     correlation = None
     # What two models share at given thresholds cancels out less where strata took away its larger part.
     if is_paired and (has_moving_threshold or comparison.table.sample.shares_errors):
-        table = cast("ScoreTable", comparison.table)
-        first_metric_points = point_rows.filter(pl.col(METRIC_NUMBER) == 0)
-        discordant_counts = count_discordant(table, first_metric_points, by)
+        first_points = point_rows.filter(pl.col(METRIC_NUMBER) == 0)
+        discordant_counts = count_discordant(cast("ScoreTable", comparison.table), first_points, by)
         point_pairs = point_pairs.join(
             discordant_counts, on=[*side_group_columns, ETA_NUMBER], how="left", maintain_order="left"
         )

@@ -30,7 +30,12 @@ from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable
+from polars_prcurve.core.inputs.resolved_tables import (
+    RateTable,
+    ResolvedTable,
+    ScoreTable,
+    refuse_points,
+)
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns, find_shared_eta
@@ -82,7 +87,7 @@ def build_ranking_table(
     if mean_groups is not None:
         return _rank_means(table, grid, ranking_metric, interval_options, mean_groups)
     metric, targets = ranking_metric
-    table = _check_ranking(table, grid, ranking_metric, interval_options, is_coarse=is_coarse)
+    _check_ranking(table, grid, ranking_metric, interval_options, is_coarse=is_coarse)
     depends_on_eta = any(source.depends_on_eta for source in (metric, *targets))
     grid = grid.let_own_differ(depends_on_eta=depends_on_eta)
     sign = direction_sign(metric)
@@ -181,8 +186,8 @@ def _check_ranking(
     interval_options: Intervals | None,
     *,
     is_coarse: bool,
-) -> ScoreTable | RateTable:
-    """Return the table; raise if models cannot be ranked by this metric, or not with these options."""
+) -> None:
+    """Raise if models cannot be ranked by this metric, or not with these options."""
     metric, targets = ranking_metric
     if isinstance(table, RateTable) and targets and targets[0].criterion == "recall":
         recall_text = f"{targets[0].value:g}"
@@ -191,11 +196,14 @@ def _check_ranking(
             f"points of {table.argument}= may be far from the target "
             f"(.prc.operating_points(recall={recall_text}) lists them)"
         )
-    table = table if interval_options is None else table.require_examples()
+    if interval_options is not None:
+        if isinstance(table, RateTable):
+            raise refuse_points(table.argument, "confidence=")
+        table.require_example_counts()
     if isinstance(metric, CurveMetric):
         if interval_options is None:
             grid.require_exact("a ranking without confidence=", carrier_argument="confidence=")
-        return table
+        return
     if is_coarse:
         curve_hint = hint_at_curve_metric(metric, targets[0])
         raise PrcError(
@@ -203,7 +211,6 @@ def _check_ranking(
             "metric at a target has none"
         )
     grid.require_exact("a ranking at a target")
-    return table
 
 
 def _add_lead(

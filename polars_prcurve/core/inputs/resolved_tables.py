@@ -241,10 +241,6 @@ class ScoreTable(ResolvedTable):
             )
         return self
 
-    def require_examples(self) -> ScoreTable:
-        """Return the table; raise if its rows do not give the number of examples."""
-        return self.require_example_counts()
-
     def aggregate_scores(self) -> ScoreTable:
         """Return the table with one row per group and score, which is faster where scores repeat."""
         # The tests of the score come first, so that made again over the new rows they have their names.
@@ -348,10 +344,6 @@ class RateTable(ResolvedTable):
                 "needs numbers of examples, and rates= holds none"
             )
         return self
-
-    def require_examples(self) -> ScoreTable:
-        """Raise, because points are no examples, whether their numbers are known or not."""
-        raise refuse_points(self.argument, "confidence=")
 
 
 def read_score_dtype(table: ResolvedTable) -> pl.DataType | None:

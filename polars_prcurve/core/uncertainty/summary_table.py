@@ -66,12 +66,6 @@ _AREA = f"{RESERVED}area_of_chance"
 """The ROC AUC of rows that do not count alike, which is 1/2 by chance."""
 
 
-def _list_summary_columns(*, has_errors: bool, is_coarse: bool = False) -> tuple[str, ...]:
-    """Return the columns of a summary, after `by`, without those that an eta frame carries."""
-    interval_columns = _ERROR_COLUMNS if has_errors else _LIMIT_COLUMNS if is_coarse else ()
-    return ("eta", "n_pos", "n_neg", "metric", "value", *interval_columns)
-
-
 def build_summary_table(
     table: ResolvedTable,
     grid: EtaTable,
@@ -82,12 +76,14 @@ def build_summary_table(
     is_coarse: bool = False,
     row_columns: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """Return `by`, eta, what the eta frame carries, and the rest of `_list_summary_columns`.
+    """Return `by`, eta, what the eta frame carries, n_pos, n_neg, metric and value, and what is added.
 
     `row_columns` are further ones of populations, which the result has, too.
     """
     is_analytic = interval_options is not None and interval_options.method == "analytic"
-    column_names = _list_summary_columns(has_errors=interval_options is not None, is_coarse=is_coarse)
+    added_columns: tuple[str, ...] = _LIMIT_COLUMNS if is_coarse else ()
+    added_columns = _ERROR_COLUMNS if interval_options is not None else added_columns
+    column_names = ("eta", "n_pos", "n_neg", "metric", "value", *added_columns)
     check_result_columns(table, grid, column_names)
     for option, is_given in (
         ("smooth=", is_smooth),
@@ -114,7 +110,7 @@ def build_summary_table(
     metric_rows = _list_metric_rows(
         population_values,
         dict(sorted_items),
-        column_names[5:],
+        added_columns,
         [*key_columns, "n_pos", "n_neg", *row_columns],
     )
     return metric_rows.select(*key_columns, *column_names[1:], *row_columns)
