@@ -17,7 +17,6 @@ from polars_prcurve.core.ground.argument_checks import read_list, read_whole_num
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.message_text import join_words
-from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check
 from polars_prcurve.core.inputs.column_reader import (
     Cells,
@@ -245,7 +244,6 @@ def _scores_repeat(table: ScoreTable, input_rows: pl.DataFrame | pl.LazyFrame) -
 
 _MOST_EXAMPLES = 2
 """As many examples of a row of counts, on average, take less time as rows of their own."""
-_HAS_FEW = f"{RESERVED}has_few"  # whether a table of counts has no more
 
 
 def _list_examples(table: ScoreTable) -> ScoreTable:
@@ -256,13 +254,15 @@ def _list_examples(table: ScoreTable) -> ScoreTable:
     has_only_counts = set(table.columns) == {Row.SCORE, Row.POS, Row.NEG} and table.unscored is None
     if not (has_only_counts and table.is_in_memory) or table.has_float_sums or table.is_weighted:
         return table
-    n_examples = table.columns[Row.POS].sum() + table.columns[Row.NEG].sum()
-    has_few_examples = (n_examples > 0) & (n_examples <= _MOST_EXAMPLES * pl.len())
-    sum_row = table.frame.select(has_few_examples.alias(_HAS_FEW), *table.tallies.list_sums())
-    is_listed = pl.col(_HAS_FEW) & ~table.tallies.is_broken
-    if not table.collect(sum_row.select(is_listed), "", n_etas=0).item():
-        return table
     count_rows = table.collect(table.all_rows, "", n_etas=0)
+    n_examples = sum(count_rows[name].sum() for name in (Row.POS, Row.NEG))
+    if not 0 < n_examples <= _MOST_EXAMPLES * count_rows.height:
+        return table
+    broken_query = table.frame.select(table.tallies.list_sums()).select(table.tallies.is_broken)
+    if table.collect(broken_query, "", n_etas=0).item():
+        return table
+    # Narrow counts are filtered in half the time.
+    count_rows = count_rows.cast({Row.POS: pl.UInt32, Row.NEG: pl.UInt32})
     example_rows = pl.concat(
         _repeat_rows(count_rows, count_column).select(
             *table.by, Row.SCORE, pl.lit(is_positive).alias(Row.LABEL)
@@ -283,7 +283,7 @@ def _repeat_rows(count_rows: pl.DataFrame, count_column: str) -> pl.DataFrame:
     counted_rows = count_rows.filter(pl.col(count_column) > 0)
     # Most count once, and need no second look.
     further_rows = counted_rows.filter(pl.col(count_column) > 1)
-    n_further = further_rows[count_column].cast(pl.Int64).to_numpy() - 1
+    n_further = further_rows[count_column].to_numpy() - 1
     return pl.concat([counted_rows, further_rows[np.repeat(np.arange(further_rows.height), n_further)]])
 
 
