@@ -502,8 +502,9 @@ class CurveMethods(BoundTable[F], public_name="prc"):
             Columns that name groups, such as topics, folds or sites: the unweighted mean over the groups
             in which a metric has a value. The groups are the sample, so `confidence` gives an interval
             of every metric, by Student's t distribution; the classes of a mapping in `score` share
-            examples, and have none. Columns named here are left out of a stored `by`. Not with `weight`,
-            `cluster`, `stratum`, an estimated `eta` or a bootstrap.
+            examples, and have none. A long table does not show whether its groups share examples: if
+            they do, pass a mapping. Columns named here are left out of a stored `by`. Not with
+            `weight`, `cluster`, `stratum`, an estimated `eta` or a bootstrap.
 
         Returns
         -------
