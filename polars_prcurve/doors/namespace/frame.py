@@ -83,9 +83,10 @@ class FramePrc(
     below
         The numbers of positives and negatives that were never scored, so that no threshold flags them:
         `(n_pos, n_neg)` for each group, or a frame with the group columns, `n_pos` and `n_neg`. It may
-        have further groups. None, or null, as `n_neg` means that negatives are not counted: `eta`,
-        `fpr`, `tn` and `n_neg` are then null, and results that need their number raise an error. Between
-        models with `id`, an example that one model lacks counts as below its scores.
+        have further groups; a group that it lacks has none. None, or null, as `n_neg` means that
+        negatives are not counted: `eta`, `fpr`, `tn` and `n_neg` are then null, and results that need
+        their number raise an error. Between models with `id`, an example that one model lacks counts as
+        below its scores.
     missing
         What to do about a null or NaN score, or a null label or weight: `"raise"` an error, `"drop"` the
         row, or `"below"`: a null or NaN score, of a row that was never scored, lies below every score.
