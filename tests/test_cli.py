@@ -2290,6 +2290,22 @@ def test_a_gate_is_for_the_first_model(
     ]
 
 
+@pytest.mark.parametrize(("first_at_lund", "status"), [("new", 0), ("newest", 1)])
+def test_a_gate_fails_where_a_group_lacks_the_first_model(
+    here: Path, capsys: pytest.CaptureFixture[str], first_at_lund: str, status: int
+) -> None:
+    columns = {"Cork": {"new": "new", "old": "old"}, "Lund": {first_at_lund: "new", "old": "old"}}
+    pl.concat(
+        SETTLED.select("label", score=score, model=pl.lit(model), site=pl.lit(site))
+        for site, column_of_model in columns.items()
+        for model, score in column_of_model.items()
+    ).write_csv("test.csv")
+    call = "compare test.csv --model model --no-paired --by site --eta 2% --margin 1%"
+    assert main([*call.split(), "--fail-unless", "not_worse"]) == status
+    has_note = "not tested: Lund has no rows of new" in capsys.readouterr().err
+    assert has_note is (status == 1)
+
+
 def test_a_gate_counts_the_rows_of_a_pair() -> None:
     rows = pl.DataFrame({"model_a": ["a"] * 3, "model_b": ["b"] * 3, "not_worse": [True, None, False]})
     sentence = "a is not worse than b by more than 2%"

@@ -62,11 +62,10 @@ def name_models(*, is_wide: bool) -> list[pl.Expr]:
     return [model_expr.cast(pl.String) for model_expr in model_exprs] if is_wide else model_exprs
 
 
-def keep_first_model(compare_frame: pl.DataFrame, group_columns: Sequence[str]) -> pl.DataFrame:
-    """Return the rows of `compare` in which the first model of a group is compared with another one."""
-    first_model = pl.col("model_a").first()
-    first_of_group = first_model.over(group_columns) if group_columns else first_model
-    return compare_frame.filter(pl.col("model_a") == first_of_group)
+def keep_first_model(compare_frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of `compare` with the first of all models, which no group has in second place."""
+    is_first = pl.col("model_a").is_in(pl.col("model_b").implode()).not_()
+    return compare_frame.filter(pl.col("model_a") == pl.col("model_a").filter(is_first).min())
 
 
 def join_doubts(doubt_column: str, value_column: str) -> pl.Expr:

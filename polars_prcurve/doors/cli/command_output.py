@@ -20,7 +20,11 @@ from polars_prcurve.doors.cli import table_files
 from polars_prcurve.doors.cli.method_call import as_list, open_tables
 from polars_prcurve.doors.cli.options import list_parameters, spell_name
 from polars_prcurve.doors.cli.terminal import collect_shown_rows, print_note, print_rows, print_text
-from polars_prcurve.view.report.result_notes import describe_pairs, describe_result
+from polars_prcurve.view.report.result_notes import (
+    describe_lacking_groups,
+    describe_pairs,
+    describe_result,
+)
 
 Options = Mapping[str, Any]  # what the options of a command mean, by their names
 
@@ -114,12 +118,22 @@ def _pass_gate(result: Any, options: Options, by: Sequence[str] = ()) -> bool:
     if "alarm" in result.columns:
         has_no_alarm = has_rows and not result["alarm"].fill_null(True).any()
         return all(_look_up(words, {"no_alarm": has_no_alarm}, "no_alarm"))
-    result = keep_first_model(result, [name for name in by if name in result.columns])
+    first_model_rows = keep_first_model(result)
+    group_columns = [name for name in by if name in result.columns]
+    groups = result.select(group_columns).unique(maintain_order=True)
+    lacking_groups = groups.clear()
+    if group_columns:
+        lacking_groups = groups.join(first_model_rows, on=group_columns, how="anti", nulls_equal=True)
+    for sentence in describe_lacking_groups(lacking_groups, first_model_rows):
+        print_note(sentence)
+    has_all_groups = has_rows and lacking_groups.is_empty()
     names = [name for name in ("significant", "not_worse") if name in result.columns]
-    truth_by_word = {name: has_rows and result[name].fill_null(False).all() for name in names}
+    truth_by_word = {
+        name: has_all_groups and first_model_rows[name].fill_null(False).all() for name in names
+    }
     truths = _look_up(words, truth_by_word, "not_worse, with --margin, or significant")
     for name in words:
-        for sentence in describe_pairs(result, name, options.get("margin")):
+        for sentence in describe_pairs(first_model_rows, name, options.get("margin")):
             print_note(sentence)
     return all(truths)
 

@@ -40,6 +40,15 @@ def describe_pairs(compare_frame: pl.DataFrame, flag_column: str, margin: object
         yield f"{outcome_phrase}: {model_a} {relation_phrase}"
 
 
+def describe_lacking_groups(
+    lacking_groups: pl.DataFrame, first_model_rows: pl.DataFrame
+) -> Iterator[str]:
+    """Yield for each group without the first model that it has none to be compared."""
+    for group in lacking_groups.to_dicts():
+        group_text = ", ".join(name_group(column, value) for column, value in group.items())
+        yield f"not tested: {group_text} has no rows of {first_model_rows['model_a'][0]}"
+
+
 def _describe_alarms(monitor_frame: pl.DataFrame) -> Iterator[str]:
     """Yield when each series of a monitor has an alarm, or that it cannot have one; or that none has."""
     *group_columns, time_column = monitor_frame.columns[: monitor_frame.columns.index("metric")]
