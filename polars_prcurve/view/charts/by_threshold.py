@@ -142,7 +142,6 @@ def threshold_curve(
     panel_size = chart_axes.PanelSize(n, width, size[1] or round(0.3 * max(width, 300)))
     columns = [_Column(chart, label, panel_size, points) for label in labels]
     lines = pl.concat(column.lines for column in columns)
-    chart.canvas.spoken = points_to_draw.describe_thinning(curves.points, lines)
     # Right of the last column in the first row there is room for names. A legend needs the first one,
     # since Vega draws the legend of that one alone, over all.
     named_column = n - 1 if columns[n - 1].has_room_for_names() else 0

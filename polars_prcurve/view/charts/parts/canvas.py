@@ -100,15 +100,10 @@ class Canvas:
         drawn_points = points_to_draw.find_marks(points, marks)
         drawn_points = points_to_draw.thin_points(drawn_points, x_pixels, order, size.width)
         drawn_points = doubt_of_points.split_by_doubt(drawn_points, spec.interpolate)
-        axis_by_field = {axis.field: axis for axis in spec.y_axes}
-        axis_by_field |= {end: spec.y for band in spec.bands for end in band}
-        heights = [axis.find_pixels(pl.col(field), size.height) for field, axis in axis_by_field.items()]
-        drawn_points = points_to_draw.drop_hidden_points(
-            drawn_points, x_pixels, heights, spec.interpolate
-        )
-        self.spoken = points_to_draw.describe_thinning(points, drawn_points)
+        y_fields = [axis.field for axis in spec.y_axes]
+        y_fields += [end for band in spec.bands for end in band]
         line_records = points_to_draw.build_records(
-            self.channels, drawn_points, [x.field, *axis_by_field, "side"]
+            self.channels, drawn_points, [x.field, *y_fields, "side"]
         )
         self.records += line_records
         self.records += self._build_ghosts(line_records) if has_ghosts else []
