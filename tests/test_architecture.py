@@ -74,7 +74,8 @@ COLLECTS = {
     "core.ground.value_checks": 1,
     "doors.engines.narwhals_counts": 3,
 }
-# Doors, and the one method by which a stage collects half way, `ResolvedTable.collect`.
+# Doors, and the one method by which a stage collects half way, `ResolvedTable.collect`; a chart tests
+# whether the scores of a finished table are above chance.
 RUNS_QUERIES = {
     "core.ground.value_checks",
     "doors.engines.narwhals_counts",
@@ -84,6 +85,7 @@ RUNS_QUERIES = {
     "core.curves.targets",
     "core.prevalence.eta_table",
     "core.prevalence.estimated_eta",
+    "view.charts.parts.chart_input",
 }
 DOORS = ("doors.namespace", "doors.cli")
 LINES = 40
@@ -549,6 +551,7 @@ EXAMPLES = {
     "recall_line",
     "cohort_points",  # a table of benchmarks/coverage
     "falling",  # explained above the function that reads it
+    "extend",  # a method of Polars
 }
 """What comments and docstrings have in backticks without being a name in the package."""
 
