@@ -131,7 +131,7 @@ def check_etas(eta: object, eta_train: object) -> tuple[float, float] | None:
 
 
 def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
-    """Return a row per curve and range: its counts, and `first`, the lowest score."""
+    """Return a row per curve and range: its counts, `first`, the lowest score, and `is_one_score`."""
     # The posteriors in `said` are at the prevalence of the test set. A range holds an equal part of the
     # sum of `said (1 - said)`, the variance of its positives, so that all are known about equally well.
     # Labels play no part in where ranges end.
@@ -164,6 +164,7 @@ def split_ranges(curves: ChartCurves, eta_train: float | None) -> pl.DataFrame:
             pl.col("tp").sum().alias("positives"),
             (pl.col("n") * pl.col("said")).sum().alias("expected"),
             pl.col("said").first().alias("first"),
+            (pl.col("said").first() == pl.col("said").last()).alias("is_one_score"),
             pl.col("own").first(),
         )
     )
@@ -265,10 +266,10 @@ def _say_reliability(
     sums = pl.col("expected", "positives").sum()
     clause_by_curve: dict[int, str] = {}
     ranges_of_curve = range_rows.group_by("curve", maintain_order=True)
-    for curve_number, signs, first_scores, expected, n_positives in ranges_of_curve.agg(
-        "off", "first", sums
+    for curve_number, signs, first_scores, are_one_score, expected, n_positives in ranges_of_curve.agg(
+        "off", "first", "is_one_score", sums
     ).rows():
-        clause_by_curve[curve_number] = _say_ranges_off(signs, first_scores)
+        clause_by_curve[curve_number] = _say_ranges_off(signs, first_scores, are_one_score)
         ratio = expected / n_positives if n_positives else math.inf
         if any(signs) and not 1 / _FAR_OFF < ratio < _FAR_OFF:
             side = "high" if ratio > 1 else "low"
@@ -301,7 +302,9 @@ def _say_scores_of_groups(clause_by_curve: Mapping[int, str], name_by_curve: Map
     return f"S{'; '.join(sentences)[1:]}"
 
 
-def _say_ranges_off(range_signs: Sequence[int], first_scores: Sequence[float]) -> str:
+def _say_ranges_off(
+    range_signs: Sequence[int], first_scores: Sequence[float], are_one_score: Sequence[bool]
+) -> str:
     """Return where scores are too low, and where too high; empty if they are not off in any range."""
     runs = [[*run] for _, run in groupby(range(len(range_signs)), key=range_signs.__getitem__)]
     off_runs = [run for run in runs if range_signs[run[0]]]
@@ -318,5 +321,7 @@ def _say_ranges_off(range_signs: Sequence[int], first_scores: Sequence[float]) -
         place_text = f"from {low_text} to {high_text}" if high_text else f"above {low_text}"
         if run[0] == 0:
             place_text = f"below {high_text}" if high_text else "everywhere"
+        if len(run) == 1 < len(range_signs) and are_one_score[run[0]]:  # nothing is above 100%
+            place_text = f"at {low_text}"
         clauses.append(f"{words[range_signs[run[0]]]} {place_text}")
     return " and ".join(clauses)
