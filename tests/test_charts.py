@@ -325,7 +325,7 @@ def test_charts_of_100_000_rows_are_small(name):
     frame = pl.concat([draw_long("a", 1), draw_long("b", 2)])
     options = {"confidence": 0.95} if name == "pr_curve" else {}
     chart = getattr(plot(frame), name)(**options, by="model")
-    assert len(json.dumps(chart.to_dict())) < 200_000
+    assert len(json.dumps(chart.to_dict())) < 150_000
 
 
 @pytest.mark.parametrize("name", SIZES)
