@@ -1511,6 +1511,19 @@ def test_what_is_not_shown_is_where_the_line_names_it(width: int) -> None:
             assert f";{place}" == f"{hint}."
 
 
+def test_a_guaranteed_threshold_is_said_of_its_group() -> None:
+    sites = SETTLED.with_columns(pl.lit("Cork").alias("site"), pl.col("new") + 1)
+    sites = pl.concat([sites, SETTLED.with_columns(pl.lit("Lund").alias("site"))])
+    test = sites.prc(score=["new", "old"], by="site")
+    decision = test.decide(0.02, precision=0.1, guarantee=0.95)
+    threshold_of = dict(decision.table.filter(model="new").select("site", "threshold").rows())
+    assert threshold_of["Cork"] != threshold_of["Lund"]
+    before, _, after = decision.verdict.sentence.partition("For ")
+    assert "threshold" not in before
+    shown = float(after.partition("threshold ")[2].partition(" ")[0])
+    assert 0 <= threshold_of[after[:4]] - shown < 1e-5  # rounded down, so that no example is lost
+
+
 def draw_sites(has_pos: str, has_neg: str) -> pl.DataFrame:
     """Return scores of the sites a, b and c; those in neither word have no examples of the class."""
     df = draw_models({"score": 2.4}, 600, 3_000, seed=2)
