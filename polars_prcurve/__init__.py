@@ -26,13 +26,13 @@ if TYPE_CHECKING:
         max_width,
         precision_interval,
         rectangle_level,
-        sample_size,
     )
     from polars_prcurve.core.confidence.published_metric_intervals import (
         published_average_precision,
         published_precision,
         published_roc_auc,
     )
+    from polars_prcurve.core.confidence.sample_sizes import sample_size
     from polars_prcurve.core.prevalence.solve_for_eta import crossing, eta_for_f_beta, eta_for_precision
     from polars_prcurve.core.sweep.array_sweep import RocPoints, roc_points
     from polars_prcurve.core.uncertainty.precision_under_subsampling import subsampled_precision
@@ -111,7 +111,7 @@ _MODULE_OF_NAME = {
     "published_roc_auc": "core.confidence.published_metric_intervals",
     "rectangle_level": "core.confidence.precision_band_width",
     "roc_points": "core.sweep.array_sweep",
-    "sample_size": "core.confidence.precision_band_width",
+    "sample_size": "core.confidence.sample_sizes",
     "scorer": "doors.scorers",
     "subsampled_precision": "core.uncertainty.precision_under_subsampling",
 }

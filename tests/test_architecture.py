@@ -82,6 +82,7 @@ RUNS_QUERIES = {
     "core.inputs.resolved_tables",
     "core.inputs.never_scored",
     "core.inputs.column_reader",
+    "core.curves.group_thresholds",
     "core.curves.targets",
     "core.prevalence.eta_table",
     "core.prevalence.estimated_eta",

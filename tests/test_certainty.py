@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import intervals, prc
-from polars_prcurve.core.confidence.estimates import measure_certainty, scale_limit
+from polars_prcurve.core.confidence.confidence_that_limit_holds import measure_certainty, scale_limit
 
 CELLS = ("tp", "fp", "fn", "tn")
 

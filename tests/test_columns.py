@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import prc
-from polars_prcurve.core.confidence.precision_band_width import SIZES_NEEDED
+from polars_prcurve.core.confidence.sample_sizes import SIZES_NEEDED
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import FramePrc
 from tests.support.plain_calls import DF, OTHERS, PLAIN

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError, intervals, metrics
-from polars_prcurve.core.uncertainty.bootstrap import compare_with_sample, find_rates
+from polars_prcurve.core.uncertainty.optimism import compare_with_sample, find_rates
 from tests.support.comparing import assert_same
 from tests.support.oracle_uncertain_eta import scale, unscale
 

@@ -19,7 +19,7 @@ import polars_prcurve
 from polars_prcurve import charts, metrics
 from polars_prcurve.core.binding.argument_rules import RULES
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TARGET_WORDS
-from polars_prcurve.core.inputs.sampling_kinds import SAMPLE_KINDS
+from polars_prcurve.core.inputs.sample_kinds import SAMPLE_KINDS
 from polars_prcurve.core.judging import goal
 from polars_prcurve.core.judging.status_names import STATUSES, GroupStanding
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS

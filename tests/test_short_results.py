@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError, eta_from_sample, metrics, prc
-from polars_prcurve.core.binding.result_columns import SHORT_COLUMNS
+from polars_prcurve.core.binding.shown_columns import SHORT_COLUMNS
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 
 RNG = np.random.default_rng(5)

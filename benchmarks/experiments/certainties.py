@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polars_prcurve.core.confidence.estimates import (
+from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     CERTAINTY,
     measure_certainty,
     scale_limit,

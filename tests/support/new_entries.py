@@ -68,16 +68,16 @@ EDITS = (
 """,
     ),
     Edit(
-        f"{CORE}.inputs.sampling_kinds",
+        f"{CORE}.inputs.sample_kinds",
         "SAMPLE_KINDS = (",
         'FAMILIES = CLUSTERED._replace(name="families")\n',
     ),
-    Edit(f"{CORE}.inputs.sampling_kinds", "WEIGHTED_CLUSTERS, STRATIFIED, ", "FAMILIES, "),
+    Edit(f"{CORE}.inputs.sample_kinds", "WEIGHTED_CLUSTERS, STRATIFIED, ", "FAMILIES, "),
     Edit(
         f"{CORE}.sweep.sampling_designs",
         "",
         """
-from polars_prcurve.core.inputs.sampling_kinds import FAMILIES
+from polars_prcurve.core.inputs.sample_kinds import FAMILIES
 DESIGNS[FAMILIES] = ClusteredDesign
 """,
     ),
@@ -151,7 +151,7 @@ from altair.utils import schemapi  # noqa: E402
 
 from polars_prcurve import Decision, PrcError, charts, prc  # noqa: E402
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS  # noqa: E402
-from polars_prcurve.core.inputs import sampling_kinds  # noqa: E402
+from polars_prcurve.core.inputs import sample_kinds  # noqa: E402
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS  # noqa: E402
 from polars_prcurve.doors.cli.main import main  # noqa: E402
 from polars_prcurve.doors.cli.options import build_parser  # noqa: E402
@@ -362,7 +362,7 @@ def walk_metrics() -> Iterator[str]:
 
 def walk_samples() -> Iterator[str]:
     """A kind of sample with the traits of clusters is answered for as clusters are."""
-    kinds = sampling_kinds.SAMPLE_KINDS
+    kinds = sample_kinds.SAMPLE_KINDS
     [families] = [kind for kind in kinds if kind.name == "families"]
     names = Names(["few families"], ["few clusters"])
     for name, call in list_all_calls().items():
@@ -378,9 +378,9 @@ def walk_samples() -> Iterator[str]:
             if "confidence" in call.arguments():
                 arguments.setdefault("confidence", 0.9)
             old = answer(asked, arguments)
-            sampling_kinds.SAMPLE_KINDS = (families, *kinds)  # of those with a cluster it is the first
+            sample_kinds.SAMPLE_KINDS = (families, *kinds)  # of those with a cluster it is the first
             new = answer(asked, arguments)
-            sampling_kinds.SAMPLE_KINDS = kinds
+            sample_kinds.SAMPLE_KINDS = kinds
             if fault := names.compare(new, old):
                 yield f"{name}({arguments}): {fault}"
 

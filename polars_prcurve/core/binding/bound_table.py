@@ -12,16 +12,16 @@ import polars as pl
 
 from polars_prcurve.core.binding import argument_rules, shared_arguments
 from polars_prcurve.core.binding.argument_rules import check_rules, list_facts, refuse_word
+from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
 from polars_prcurve.core.binding.eta_argument import EtaArgument, EtaOfScores, read_eta_argument
-from polars_prcurve.core.binding.question import (
-    Question,
-    ReadTables,
+from polars_prcurve.core.binding.groups_of_a_question import (
     leave_out,
     make_long,
     set_groups,
     set_means,
     set_parts,
 )
+from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TableWords
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.interval_options import Confidence, Intervals, read_interval_options

@@ -45,7 +45,7 @@ from polars_prcurve.core.ground.studentised_range import list_range_deviations
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
-from polars_prcurve.core.uncertainty.analytic_intervals import (
+from polars_prcurve.core.uncertainty.unseen_examples import (
     CAUTIOUS,
     EXTENDED,
     counts_unseen,

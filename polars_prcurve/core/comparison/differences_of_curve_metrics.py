@@ -18,14 +18,7 @@ from polars_prcurve.core.comparison import limits_of_average_precision_differenc
 from polars_prcurve.core.comparison.comparison_request import Comparison, list_compare_columns
 from polars_prcurve.core.comparison.difference_limits import SPARE
 from polars_prcurve.core.comparison.limits_of_average_precision_differences import SAMPLE_ERROR
-from polars_prcurve.core.comparison.model_pairs import (
-    BASE_GROUP,
-    ETA_NUMBER,
-    IS_ORDERED,
-    SIDES,
-    A,
-    B,
-)
+from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, IS_ORDERED, SIDES, A, B
 from polars_prcurve.core.confidence.doubts import DOUBT, find_first_doubt
 from polars_prcurve.core.confidence.interval_input_columns import ETA_LOW, EtaError
 from polars_prcurve.core.confidence.point_intervals import combine_distances, measure_distances
@@ -46,27 +39,24 @@ from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic_intervals
-from polars_prcurve.core.uncertainty.analytic_intervals import (
-    CAUTIOUS,
-    EXTENDED,
-    SLOPE,
-    CurvesWithErrors,
-    counts_unseen,
-    list_bootstrap_doubts,
+from polars_prcurve.core.uncertainty.analytic_intervals import SLOPE, CurvesWithErrors
+from polars_prcurve.core.uncertainty.cluster_errors_of_curve_metrics import (
+    CLUSTER_COLUMNS,
+    add_up_clusters,
+    find_freedom,
 )
+from polars_prcurve.core.uncertainty.doubts_of_curve_metrics import list_bootstrap_doubts
 from polars_prcurve.core.uncertainty.eta_error import ETA_ENDS, add_values_at_ends
 from polars_prcurve.core.uncertainty.influence import (
     CLASS_SIZE_COLUMNS,
-    CLUSTER_COLUMNS,
     IS_TIED,
     PLACE,
     InfluenceTable,
     add_places,
-    add_up_clusters,
     build_influences,
-    find_freedom,
 )
 from polars_prcurve.core.uncertainty.summary_table import add_bootstrap_intervals
+from polars_prcurve.core.uncertainty.unseen_examples import CAUTIOUS, EXTENDED, counts_unseen
 
 if TYPE_CHECKING:
     from polars_prcurve.core.uncertainty.bootstrap import Bootstrap, ReplicateValues

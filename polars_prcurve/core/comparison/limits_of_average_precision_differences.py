@@ -33,7 +33,7 @@ from polars_prcurve.core.comparison.model_pairs import SIDES, A, B
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.ground.logit import to_logit
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.uncertainty.analytic_intervals import CAUTIOUS, MOST_ENDING, measure_unseen
+from polars_prcurve.core.uncertainty.unseen_examples import CAUTIOUS, MOST_ENDING, measure_unseen
 
 SAMPLE_ERROR = "sample_error"
 """What follows the name of a value in the column of its error by chance, without that of eta."""

@@ -20,7 +20,7 @@ from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.confidence.rate_intervals import BETA_METHODS, RateMethod, compute_limits
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.sampling_kinds import INDEPENDENT, SampleKind
+from polars_prcurve.core.inputs.sample_kinds import INDEPENDENT, SampleKind
 from polars_prcurve.core.metrics.point_metric import PointMetric
 
 BandKind: TypeAlias = Literal["mover", "rectangle", "simultaneous"]

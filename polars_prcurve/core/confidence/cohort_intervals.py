@@ -42,7 +42,7 @@ from polars_prcurve.core.confidence.rate_intervals import compute_limits
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
-from polars_prcurve.core.inputs.sampling_kinds import MOMENTS, name_moment, name_unit
+from polars_prcurve.core.inputs.sample_kinds import MOMENTS, name_moment, name_unit
 from polars_prcurve.core.metrics.point_metric import PointMetric, ShareCells, null_if_nan
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 

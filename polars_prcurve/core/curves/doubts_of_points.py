@@ -23,7 +23,7 @@ from polars_prcurve.core.curves.thresholds_moved_by_sample import COARSENESS
 from polars_prcurve.core.inputs import resolved_tables as of_table
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.inputs.sampling_kinds import OWN_MOMENTS
+from polars_prcurve.core.inputs.sample_kinds import OWN_MOMENTS
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS
 from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS, RunTest

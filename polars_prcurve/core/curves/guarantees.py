@@ -32,16 +32,19 @@ from polars_prcurve.core.confidence.interval_input_columns import (
 )
 from polars_prcurve.core.confidence.rate_intervals import compute_upper_limits
 from polars_prcurve.core.curves import field_bands_and_tests as in_field
+from polars_prcurve.core.curves.group_thresholds import (
+    LEAST_SCORE,
+    GroupThresholds,
+    read_group_thresholds,
+)
 from polars_prcurve.core.curves.targets import (
     END,
-    LEAST_SCORE,
     ROW_NUMBER,
     TARGET_NUMBER,
     ClassSizes,
     CountNeeded,
     Extreme,
     ExtremeReader,
-    GroupThresholds,
     Promise,
     RowTest,
     Search,
@@ -51,7 +54,6 @@ from polars_prcurve.core.curves.targets import (
     join_targets,
     number_where,
     pick_by_target,
-    read_group_thresholds,
 )
 from polars_prcurve.core.ground.argument_checks import read_number, take_frame
 from polars_prcurve.core.ground.errors import PrcError

@@ -17,7 +17,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
-from polars_prcurve.core.confidence.estimates import (
+from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     CERTAINTY,
     measure_certainty,
     scale_limit,
@@ -32,6 +32,7 @@ from polars_prcurve.core.curves.doubts_of_points import (
     may_lack_weights,
 )
 from polars_prcurve.core.curves.field_bands_and_tests import add_field_tests
+from polars_prcurve.core.curves.group_thresholds import THRESHOLD_ROW
 from polars_prcurve.core.curves.long_tables import has_many
 from polars_prcurve.core.curves.metrics_on_rows import (
     add_metrics,
@@ -46,7 +47,6 @@ from polars_prcurve.core.curves.targets import (
     END_ROW,
     ROW_NUMBER,
     TARGET_NUMBER,
-    THRESHOLD_ROW,
     Target,
     find_greatest_rate,
     pick_by_target,

@@ -7,13 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from polars_prcurve.core.confidence.band_kinds import FixedBands
-from polars_prcurve.core.confidence.precision_band_width import (
-    SIZES_NEEDED,
-    SizeOptions,
-    add_needed_sizes,
-    smallest_eta,
-)
+from polars_prcurve.core.confidence.precision_band_width import smallest_eta
 from polars_prcurve.core.confidence.rate_intervals import BETA_METHODS
+from polars_prcurve.core.confidence.sample_sizes import SIZES_NEEDED, SizeOptions, add_needed_sizes
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.targets import Target
 from polars_prcurve.core.inputs.column_reader import check_group_names

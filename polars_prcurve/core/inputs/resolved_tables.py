@@ -22,7 +22,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sampling_kinds import IN_PARTS, INDEPENDENT, SampleKind, find_sample_kind
+from polars_prcurve.core.inputs.sample_kinds import IN_PARTS, INDEPENDENT, SampleKind, find_sample_kind
 
 _LEN = f"{RESERVED}len"  # the number of rows of a group, or of equal scores
 

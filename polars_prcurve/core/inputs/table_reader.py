@@ -32,7 +32,7 @@ from polars_prcurve.core.inputs.column_reader import (
 from polars_prcurve.core.inputs.never_scored import add_never_scored
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable, Tallies
 from polars_prcurve.core.inputs.row_column_names import Row
-from polars_prcurve.core.inputs.sampling_kinds import COLUMN_OF_WORD
+from polars_prcurve.core.inputs.sample_kinds import COLUMN_OF_WORD
 
 
 def read_input(

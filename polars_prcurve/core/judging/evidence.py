@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
-from polars_prcurve.core.confidence.estimates import CERTAINTY
+from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable

@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.core.confidence.estimates import (
+from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     CERTAINTY,
     measure_certainty,
-    read_estimate,
     scale_limit,
 )
+from polars_prcurve.core.confidence.estimates import read_estimate
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn, join_in_order
 from polars_prcurve.core.judging.goal import CAPS, Goal

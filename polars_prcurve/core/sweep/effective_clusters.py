@@ -31,7 +31,7 @@ from polars_prcurve.core.confidence.cohort_intervals import sum_moments
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, EtaError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sampling_kinds import name_moment
+from polars_prcurve.core.inputs.sample_kinds import name_moment
 from polars_prcurve.core.sweep.effective_alerts import WeightSums, add_alert_sizes
 from polars_prcurve.core.sweep.sorted_group_rows import SortedRows
 from polars_prcurve.core.sweep.sweep_column_names import ClusterSize

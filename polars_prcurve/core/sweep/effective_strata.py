@@ -47,7 +47,7 @@ from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sampling_kinds import name_moment, name_unit
+from polars_prcurve.core.inputs.sample_kinds import name_moment, name_unit
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Unseen
 from polars_prcurve.core.sweep.sorted_group_rows import SortedRows
 from polars_prcurve.core.sweep.sweep_column_names import ClusterSize, StratumLabels

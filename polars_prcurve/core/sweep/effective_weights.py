@@ -37,7 +37,7 @@ from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable, class_amounts
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sampling_kinds import name_moment
+from polars_prcurve.core.inputs.sample_kinds import name_moment
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment, Unseen
 from polars_prcurve.core.sweep.effective_alerts import WeightSums, add_alert_sizes
 from polars_prcurve.core.sweep.running_sums import CLASS_SUMS, SQUARE_SUMS

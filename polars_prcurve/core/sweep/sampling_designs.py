@@ -33,7 +33,7 @@ from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.inputs.sampling_kinds import (
+from polars_prcurve.core.inputs.sample_kinds import (
     CLUSTERED,
     IN_PARTS,
     INDEPENDENT,

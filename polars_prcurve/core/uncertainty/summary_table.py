@@ -50,11 +50,9 @@ from polars_prcurve.core.sweep.group_table import class_counts, lacks_size
 from polars_prcurve.core.sweep.sorted_classes import SortedClasses, sort_groups
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, late_checks
-from polars_prcurve.core.uncertainty.analytic_intervals import CurvesWithErrors, list_bootstrap_doubts
-from polars_prcurve.core.uncertainty.eta_error import (
-    carry_eta_errors,
-    carry_part_eta_errors,
-)
+from polars_prcurve.core.uncertainty.analytic_intervals import CurvesWithErrors
+from polars_prcurve.core.uncertainty.doubts_of_curve_metrics import list_bootstrap_doubts
+from polars_prcurve.core.uncertainty.eta_error import carry_eta_errors, carry_part_eta_errors
 from polars_prcurve.core.uncertainty.metrics_at_targets import add_values_at_targets, separate_targets
 
 _LIMIT_COLUMNS = ("low", "high")  # what coarse=True adds

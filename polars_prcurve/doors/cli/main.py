@@ -9,22 +9,23 @@ words -> arguments   see `options`; an option that is not given is not passed
 from __future__ import annotations
 
 import errno
-import os
 import signal
 import sys
 import warnings
 from collections.abc import Sequence
-from threading import Thread
-from typing import TextIO
 
 import polars as pl
 
-from polars_prcurve.core.ground.atomic_file import delete_drafts
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.progress import print_beside
 from polars_prcurve.doors.cli.command_output import run_command
 from polars_prcurve.doors.cli.method_call import check_output_paths, read_options
 from polars_prcurve.doors.cli.options import TableFile, parse_words
+from polars_prcurve.doors.cli.streams_and_signals import (
+    drop_unwritten_text,
+    end_at_signals,
+    open_closed_streams,
+)
 from polars_prcurve.doors.cli.table_files import name_bad_files
 from polars_prcurve.doors.cli.terminal import ANSWERS_OF_METHOD, PROGRAM, print_note
 
@@ -69,47 +70,3 @@ def _run_command(words: Sequence[str]) -> int:
         print_note(f"error: {PrcError(text)}")  # short and visible
         return 2
     return 0 if has_passed else 1
-
-
-def open_closed_streams() -> None:
-    """Give each standard stream that is closed a descriptor, which fails whoever needs the stream."""
-    # Otherwise the next file to be opened gets its number, and the text for the stream.
-    modes = {"stdin": os.O_WRONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
-    for name, mode in modes.items():  # by number, since the system gives the lowest that is free
-        if getattr(sys, name) is None:
-            stream = os.fdopen(os.open(os.devnull, mode), "r" if name == "stdin" else "w")
-            setattr(sys, name, stream)
-
-
-def drop_unwritten_text(stream: TextIO) -> None:
-    """Drop text that a stream cannot take: Python would try again at its end, and fail."""
-    try:
-        stream.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def end_at_signals() -> Thread | None:
-    """End the program at SIGINT, SIGTERM and SIGHUP, unless they are ignored; no draft stays."""
-    # Python runs handlers only between its own steps, and a query can run for minutes in between. So a
-    # thread reads the pipe into which Python writes the number of each signal at once.
-    if not hasattr(signal, "SIGHUP"):  # on Windows, where Polars looks out for Ctrl-C
-        return None
-    read_end, write_end = os.pipe()
-    os.set_blocking(write_end, False)
-    signal.set_wakeup_fd(write_end)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        is_ignored = signal.getsignal(number) == signal.SIG_IGN  # as SIGINT of `command &` in a script
-        # It is ignored again, since Polars looks out for Ctrl-C from its import on.
-        signal.signal(number, signal.SIG_IGN if is_ignored else lambda *_: None)
-    thread = Thread(target=_end_program, args=(read_end,), daemon=True)
-    thread.start()
-    return thread
-
-
-def _end_program(read_end: int) -> None:
-    """Wait for a signal, and end the program with the status by which shells recognise it."""
-    number = os.read(read_end, 1)[0]
-    delete_drafts()
-    print_beside(f"{PROGRAM}: interrupted")
-    os._exit(128 + number)

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F, merge_words
-from polars_prcurve.core.binding.question import Question, name_column
-from polars_prcurve.core.binding.result_columns import ResultColumns, choose_columns, read_columns
+from polars_prcurve.core.binding.groups_of_a_question import name_column
+from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.binding.shared_arguments import (
     TABLE_WORDS,
     AlertWords,
     OneTargetOfTable,
     RateTargetsOfCurve,
 )
+from polars_prcurve.core.binding.shown_columns import ResultColumns, choose_columns, read_columns
 from polars_prcurve.core.comparison.comparison_request import (
     COMPARE_COLUMNS,
     Adjust,
@@ -422,17 +423,23 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
         >>> df.prc.crossings(of="roc", leaders=True).rows()
         [('a', [], [], True), ('b', [], [], True)]
         """
-        from polars_prcurve.core.comparison import crossings_and_leaders as stage
+        from polars_prcurve.core.comparison import crossings_and_leaders, roc_dominance
 
         leaders = read_flag("leaders=", leaders)
         if read_choice("of=", of, ("pr", "roc")) == "roc":
             question = self._ask(
                 "crossings", words, collects=True, of=of, metric=metric, eta_range=eta_range
             )
-            build_roc = stage.build_dominance_table if leaders else stage.build_roc_crossings_table
-            return build_roc(question.read())
+            build_roc_frame = (
+                roc_dominance.build_dominance_table
+                if leaders
+                else roc_dominance.build_roc_crossings_table
+            )
+            return build_roc_frame(question.read())
         table, ranking_metric = self._rank_models(metric, words)
-        build_frame = stage.build_leaders_table if leaders else stage.build_crossings_table
+        build_frame = crossings_and_leaders.build_crossings_table
+        if leaders:
+            build_frame = crossings_and_leaders.build_leaders_table
         crossings_frame = build_frame(
             table, ranking_metric, _ETA_RANGE if eta_range is None else eta_range
         )

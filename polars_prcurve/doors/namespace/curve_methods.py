@@ -10,19 +10,19 @@ import polars as pl  # noqa: F401  (the examples need it)
 
 from polars_prcurve.core.binding.bound_table import BoundTable, F
 from polars_prcurve.core.binding.question import Question
-from polars_prcurve.core.binding.result_columns import (
-    ResultColumns,
-    choose_columns,
-    list_in_order,
-    read_columns,
-    read_count_names,
-)
 from polars_prcurve.core.binding.shared_arguments import (
     CurveWords,
     DesignWords,
     ExampleWords,
     TargetsOfDesign,
     UnscoredWords,
+)
+from polars_prcurve.core.binding.shown_columns import (
+    ResultColumns,
+    choose_columns,
+    list_in_order,
+    read_columns,
+    read_count_names,
 )
 from polars_prcurve.core.confidence.band_kinds import ChosenBands
 from polars_prcurve.core.confidence.interval_options import Confidence, Intervals
@@ -645,7 +645,7 @@ def _build_optimism(
     """Return the optimism of what points maximize, as a LazyFrame; None if nothing is corrected."""
     if bootstrap_intervals is None:
         return None
-    from polars_prcurve.core.uncertainty.bootstrap import build_optimism_table
+    from polars_prcurve.core.uncertainty.optimism import build_optimism_table
 
     return build_optimism_table(table, grid, targets, metrics, bootstrap_intervals)
 

@@ -11,7 +11,8 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.binding.bound_table import BoundTable
-from polars_prcurve.core.binding.question import Question, name_column
+from polars_prcurve.core.binding.groups_of_a_question import name_column
+from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.ground.argument_checks import select_column

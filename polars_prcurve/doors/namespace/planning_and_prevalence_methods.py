@@ -101,7 +101,7 @@ class PlanningMethods(BoundTable[F], public_name="prc"):
         >>> round(test.sample_size(0.1, solve_for="eta", threshold=1)["eta"].item(), 4)
         0.0831
         """
-        from polars_prcurve.core.confidence.precision_band_width import read_size_options
+        from polars_prcurve.core.confidence.sample_sizes import read_size_options
         from polars_prcurve.core.curves.sample_size_tables import (
             build_resolution_table,
             build_sample_size_table,

@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_prcurve.core.binding.argument_rules import USES, check_unscored
 from polars_prcurve.core.binding.bound_table import PublicMethods
-from polars_prcurve.core.binding.question import name_column
+from polars_prcurve.core.binding.groups_of_a_question import name_column
 from polars_prcurve.core.binding.shared_arguments import (
     CHART_WORDS,
     TARGET_WORDS,

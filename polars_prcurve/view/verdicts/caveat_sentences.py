@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
 from polars_prcurve.core.confidence.doubts import DOUBT, EQUAL_SCORES, TAIL_NOT_SEEN
-from polars_prcurve.core.confidence.estimates import CERTAINTY, Estimate
+from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.candidate import Candidate
 from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.view.verdicts.case_places import name_places
 from polars_prcurve.view.verdicts.target_phrases import describe_best, describe_comparison, name_targets
-from polars_prcurve.view.verdicts.value_phrases import (
-    list_names,
-    name_merit,
-    name_model,
-    write_value,
-)
+from polars_prcurve.view.verdicts.value_phrases import list_names, name_merit, name_model, write_value
 from polars_prcurve.view.words.number_words import (
     format_level,
     glue_numbers,

@@ -15,7 +15,7 @@ from polars_prcurve.view.verdicts.case_places import (
     name_unit,
 )
 from polars_prcurve.view.verdicts.caveat_sentences import write_caveats
-from polars_prcurve.view.verdicts.conditions import describe_conditions
+from polars_prcurve.view.verdicts.condition_sentences import describe_conditions
 from polars_prcurve.view.verdicts.need_sentences import find_other_threshold, say_group_need, say_need
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from polars_prcurve.view.verdicts.target_phrases import (

@@ -16,7 +16,7 @@ from polars_prcurve.core.judging.status_names import Status
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.case_places import name_all_places, name_places
 from polars_prcurve.view.verdicts.caveat_sentences import write_caveats
-from polars_prcurve.view.verdicts.conditions import describe_conditions
+from polars_prcurve.view.verdicts.condition_sentences import describe_conditions
 from polars_prcurve.view.verdicts.need_sentences import say_need
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from polars_prcurve.view.verdicts.target_phrases import describe_best, describe_targets, name_limited

@@ -7,10 +7,11 @@ from dataclasses import astuple, dataclass, replace
 
 import polars as pl
 
-from polars_prcurve.core.binding.result_columns import COUNT_NAMES, SHORT_COLUMNS
+from polars_prcurve.core.binding.shown_columns import COUNT_NAMES, SHORT_COLUMNS
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
+from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
 from polars_prcurve.core.confidence.doubts import DOUBT
-from polars_prcurve.core.confidence.estimates import CERTAINTY, find_estimate, name_estimate
+from polars_prcurve.core.confidence.estimates import find_estimate, name_estimate
 from polars_prcurve.core.curves.guarantees import GUARANTEE_COLUMNS
 from polars_prcurve.core.curves.targets import POINT_CRITERION
 from polars_prcurve.core.ground.argument_checks import refuse_objects
