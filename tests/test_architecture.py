@@ -74,8 +74,7 @@ COLLECTS = {
     "core.ground.value_checks": 1,
     "doors.engines.narwhals_counts": 3,
 }
-# Doors, and the one method by which a stage collects half way, `ResolvedTable.collect`; a chart tests
-# whether the scores of a finished table are above chance.
+# Doors, and the one method by which a stage collects half way, `ResolvedTable.collect`.
 RUNS_QUERIES = {
     "core.ground.value_checks",
     "doors.engines.narwhals_counts",
@@ -86,7 +85,6 @@ RUNS_QUERIES = {
     "core.curves.targets",
     "core.prevalence.eta_table",
     "core.prevalence.estimated_eta",
-    "view.charts.parts.chart_input",
 }
 DOORS = ("doors.namespace", "doors.cli")
 LINES = 40
@@ -552,7 +550,6 @@ EXAMPLES = {
     "recall_line",
     "cohort_points",  # a table of benchmarks/coverage
     "falling",  # explained above the function that reads it
-    "extend",  # a method of Polars
 }
 """What comments and docstrings have in backticks without being a name in the package."""
 

@@ -11,12 +11,11 @@ import pytest
 
 from polars_prcurve import charts, eta_grid, prc
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, list_stretches
-from polars_prcurve.view.charts.parts.chart_input import read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import say_by_metric, say_firsts
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word
 from polars_prcurve.view.charts.parts.rule_flags import raise_flags
-from polars_prcurve.view.words.number_words import say_shares, say_thresholds
+from polars_prcurve.view.words.number_words import say_eta, say_share, say_shares, say_thresholds
 from tests.support.chart_specs import all_records, heading, plain, records, subtitle
 
 pytestmark = pytest.mark.extras
@@ -134,7 +133,7 @@ def test_pairs_that_are_undefined_are_named():
     tests = rows.rename({"value": "score"}).prc(model="site")
     table = tests.compare(0.1, paired=False, metrics="average_precision")
     note = subtitle(charts.difference(table))
-    assert "Not drawn, undefined: a minus c, b minus c" in note
+    assert "Not drawn, undefined: c" in note, "which has no positives, and so no difference from any"
 
 
 def test_the_zero_line_ends_above_the_words_on_further_rows():
@@ -202,11 +201,12 @@ def test_targets_have_their_words_in_titles_and_names():
     assert "for 300 alerts per 10,000 cases and" in plain(heading(charts.alerts(short)))
 
 
-def test_a_title_without_known_values_refers_to_what_is_dotted():
+def test_a_title_on_doubt_names_the_lines_in_doubt():
     test = prc(draw_models({"new": 2.5, "old": 1.6}), score=["new", "old"])
     chart = test.plot.p3_curve(recall=[0.05, 0.5])
-    assert heading(chart) == "Precision is known only roughly where lines are dotted"
-    assert any(row.get("doubt") for row in records(chart))
+    assert heading(chart) == "Precision is known only roughly for new · 5% recall and old · 5% recall"
+    chart = test.plot.metric_by_eta(metrics="precision", score="new", alerts=[300, 500], per=10_000)
+    assert heading(chart).endswith("at some prevalences")
 
 
 @pytest.mark.parametrize("n_rules", [1, 2, 3, 5, 8])
@@ -237,13 +237,15 @@ def test_texts_of_rules_at_both_ends_stay_near_their_panel():
     assert [flag.align for flag in flags] == ["left", "left", "right", "right"]
 
 
-def test_a_panel_names_the_rules_of_a_series_and_the_note_its_level_lines():
+def test_a_panel_names_the_level_lines_and_rules_of_a_series():
     weeks = pl.DataFrame({"week": [*range(1, 13)] * 2, "site": ["a"] * 12 + ["b"] * 12, "score": 1.0})
     n_pos = pl.when((pl.col("site") == "a") & (pl.col("week") > 6)).then(30).otherwise(70)
     test = weeks.with_columns(n_pos=n_pos, n_neg=100 - n_pos).prc(counts=("n_pos", "n_neg"), by="site")
     chart = test.plot.monitor("week", reference=0.6, threshold=1.0)
     said = [(row.get("facet"), row["text"]) for row in all_records(chart) if row.get("text")]
-    assert {("a", "likely change"), ("a", "alarm")} <= {*said}
+    assert {("a", "likely change"), ("a", "alarm"), ("a", "reference 60%"), ("b", "reference 60%")} <= {
+        *said
+    }
     assert ("b", "alarm") not in said
     assert "Level grey line: the reference, 60%" in subtitle(chart)
 
@@ -289,12 +291,13 @@ def test_ticks_that_an_axis_has_no_room_for_are_the_last_ones():
     assert axis.list_ticks(300, 56) == [0.0, 0.5, 0.6, 0.75, 1.0]
 
 
-def test_lines_of_several_test_sets_are_compared_at_one_prevalence():
+def test_prevalence_of_a_title_has_a_tick_and_a_rule_where_test_sets_differ():
     number = pl.int_range(pl.len())
     sizes = pl.when("label").then(number % 4).otherwise((number % 16).sqrt().floor().cast(pl.Int64))
     frame = draw_models({"score": 2.0}, pos=800, neg=8_000).with_columns(site=sizes.cast(pl.String))
     chart = prc(frame, score="score", by="site").plot.p3_curve(recall=0.6)
     assert "at a prevalence of 1 in 100" in heading(chart)
+    assert {row["eta"] for row in records(chart, "reference")} == {0.01}
 
 
 def test_bars_of_scores_are_flagged_as_a_whole():
@@ -342,7 +345,7 @@ def test_strips_and_zones_end_where_the_title_does():
     assert single["eta"] < 0.01 < single["to"], "a single prevalence is seen"
 
 
-def test_groups_of_few_positives_are_grey_beside_coloured_ones():
+def test_a_note_names_grey_groups_of_few_positives():
     sizes = dict.fromkeys("abcdefghij", 60) | {"{k}": 7}
     random = np.random.default_rng(2)
     parts = [
@@ -351,9 +354,9 @@ def test_groups_of_few_positives_are_grey_beside_coloured_ones():
     ]
     test = prc(pl.concat(parts).with_columns(pl.col("score") + 2 * pl.col("label")), by="site")
     for chart in (test.plot.threshold_curve(0.05), test.plot.metric_by_eta()):
-        assert "lowest with 20 positives or more; grey lines: the other 8" in subtitle(chart)
+        assert "grey lines: the other 8 (fewer than 20: {k})" in subtitle(chart)
     enough = prc(pl.concat(parts[:10]), by="site").plot.threshold_curve(0.05)
-    assert "20 positives or more" not in subtitle(enough)
+    assert "fewer than 20:" not in subtitle(enough)
 
 
 def test_grids_of_few_positives_are_marked_as_such():
@@ -393,9 +396,11 @@ def test_one_threshold_of_two_models_has_the_precision_of_both():
     half = test.operating_points(0.1, recall=0.5, columns="all")
     assert half["threshold"].n_unique() == 1
     said = dict(zip(half["model"], map(plain, say_shares(half["precision"])), strict=True))
+    recalls = dict(zip(half["model"], map(plain, map(say_share, half["recall"])), strict=True))
     assert heading(test.plot.threshold_curve(0.1)) == (
-        f"At 50% recall or more, no clear winner: precision is {said['a']} for a and {said['b']} for b"
-    )
+        f"At 50% recall or more, no clear winner: precision is {said['a']} for a "
+        f"({recalls['a']} recall) and {said['b']} for b ({recalls['b']} recall)"
+    ), "ties hold recalls apart"
 
 
 # Intervals that overlap decide nothing
@@ -420,11 +425,11 @@ def test_what_is_at_chance_is_not_ranked():
             assert "winner" not in title
     three = heading(test.plot.p3_curve(recall=0.5, confidence=0.95))
     assert re.fullmatch(
-        r"The scores may be no better than chance: precision is [\d.]+% for \w and [\d.]+% for \w at a "
-        "prevalence of 1 in 11",
+        r"Alerts may be no better than chance: precision is [\d.]+% for \w and [\d.]+% for \w at a "
+        "prevalence of 1 in 11; at random 8.9%",
         three,
     )
-    assert "chance" not in heading(test.plot.p3_curve(recall=0.5)), "nothing is tested"
+    assert heading(test.plot.p3_curve(recall=0.5)) == three, "by its counts, as in all other charts"
 
 
 def test_many_groups_at_chance_are_told_as_chance():
@@ -441,7 +446,7 @@ def test_what_is_above_chance_for_one_line_is_told():
     for chart in (test.plot.pr_curve(0.1, confidence=0.95), test.plot.roc_curve(), test.plot.scores()):
         assert heading(chart).startswith("At 50% recall, b is better: ")
     worse = prc(draw_models({"a": -1.0}), score="a")
-    assert heading(worse.plot.roc_curve()).startswith("The scores may be no better than chance: ")
+    assert heading(worse.plot.roc_curve()).startswith("At 50% recall, "), "which is no chance either"
 
 
 def test_a_decision_curve_of_chance_names_no_order():
@@ -450,8 +455,8 @@ def test_a_decision_curve_of_chance_names_no_order():
     coins = pl.DataFrame({"label": label, "a": random.random(900), "b": random.random(900)})
     test = prc(coins, score=["a", "b"])
     assert heading(test.plot.decision_curve(0.02, eta_train=0.09, confidence=0.95)) == (
-        "At a risk threshold of 2%, net benefit in true positives per 1,000 is 0.024 for a and "
-        "\N{MINUS SIGN}0.59 for b; significantly above treat-all and treat-none for 0 of 2 models"
+        "No model has a net benefit significantly above treat-all and treat-none at a risk threshold of "
+        "2%"
     )
 
 
@@ -592,17 +597,20 @@ def test_alerts_that_may_be_chance_are_told_as_a_curve_tells_them():
     first, second = map(plain, say_shares(points["precision"].to_list()))
     models = points["model"].to_list()
     assert heading(test.plot.alerts(0.1, recall=0.5)) == (
-        f"The scores may be no better than chance: precision of alerts is {first} for {models[0]} and "
-        f"{second} for {models[1]}"
+        f"Alerts may be no better than chance: {first} of alerts are true positives for {models[0]} and "
+        f"{second} for {models[1]}; at random 10%"
     )
     assert heading(test.plot.pr_curve(0.1)) == (
         f"The scores may be no better than chance: at 50% recall, precision is {first} for {models[0]} "
         f"and {second} for {models[1]}"
     )
     one = prc(draw_models({"a": 0.0}), score="a").plot.alerts(0.1, recall=0.5)
-    assert heading(one).startswith("The scores may be no better than chance: ")
-    lines = test.plot.p3_curve(recall=0.5, confidence=0.95)
-    assert heading(lines).startswith("The scores may be no better than chance: precision is ")
+    assert heading(one).startswith("Alerts may be no better than chance: ")
+    two = test.plot.alerts([0.1, 0.01], recall=0.5)
+    assert "chance" not in heading(two), "each prevalence has its own"
+    for level in (None, 0.95):
+        lines = test.plot.p3_curve(recall=0.5, confidence=level)
+        assert heading(lines).startswith("Alerts may be no better than chance: precision is ")
     areas = test.plot.metric_by_eta(confidence=0.95)
     assert heading(areas).startswith("The scores may be no better than chance: average precision is ")
     spike = prc(
@@ -620,25 +628,25 @@ def draw_steps(steps: dict[str, float], *, pos: int = 200) -> pl.DataFrame:
     return rows.select("site", "label", "score")
 
 
-def test_no_line_that_reads_like_another_is_named_at_the_end_of_a_range():
+def test_lines_that_read_alike_are_named_together_at_the_end_of_a_range():
     frame = draw_models({"a": 2.5, "c": 1.0}).with_columns(b="a")
     test = prc(frame, score=["a", "b", "c"])
     half = test.operating_points([0.3, 0.1], recall=0.5).sort("eta", "precision", descending=True)
     high, _, low, rare_high, _, rare_low = map(plain, say_shares(half["precision"].to_list()))
     assert heading(test.plot.pr_curve([0.3, 0.1])) == (
-        f"At 50% recall, precision ranges from {low} to {high} at a prevalence of 30%"
-        f"; from {rare_low} to {rare_high} at 10%"
+        f"At 50% recall, precision ranges from {low} for c to {high} for a and b at a prevalence of 30%"
+        f"; from {rare_low} for c to {rare_high} for a and b at 10%"
     )
     assert heading(test.plot.pr_curve(0.3)) == (
         "At 50% recall, no clear winner between a and b; c is worse: "
         f"precision is {high} for a and b, {low} for c"
     )
     assert heading(test.plot.alerts(0.3, recall=0.5)).endswith(
-        f"precision of alerts is {high} for a and b, {low} for c"
+        f"{high} of alerts are true positives for a and b, {low} for c"
     )
     five = prc(frame.with_columns(d="a", e="a"), score=["a", "b", "c", "d", "e"])
-    assert heading(five.plot.pr_curve(0.3)).endswith(f"ranges from {low} to {high}")
-    assert heading(five.plot.alerts(0.3, recall=0.5)).endswith(f"ranges from {low} to {high}")
+    assert heading(five.plot.pr_curve(0.3)).endswith(f"ranges from {low} for c to {high}"), "four names"
+    assert heading(five.plot.alerts(0.3, recall=0.5)).endswith(f"from {low} of alerts to {high}")
 
 
 def test_gains_near_100_are_told_as_precision():
@@ -651,7 +659,10 @@ def test_gains_near_100_are_told_as_precision():
 def test_a_title_by_prevalence_has_no_number_far_from_the_test_set():
     test = prc(draw_models({"a": 2.6, "b": 2.4}, pos=25, neg=20_000), score=["a", "b"])
     title = heading(test.plot.metric_by_eta(confidence=0.95))
-    assert title == ("No clear winner: average precision is known only roughly where lines are dotted")
+    assert title == (
+        "By average precision, no clear winner between a and b; values are known only roughly at the "
+        "test set's prevalence, 1 in 801"
+    )
     large = prc(draw_models({"a": 2.5, "b": 2.45}, pos=400, neg=20_000), score=["a", "b"])
     assert heading(large.plot.metric_by_eta(confidence=0.95)).endswith("at a prevalence of 1 in 51")
 
@@ -669,8 +680,8 @@ def test_a_model_of_few_positives_is_not_named_as_best():
         heading(test.plot.metric_by_eta([0.05, 0.2], confidence=0.95)),
     )
     title = heading(test.plot.ranking([0.05, 0.2], confidence=0.95))
-    assert title == "By average precision, no clear winner among 6 models", "as its zones"
-    few_sentence = "Zones and places include models with fewer than 20 positives"
+    assert title == "By average precision, best or few is best at all prevalences shown", "as its zones"
+    few_sentence = "Zones and places include few with fewer than 20 positives"
     assert few_sentence in subtitle(test.plot.ranking([0.05, 0.2], confidence=0.95))
     strip = records(test.plot.metric_by_eta([0.05, 0.2], confidence=0.95), "first")
     assert {row["color"] for row in strip} == {"best"}
@@ -701,7 +712,7 @@ def grade_models(*, seed: int = 1) -> pl.DataFrame:
     return frame.with_columns(grade.cast(pl.Float64).alias(name) for name, grade in grades.items())
 
 
-def test_scores_of_few_grades_have_the_reason_for_no_clear_winner():
+def test_recalls_that_ties_hold_apart_are_in_titles():
     test = prc(grade_models(), score=["a", "b"])
     for chart in (
         test.plot.alerts(0.02, recall=0.6),
@@ -710,7 +721,11 @@ def test_scores_of_few_grades_have_the_reason_for_no_clear_winner():
         test.plot.threshold_curve(0.02),
         test.plot.scores(),
     ):
-        assert re.search("[56]0% recall or more", heading(chart) + subtitle(chart))
+        said = re.findall(
+            r"[\d.]+% (?:of alerts are true positives )?for ([ab]) \((\d+)% recall\)", heading(chart)
+        )
+        assert sorted(name for name, _ in said) == ["a", "b"], heading(chart)
+        assert abs(int(said[0][1]) - int(said[1][1])) > 5
         if "no clear winner" in heading(chart).lower():
             assert "Too many cases share a score to compare models reliably" in subtitle(chart)
             assert "Difference in precision" not in subtitle(chart), "nothing is known of it"
@@ -730,24 +745,26 @@ def test_a_chart_by_prevalence_has_the_difference_behind_no_clear_winner():
     assert re.search(f"Difference in precision {place}: .* points? .*to ", subtitle(chart))
 
 
-def test_two_that_may_be_best_leave_no_clear_winner():
+def test_two_that_may_be_best_are_named_and_their_stretch_is_drawn():
     frame = draw_models({"a": 2.6, "b": 2.5, "c": 0.7}, pos=60, neg=4_000)
     test = prc(frame, score=["a", "b", "c"])
     for chart in (test.plot.ranking(confidence=0.95), test.plot.metric_by_eta(confidence=0.95)):
-        assert "no clear winner" in heading(chart).lower()
-        assert not re.search("[abc] is be", heading(chart))
+        said = re.search(
+            r"a or b is best at prevalences from (1 in [\d,]+) up; below that", heading(chart)
+        )
+        assert said, heading(chart)
+        start = max(row["eta"] for row in records(chart, "first"))
+        assert say_eta(start).replace("\N{NO-BREAK SPACE}", " ") == said[1]
 
 
-def test_edges_of_leads_are_in_one_unit():
+def test_edges_of_leads_are_in_the_unit_of_the_axis():
     models = [*"abcd"]
     leads = [(0.001, ""), (0.0766, "a"), (0.287, "a"), (0.5, "")]
     assert plain(say_firsts(leads, models)) == (
-        "a is best at prevalences from 7.7% to 29%; no clear winner elsewhere"
+        "a is best at prevalences from 1 in 13 to 1 in 3.5; no clear winner elsewhere"
     )
-    leads = [(0.001, "a"), (0.01, ""), (0.03, "a"), (0.1, "b"), (0.3, "a"), (0.5, "b")]
-    assert plain(say_firsts(leads, models)) == (
-        "a or b is best, depending on the prevalence; no clear winner elsewhere"
-    )
+    leads = [(0.01, ""), (0.03, "a"), (0.3, "a"), (0.5, "")]
+    assert plain(say_firsts(leads, models)).startswith("a is best at prevalences from 3% to 30%;")
 
 
 def test_precision_has_a_log_axis_where_all_lines_lie_at_its_foot():
@@ -766,33 +783,3 @@ def test_a_point_that_another_target_hides_is_a_ring():
     assert {row["shape"] for row in marks} == {"circle", "square"}
     rings = [row for row in marks if any(name.endswith("_wide") for name in row)]
     assert {row["shape"] for row in rings} == {"circle"}, "which squares would hide"
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_charts_of_curves_have_the_test_of_chance_that_documents_have(seed):
-    random = np.random.default_rng(seed)
-    label = random.random(400) < random.uniform(0.05, 0.5)
-    score = (random.normal(size=400) + 0.1 * seed * label).round(seed % 3)
-    test = pl.DataFrame({"label": label, "score": score}).prc
-    points = test.operating_points(0.1, recall=0.5, confidence=0.95, columns="all")
-    for table, is_by_eta in ((test.curve(0.1, thresholds="corners"), True), (test.sweep(), False)):
-        curves = read_sweep("a chart", table, is_by_eta=is_by_eta)
-        assert curves.curve_rows["above_chance"].to_list() == points["above_chance"].to_list()
-    assert read_sweep("a chart", test.curve(0.1).cast({"fp": pl.Float64})).curve_rows.width
-
-
-def test_a_ranking_of_few_positives_gives_them_as_the_reason():
-    test = prc(draw_models({"a": 1.5, "b": 1.4}, pos=14), score=["a", "b"])
-    chart = test.plot.ranking([0.01, 0.1], confidence=0.95)
-    assert heading(chart) == "With 14 positives, no clear winner between a and b"
-    assert "Test set: 14 positives" in subtitle(chart)
-
-
-def test_boxes_of_a_strip_without_room_for_words_are_explained():
-    test = prc(draw_models({"a": 2.0, "b": 0.5}), score=["a", "b"])
-    etas = [0.001, 0.0999, 0.1, 0.1001, 0.5]
-    ranks = test.ranking(etas, confidence=0.95, columns="all")
-    may_be_best = (pl.col("rank") == 1) | (pl.col("eta") != 0.1)
-    for may_be, has_note in ((may_be_best, True), (pl.col("rank") == 1, False)):
-        chart = charts.ranking(ranks.with_columns(may_be_best=may_be))
-        assert ("Strip above the lines: the colour of who is best" in subtitle(chart)) == has_note

@@ -100,28 +100,3 @@ def test_numbers_are_in_the_order_of_their_lines(gap: float, width: int | None) 
     assert "1 in 1" not in {text.text for text in drawing.texts}, "all of them are 100%"
     assert [*drawing.list_strays()] == []
     assert [*drawing.list_overlaps()] == []
-
-
-@pytest.mark.parametrize("threshold", [0.05, 0.2, 0.5])
-def test_numbers_of_one_threshold_lie_on_no_line_of_another_model(threshold: float) -> None:
-    test = make_test("two", 0.6)
-    points = test.operating_points(0.05, threshold=threshold, columns="all")
-    check_numbers(test.plot.threshold_curve(0.05, points=points))
-
-
-def test_numbers_of_several_targets_lie_on_no_line() -> None:
-    test = make_test("two", 0.6)
-    points = test.operating_points(0.05, recall=[0.5, 0.8], precision=0.5, columns="all")
-    check_numbers(test.plot.roc_curve(points=points))
-    check_numbers(test.plot.pr_curve(0.05, points=points))
-
-
-def check_numbers(chart: Any) -> None:
-    """Raise if a number at a point lies on a line, or if none has a number."""
-    drawing = read_drawing(chart.to_dict())
-    numbers = [text for text in drawing.texts if text.is_bold and text.text[0].isdigit()]
-    numbers = [text for text in numbers if "%" in text.text]
-    assert numbers
-    for number in numbers:
-        box = (number.left + 2, number.top + 2, number.right - 2, number.bottom - 2)
-        assert not any(line.runs_through(*box) for line in drawing.lines), number.text

@@ -120,7 +120,7 @@ def test_models_of_one_prevalence_have_grids_of_one_size():
         chart = test.plot.alerts(threshold=1, confidence=None)
         icons = Counter(row["facet"] for row in records(chart, "icon"))
         assert set(icons.values()) == sizes, names
-    assert heading(chart) == "Precision of alerts is 1 in 53 for middle and 1 in 56 for worse"
+    assert heading(chart) == "1 in 53 alerts is a true positive for middle and 1 in 56 for worse"
 
 
 def test_icons_stand_in_rows_within_their_panel():
@@ -150,15 +150,16 @@ def test_titles_say_the_numbers_in_the_order_of_the_grids():
     assert heading(one) == f"{share} of alerts are true positives ({span})"
     both = TWO.prc.plot.alerts(0.5, by="model", recall=0.5)
     assert re.fullmatch(
-        r"Precision of alerts is [\d.]+% for logistic and [\d.]+% for forest", heading(both)
+        r"[\d.]+% of alerts are true positives for logistic and [\d.]+% for forest", heading(both)
     )
     etas = TWO.filter(model="forest").prc.plot.alerts([0.001, 0.5], recall=0.5)
     assert re.fullmatch(
-        r"Precision of alerts is [\d.]+% for a prevalence of .* and [\d.]+% for a prevalence of .*",
+        r"[\d.]+% of alerts are true positives at a prevalence of .* and .* at 1 in 1,000",
         heading(etas),
     )
     few = draw_scores(pos=14).prc.plot.alerts(0.5, recall=0.5)
-    assert heading(few) == "With 14 positives, precision is known only roughly"
+    counts = r"\d+ to \d+% of alerts are true positives \(the test set has only 14 positives\)"
+    assert re.fullmatch(counts, heading(few)), "14 positives are no finding but their interval"
     assert "50% recall, at a prevalence of 50%" in subtitle(few)
     rare = draw_scores(pos=14).prc.plot.alerts([0.5, 1e-5], recall=0.5)
     assert heading(rare) == "With 14 positives, precision is known only roughly"
@@ -225,11 +226,11 @@ def test_titles_of_groups_in_two_columns_tell_the_extremes():
     found = test.operating_points(recall=1, metrics="precision", columns="all")
     low, high = found["precision"].min(), found["precision"].max()
     title = heading(test.plot.alerts(recall=1))
-    expected = f"ranges from {100 * low:.0f}% for a · west to {100 * high:.0f}% for b · east"
+    expected = f"range from {100 * low:.0f}% of alerts for a · west to {100 * high:.0f}% for b · east"
     assert title.endswith(expected), title
 
 
 def test_equal_grids_are_told_once():
     one = pl.DataFrame({"score": [3, 2, 2, 1] * 20, "label": [1, 1, 0, 0] * 20})
     three = pl.concat([one.with_columns(site=pl.lit(site)) for site in ("x", "y", "z")])
-    assert heading(three.prc(by="site").plot.alerts(recall=1)) == "Precision of alerts is 67%"
+    assert heading(three.prc(by="site").plot.alerts(recall=1)) == "67% of alerts are true positives"

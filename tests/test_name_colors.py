@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from polars_prcurve import from_rates, prc
-from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, OTHERS, darken_text
+from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, INK, OTHERS, darken_text
 from polars_prcurve.view.words.order_of_names import number_names
 from tests.support.arguments import PLOTS
 from tests.support.chart_specs import all_records
@@ -142,3 +142,19 @@ def test_numbers_follow_the_names_and_not_their_rows():
     assert number_names(names).to_list() == [2, 0, 1, 2]
     assert number_names(names.cast(pl.Enum(["b", "c", "a"]))).to_list() == [1, 0, 2, 1]
     assert number_names(pl.Series([float("nan"), 1.0, float("nan")])).to_list() == [1, 0, 1]
+
+
+@pytest.mark.parametrize("name", ["pr_curve", "alerts"])
+def test_the_best_and_the_worst_of_many_panels_differ_in_colour(name):
+    names = [*"abcdefghijkl"]  # the first and the ninth have one colour
+    random, label = np.random.default_rng(0), np.arange(100) % 4 == 0
+    gain = dict.fromkeys(names, 1.4) | {"a": 0.8, "i": 4.0}
+    frames = [
+        pl.DataFrame({"label": label, "site": site, "score": random.normal(size=100) + shift * label})
+        for site, shift in gain.items()
+    ]
+    words = {"recall": 0.9} if name == "alerts" else {}
+    chart = getattr(prc(pl.concat(frames), by="site").plot, name)(0.05, **words)
+    colors = read_colors(chart)
+    assert colors["i"] == {COLORS[0]}
+    assert colors["a"] == {INK}

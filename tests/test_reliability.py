@@ -128,7 +128,7 @@ def test_titles_say_where_scores_are_off():
     assert re.fullmatch(told, heading(half.prc.plot.reliability()))
     many = pl.concat(both.with_columns(model=pl.format("{} {}", "model", pl.lit(k))) for k in range(3))
     assert heading(many.prc.plot.reliability(by="model")) == (
-        "Scores are significantly off in 3 of 6 groups"
+        "Scores are significantly too low and too high in sure 0, sure 1 and sure 2"
     )
     few = make_posteriors(draw_scores(pos=10, neg=40))
     assert "10 positives" in heading(few.prc.plot.reliability()) or "Scores are" in heading(

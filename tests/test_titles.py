@@ -37,6 +37,7 @@ from polars_prcurve.view.words.number_words import (
     say_etas,
     say_precisions,
     say_share,
+    say_shares,
     say_signed,
     say_threshold,
 )
@@ -170,9 +171,8 @@ def test_metrics_by_prevalence_name_as_best_whom_the_ranking_names(table):
         re.split(r"; (?:it|either|any|\d)", heading(drawn))[0]
         for drawn in (chart, test.plot.ranking(etas, confidence=0.95))
     ]
+    assert sentences[0] == sentences[1]
     strip = records(chart, "first")
-    if any("color" in row for row in strip):
-        assert sentences[0] == sentences[1]
     ends = [(row["eta"], row["to"]) for row in strip]
     assert [ends[0][0], ends[-1][1]] == pytest.approx([etas[0], etas[-1]], rel=1e-5)
     assert all(high == low for (_, high), (low, _) in pairwise(ends)), "the strip has no gap"
@@ -190,11 +190,15 @@ def test_charts_of_an_undecided_test_have_titles_of_their_own():
             test.plot.metric_by_eta(etas, confidence=0.95),
         )
     ]
-    assert said[0] == said[1]
-    assert said[0].startswith("By average precision, no clear winner between ")
-    values = r"No clear winner: average precision is \d+% for \w+ and \d+% for \w+ at a prevalence of .*"
-    assert re.fullmatch(values, said[2])
-    assert all(name in said[2] for name in names)
+    starts, _, ends = zip(*(sentence.partition("; ") for sentence in said), strict=True)
+    assert len({*starts}) == 1
+    assert starts[0].startswith("By average precision, no clear winner between ")
+    assert ends[:2] == (
+        "the interval of their difference includes 0 at all prevalences shown",
+        "",
+    )
+    assert re.fullmatch(r"it is \d+% for \w+ and \d+% for \w+ at a prevalence of .*", ends[2])
+    assert all(name in ends[2] for name in names)
 
 
 @pytest.mark.parametrize("table", ["clear", "alike", "few", "perfect", "six"])
@@ -661,12 +665,12 @@ def test_which_metrics_are_known_only_roughly():
         "With 14 positives, the metrics are known only roughly"
     )
     one = prc(TABLES["alike"].filter(model="one")).plot.metric_by_eta([0.0001, 0.001, 0.01], **both)
-    assert heading(one) == "The metrics are known only roughly where lines are dotted"
+    assert heading(one) == "Average precision is known only roughly"
     table = pl.DataFrame({"tp": [45], "fp": [12], "fn": [5], "tn": [138]})
     table = table.prc(cells=("tp", "fp", "fn", "tn"))
     for metrics, said in {
-        ("npv",): "NPV is known only roughly where the line is dotted",  # 99.95%, 99.88% to 99.98%
-        ("npv", "precision"): "The metrics are known only roughly where lines are dotted",
+        ("npv",): "Intervals may be too narrow: few positives",  # 99.95%, from 99.88% to 99.98%
+        ("npv", "precision"): "Precision is known only roughly",  # 5.4%, from 3.2% to 8.9%
     }.items():
         chart = table.plot.metric_by_eta([0.005, 0.2], metrics=[*metrics], confidence=0.95)
         assert heading(chart) == said
@@ -685,25 +689,26 @@ def test_a_rate_that_is_back_is_not_said_to_be_below_the_reference():
     back, low = [40] * 10 + [20] * 8 + [70] * 20, [40] * 10 + [20] * 28
     chart = watch(*back).prc(**counts).plot.monitor("week", **options)
     assert heading(chart) == (
-        "Precision was significantly below the reference of 40%; the mean since week 11 is 56%; "
-        "its last 20 values are not below the reference"
+        "Precision was temporarily below the reference of 40%, probably from week 11 on; "
+        "the mean since then is 56%"
     )
     lately = watch(*[40] * 10 + [20] * 20 + [42] * 8)
     assert heading(lately.prc(**counts).plot.monitor("week", **options)) == (
-        "Precision has fallen from 40% to 26%, probably in week 11; "
-        "its last 8 values are not below the reference"
+        "Precision fell, probably in week 11; its last 8 values are not below the reference"
+    )
+    both = pl.concat([watch(*back, name="back"), lately.with_columns(site=pl.lit("lately"))])
+    assert heading(both.prc(by="site", **counts).plot.monitor("week", **options)) == (
+        "Precision was temporarily below the reference for back, probably from week 11 on; "
+        "it fell for lately, probably in week 11, and is back"
     )
     both = pl.concat([watch(*back, name="back"), watch(*low, name="low")])
     assert heading(both.prc(by="site", **counts).plot.monitor("week", **options)) == (
-        "Precision has been significantly below the reference for back and low; "
-        "no longer in the latest values of 1 series"
+        "Precision was temporarily below the reference for back, probably from week 11 on; "
+        "it has fallen for low, probably in week 11"
     )
     many = pl.concat([watch(*back, name=f"back {k}") for k in range(4)])
     chart = many.prc(by="site", **counts).plot.monitor("week", **options)
-    assert heading(chart) == (
-        "Precision has been significantly below the reference for 4 of 4 series; "
-        "no longer in the latest values of 4 series"
-    )
+    assert heading(chart) == "Precision has fallen in 4 of 4 series, and is back in 4 of them"
 
 
 def test_what_monitor_cannot_test_is_named():
@@ -716,8 +721,7 @@ def test_what_monitor_cannot_test_is_named():
     none = watch(50, 50, name="none").with_columns(score=pl.lit(0.0))
     both = pl.concat([watch(50, 50, name="calm"), none]).prc(by="site", **counts)
     assert heading(both.plot.monitor("week", reference=0.5, threshold=1.0)) == (
-        "Precision is not significantly below the reference of 50% in the 1 of 2 series with values to "
-        "test"
+        "Precision is not significantly below the reference of 50%; no value to test in 1 of 2 series"
     )
 
 
@@ -750,12 +754,28 @@ def test_a_model_that_is_one_of_two_is_better_and_not_best():
 def test_icons_have_a_title_without_counts_and_with_few_positives():
     points = prc(TABLES["clear"], **MODELS).operating_points(0.2, recall=0.5)
     assert "n_pos" not in points.columns
-    assert heading(charts.alerts(points)).startswith("Precision of alerts is ")
+    assert "true positives" in heading(charts.alerts(points))
     sites = [
         draw_scores(pos=n_pos).with_columns(site=pl.lit(name)) for name, n_pos in (("a", 8), ("b", 9))
     ]
     few = pl.concat(sites).prc.plot.alerts(0.5, by="site", recall=0.5)
-    assert heading(few) == "With 8 to 9 positives, precision is known only roughly"
+    assert heading(few).endswith(" (the test sets have only 8 to 9 positives)")
+
+
+def test_few_positives_of_equal_recalls_have_intervals_of_their_own() -> None:
+    """Of 6 in 10 and of 9 in 15 found: texts belong to lines, and not to values."""
+
+    def find(n_hits: int, n_pos: int) -> pl.DataFrame:
+        n_misses = n_pos - n_hits
+        scores = [9.0] * n_hits + [-1.0] * n_misses + [k / 500 for k in range(400)]
+        labels = [1] * n_pos + [0] * 400
+        return pl.DataFrame({"score": scores, "label": labels, "site": f"{n_hits} hits"})
+
+    test = pl.concat([find(6, 10), find(9, 15)]).prc(by="site")
+    points = test.operating_points(0.01, predicted_positive_rate=0.1, confidence=0.95, columns="all")
+    for name, low, high in points.select("site", "recall_low", "recall_high").rows():
+        span = " to ".join(say_shares([low, high]))
+        assert f"{span} for {name}" in heading(test.plot.gain_curve(0.01))
 
 
 @pytest.mark.parametrize("n_models", [1, 2])
@@ -793,7 +813,7 @@ def test_the_title_of_a_gain_curve_is_on_a_point_of_it(slope, eta):
         return
     value = half["recall"] * eta / (half["recall"] * eta + half["fpr"] * (1 - eta))
     said = f"t 50% recall, precision is {plain(say_precisions([value])[0])}"
-    opening = "The scores may be no better than chance: a" if slope <= 0 else "A"
+    opening = "The scores may be no better than chance: a" if slope == 0 else "A"
     assert heading(chart) == f"{opening}{said}"
     [mark] = records(chart, "mark")
     [label] = [text for name, text in mark.items() if name.endswith("_label")]
@@ -801,12 +821,15 @@ def test_the_title_of_a_gain_curve_is_on_a_point_of_it(slope, eta):
 
 
 @pytest.mark.parametrize("n_pos", [1, 2, 3, 7, 19])
-def test_gains_of_few_positives_have_no_number(n_pos):
+@pytest.mark.parametrize("place", range(5))
+def test_what_few_positives_leave_open_has_an_interval_or_none(n_pos, place):
     negatives = pl.DataFrame({"label": False, "score": [float(number) for number in range(100)]})
-    positives = pl.DataFrame({"label": [True] * n_pos, "score": [93.0] * n_pos})
-    chart = pl.concat([negatives, positives]).prc.plot.gain_curve(0.1)
-    assert heading(chart).endswith("recall is known only roughly")
-    assert [row["recall_label"] for row in records(chart, "mark")] == [""]
+    positives = pl.DataFrame({"label": [True] * n_pos, "score": [93.0 + 2 * place] * n_pos})
+    test = pl.concat([negatives, positives]).prc
+    said = heading(test.plot.gain_curve(0.1))
+    [point] = test.operating_points(0.1, predicted_positive_rate=0.1, confidence=0.95).to_dicts()
+    ending = r" known only roughly$" if point["recall_low"] is None else r" [\d.]+% to \d+%$"
+    assert re.search(ending, said), said
     for share in (0.0, 1.0):
         assert share in find_limits(share, n_pos)
 

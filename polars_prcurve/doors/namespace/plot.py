@@ -232,13 +232,20 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         """Collect `curve` at each prevalence, and draw recall by the share of cases alerted."""
         draw, table_arguments = self._prepare("gain_curve", words)
         curve_points = _collect(self._bound_table.curve(eta, thresholds="corners", **table_arguments))
+        tenth_points = None
+        is_counted = {"tp", "fn"} <= {*curve_points.columns}
+        if is_counted and (curve_points["tp"] + curve_points["fn"] < FEW_POSITIVES).any():
+            options: dict[str, Any] = {"predicted_positive_rate": 0.1, "confidence": 0.95}
+            tenth_points = _collect(
+                self._bound_table.operating_points(eta, columns="all", **options, **table_arguments)
+            )
         ranking_argument: dict[str, pl.DataFrame] = {}
         if curve_points.n_unique("eta") == 1:
             target_by_ranking: dict[str, float] = {"predicted_positive_rate": 0.1}
             ranking_argument = self._rank_models(
                 curve_points, eta, 0.95, table_arguments, "recall", **target_by_ranking
             )
-        return draw(curve_points, **ranking_argument)
+        return draw(curve_points, points=tenth_points, **ranking_argument)
 
     def decision_curve(
         self,
@@ -386,7 +393,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         curve_metric, pair_rows = self._find_ranked_metric(metric, table_arguments), None
         if confidence:
             size_rows = self._read_sizes(table_arguments) if size_rows is None else size_rows
-            ranked_rows = _add_few_sizes(ranked_rows, size_rows)
+            ranked_rows = _add_uneven_sizes(ranked_rows, size_rows)
             pair_rows = self._compare_models(
                 ranked_rows, etas, curve_metric, confidence, table_arguments
             )
@@ -748,9 +755,10 @@ def _end_at_negatives(points: pl.DataFrame) -> pl.DataFrame:
     return points.filter(pl.col("eta").is_null() | (pl.col("eta") >= least_eta * (1 - 1e-9)))
 
 
-def _add_few_sizes(ranked_rows: pl.DataFrame, size_rows: pl.DataFrame) -> pl.DataFrame:
-    """Return a ranking with the sizes of models, if some have few positives."""
-    if not (size_rows["n_pos"] < FEW_POSITIVES).any():
+def _add_uneven_sizes(ranked_rows: pl.DataFrame, size_rows: pl.DataFrame) -> pl.DataFrame:
+    """Return a ranking with the sizes of models, if only some have few positives."""
+    has_few_positives = size_rows["n_pos"] < FEW_POSITIVES
+    if has_few_positives.all() or not has_few_positives.any():
         return ranked_rows
     model_column, *group_columns = size_rows.columns[: size_rows.columns.index("eta")]
     size_rows = size_rows.select("n_pos", "n_neg", *group_columns, pl.col(model_column).alias("model"))

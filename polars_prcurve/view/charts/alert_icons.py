@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import Title
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
@@ -22,14 +22,18 @@ from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_lines
 from polars_prcurve.view.charts.parts.chart_titles import (
+    MOST_LETTERS,
+    MOST_NAMES,
     add_order,
-    join_values,
-    list_values,
+    add_recalls,
+    count_positives,
+    join_clauses,
     may_be_chance,
-    say_chance,
+    say_chance_of_alerts,
     say_known,
     say_order,
     say_reached,
+    say_too_few,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import (
     Channel,
@@ -41,9 +45,9 @@ from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, c
 from polars_prcurve.view.charts.parts.label_placement import Word
 from polars_prcurve.view.charts.parts.names_and_numbers import describe_target, format_level
 from polars_prcurve.view.words.number_words import (
+    FEW_POSITIVES,
     are_rarely_right,
     join_value,
-    say_precisions,
     say_share,
     say_shares,
 )
@@ -111,7 +115,10 @@ def alerts(
     channels = read_panels_of_one(curves, color, facet)
     if channels.facet is not None:
         value_by_curve = dict(curves.points.select("curve", "value").rows())
-        channels = replace(channels, facet=sort_panels(channels.facet, value_by_curve))
+        facet_channel, color_channel = sort_panels(channels.facet, value_by_curve), channels.color
+        if color_channel is not None and color_channel.fields == facet_channel.fields:
+            color_channel = replace(color_channel, ink_label=facet_channel.ink_label)
+        channels = replace(channels, color=color_channel, facet=facet_channel)
     canvas, grid_by_curve = _draw_icons(curves, channels, size)
     level_text = "interval" if confidence is None else f"{format_level(confidence)} interval"
     note = ["Solid: true positives. Hollow: false positives"]
@@ -123,8 +130,14 @@ def alerts(
         note.append(f"{rare_note}; dotted: this number's uncertainty" if has_span else rare_note)
     if any(grid.n_icons == MOST_ICONS for grid in grid_by_curve.values()):
         note.append(f"At most {format_count(MOST_ICONS)} alerts are drawn")
-    few = "precision is known only roughly"
-    finding = say_known(curves, partial(_say_grids, grid_by_curve, canvas.channels.facet), few)
+    say_grids = partial(_say_each_of_100, grid_by_curve, _name_recalls(curves, canvas.channels))
+    are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).fill_null(False).all())
+    finding = say_grids(curves) if are_few else say_known(curves, say_grids)
+    etas = curves.curve_rows["eta"].unique().to_list()
+    if not are_few and len(etas) == 1 and etas[0] and may_be_chance(curves, curves.points):
+        finding = say_chance_of_alerts(finding, etas[0])
+    else:
+        finding = say_order(finding, curves)
     return canvas.finish(
         canvas.write(title, finding, name=_NAME, subtitle=_say_purpose(curves), note=note)
     )
@@ -136,6 +149,15 @@ def _say_purpose(curves: ChartCurves) -> str:
         recalls = curves.points.get_column("recall", default=pl.Series([target]))
         return say_reached(recalls.drop_nulls(), target)
     return describe_target(curves.curve_rows.get_column("target", default=None)) or _NAME
+
+
+def _name_recalls(curves: ChartCurves, channels: Channels) -> Channels:
+    """Return channels whose panels have the recall of each grid, if ties lift these from one target."""
+    if channels.facet is None or not (texts := _say_recalls(curves)):
+        return channels
+    recalls = dict(curves.points.select("curve", "recall").rows())
+    names = {curve: channels.facet.label_by_curve[curve] for curve in texts}
+    return replace(channels, facet=replace(channels.facet, label_by_curve=add_recalls(names, recalls)))
 
 
 def _find_recall(curves: ChartCurves) -> float | None:
@@ -264,19 +286,68 @@ def _build_layers(x_encoding: alt.X, y_encoding: alt.Y, channels: Channels) -> l
     return layers
 
 
-def _say_grids(grid_by_curve: Mapping[int, IconGrid], facet: Channel | None, curves: ChartCurves) -> str:
-    """Return the true positives of each of few grids, the most first, or of those at both ends."""
-    grids = [grid_by_curve[curve] for curve in curves.curve_rows["curve"]]
-    if len(grids) == 1:
-        verb = "of alerts are true positives" if grids[0].is_of_100 else "alerts is a true positive"
-        value_text = f"{grids[0].words} {verb}"
-        sentence = join_value(value_text, grids[0].span) if grids[0].is_of_100 else value_text
-    else:
-        names = {} if facet is None else facet.label_by_curve
-        if facet is not None and facet.fields == ["eta"]:
-            names = {curve: f"a prevalence of {label}" for curve, label in names.items()}
-        shares = {curve: grid_by_curve[curve].share for curve in curves.curve_rows["curve"]}
-        say_numbers = say_shares if any(grid.is_of_100 for grid in grids) else say_precisions
-        values_text = list_values(shares, names, say_numbers) if grids else ""
-        sentence = join_values("Precision of alerts is", values_text) if grids else ""
-    return say_chance(sentence) if may_be_chance(curves) else say_order(sentence, curves)
+def _say_each_of_100(
+    grid_by_curve: Mapping[int, IconGrid], channels: Channels, curves: ChartCurves
+) -> str:
+    """Return the true positives in each of few grids, the most first, or in the extreme ones."""
+    if "target" in curves.column_by_field and curves.count_distinct(curves.group_fields) > 1:
+        targets = curves.curve_rows["target"].to_list()  # one of which is compared
+        first = next((target for target in targets if target["criterion"] == "recall"), targets[0])
+        is_first = pl.Series([target == first for target in targets])
+        curves = curves.pick(curves.curve_rows["curve"].filter(is_first).to_list())
+    facet_channel, n_positives = channels.facet, curves.curve_rows["n_pos"]
+    label_by_curve = dict.fromkeys(curves.curve_rows["curve"], "")
+    if facet_channel is not None:
+        label_by_curve = {curve: facet_channel.label_by_curve[curve] for curve in label_by_curve}
+    grid_by_label = {label: grid_by_curve[curve] for curve, label in label_by_curve.items()}
+    labels = sorted(grid_by_label, key=lambda label: -grid_by_label[label].share)
+    if not labels:
+        return ""
+    grids = [grid_by_label[label] for label in labels]
+    are_few = bool((n_positives < FEW_POSITIVES).fill_null(False).all())
+    # Of grids of as many alerts as one right one takes, an interval is of that number.
+    if are_few and not all(grid.is_of_100 and grid.span for grid in grids):
+        return say_too_few(n_positives, "precision is known only roughly")
+    sentence = _say_grids(labels, grids, facet_channel.fields if facet_channel else [], are_few=are_few)
+    if not are_few:
+        return sentence
+    count_text = count_positives(n_positives)
+    sets_text = "test sets have" if " to " in count_text else "test set has"
+    return f"{sentence} (the {sets_text} only {count_text})"
+
+
+def _say_grids(
+    labels: Sequence[str], grids: Sequence[IconGrid], fields: Sequence[str], *, are_few: bool
+) -> str:
+    """Return the true positives in grids, the most first, of labels of these fields."""
+    places = [f" for {label}" if label else "" for label in labels]
+    if fields == ["eta"]:
+        places = [f" at a prevalence of {labels[0]}", *(f" at {label}" for label in labels[1:])]
+    is_of_100 = all(grid.is_of_100 for grid in grids)
+    texts = [grid.words for grid in grids]
+    if is_of_100 and len(grids) > 1:
+        texts = say_shares([grid.share for grid in grids])
+    are_many = len(grids) > MOST_NAMES or sum(map(len, labels)) > MOST_LETTERS
+    if are_few and not are_many:
+        texts = [f"{grid.span}%" for grid in grids]
+    labels_by_text: dict[str, list[str]] = {}
+    for label, text in zip(labels, texts, strict=True):
+        labels_by_text.setdefault(text, []).append(label)
+    first, *_, last = texts * 2  # the same of one
+    if fields != ["eta"]:  # grids that read alike are together
+        places = [f" for {join_words(names)}" if all(names) else "" for names in labels_by_text.values()]
+        texts = [*labels_by_text]
+    if len(labels_by_text) == 1 < len(grids):
+        texts, places = [first], [""]
+    elif are_many:
+        n_letters = [sum(map(len, labels_by_text[text])) for text in (first, last)]
+        n_names = max(len(labels_by_text[text]) for text in (first, last))
+        has_room = sum(n_letters) <= MOST_LETTERS and n_names <= MOST_NAMES
+        low_place, high_place = (places[-1], places[0]) if has_room else ("", "")
+        unit = " of alerts" if is_of_100 else ""
+        return f"True positives range from {last}{unit}{low_place} to {first}{high_place}"
+    further_clauses = [*map("{}{}".format, texts[1:], places[1:])]
+    verb = "of alerts are true positives" if grids[0].is_of_100 else "alerts is a true positive"
+    has_span = is_of_100 and len(grids) == 1 and not are_few
+    value_text = f"{texts[0]} {verb}{places[0]}"
+    return join_clauses([join_value(value_text, grids[0].span if has_span else ""), *further_clauses])

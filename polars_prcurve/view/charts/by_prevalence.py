@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.argument_checks import Title
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import doubt_of_points, names_and_numbers
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_sizes
@@ -29,6 +30,7 @@ from polars_prcurve.view.charts.parts.chart_axes import (
     fit_shares,
     fix_y,
     list_stretches,
+    mark_eta,
 )
 from polars_prcurve.view.charts.parts.chart_input import (
     REASON,
@@ -38,17 +40,22 @@ from polars_prcurve.view.charts.parts.chart_input import (
     read_lines,
 )
 from polars_prcurve.view.charts.parts.chart_titles import (
-    add_tested_order,
+    MOST_LETTERS,
+    MOST_TRADES,
+    add_order,
+    are_short,
     go_on,
     list_firsts,
     may_be_chance,
+    name_curves,
     read_ranking,
     say_by_metric,
     say_chance,
+    say_chance_of_alerts,
+    say_each,
     say_firsts,
     say_known,
     say_order,
-    say_values,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import (
     Channels,
@@ -64,6 +71,7 @@ from polars_prcurve.view.words.number_words import (
     join_value,
     say_estimate,
     say_eta,
+    say_share,
 )
 
 
@@ -125,10 +133,10 @@ def metric_by_eta(
     if color is None and facet is None and has_one_each:
         color = curves.group_column  # many groups are lines of one panel
     is_limited = "low" in table.columns and not {DOUBT, "criterion"} & set(table.columns)
-    tested = read_ranking("metric_by_eta", ranking, curves)
-    lines = _LineChart(curves, color, facet, confidence, size, tested=tested, is_limited=is_limited)
+    firsts = _list_firsts("metric_by_eta", ranking, curves)
+    lines = _LineChart(curves, color, facet, confidence, size, firsts=firsts, is_limited=is_limited)
     trades = [] if crossings is None else _read_trades(curves, lines.channels, crossings)
-    subtitle = f"{lines.name} by prevalence" if trades or lines.firsts else ""
+    subtitle = f"{lines.name} by prevalence" if trades or firsts else ""
     return lines.draw(title, subtitle, trades)
 
 
@@ -171,13 +179,12 @@ def p3_curve(
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_lines("p3_curve", table, "precision")
-    tested = read_ranking("p3_curve", ranking, curves)
-    lines = _LineChart(curves, color, facet, confidence, size, tested=tested)
+    firsts = _list_firsts("p3_curve", ranking, curves, 1)
+    lines = _LineChart(curves, color, facet, confidence, size, firsts=firsts, ranking=ranking)
     return lines.draw(title, "Precision by prevalence")
 
 
 WIDE = "not known to within a factor of 2"  # why a value is in doubt, as the note of a chart writes it
-_STRIP_NOTE = "Strip above the lines: the colour of who is best; grey where there is no clear winner"
 _STRIP_Y = 14  # pixels above the lines at which the strip of those that are first has its middle
 _COMMON_ETAS = (0.01, 0.1, 0.5)  # where lines of several prevalences are compared, if known well
 _NEAR = 0.5  # how far, as a logarithm, the next prevalence of a table is from that of the test, at most
@@ -208,12 +215,15 @@ class _LineChart:
         confidence: float | None,
         size: GivenSize,
         *,
-        tested: pl.DataFrame,
+        firsts: Sequence[tuple[float, str]],
+        ranking: pl.DataFrame | None = None,
         is_limited: bool = False,
     ) -> None:
-        # `tested` is who may be first. With `is_limited` the ends are limits of coarse scores or of
+        # `firsts` are the rising prevalences that were tested, each with the model that is significantly
+        # first; `ranking` is by precision. With `is_limited` the ends are limits of coarse scores or of
         # points, unless there is a level.
         self.curves, self.rows, self.confidence = curves, curves.points, confidence
+        self.order = add_order(curves, "p3_curve", ranking).order
         self.is_limited, self.metrics = is_limited, curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
         self.name = names_and_numbers.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
@@ -221,11 +231,7 @@ class _LineChart:
         means = curves.find_means("value")
         self.channels = choose_channels(curves, color, facet, means)
         is_one_panel = self.channels.color is not None and self.channels.facet is None
-        name_one = partial(names_and_numbers.name_with_column, "group", "model")
-        tested = tested if is_one_panel else tested.clear()
-        # The rising prevalences that were tested, each with the model that is significantly first.
-        self.firsts = list_firsts(tested, pl.col("may_be_best"), "model", name_one)
-        self.has_leader = any(name for _, name in self.firsts)
+        self.firsts = firsts if is_one_panel else ()
         end_columns = [name for name in ("value", "low", "high") if name in self.rows.columns]
         end_values = pl.concat([self.rows[name].cast(pl.Float64) for name in end_columns]).drop_nulls()
         y = ChartAxis("value", self.name if is_one_metric else "Value", *fit_shares(end_values))
@@ -251,19 +257,16 @@ class _LineChart:
         told_eta, title_values = self._find_values(curves.pick([*curves.keep_known(means)]))
         if title_values:  # or by means, as chosen
             self.channels = pick_out(self.channels, title_values)
-        self.curves = self._add_order(curves, tested, told_eta)
-        self.canvas = Canvas(self.curves, self.channels, self.spec, size)
+        # What a title compares lines of several test sets at.
+        is_told = title_values and not firsts and len({*self.own_etas} - {None}) > 1
+        self.told_etas = [told_eta] * len(self.own_etas) if is_told else []
+        self.spec = replace(self.spec, x=mark_eta(x, told_eta) if is_told else x)
+        self.canvas = Canvas(_add_lead(curves, ranking, told_eta), self.channels, self.spec, size)
 
-    def _add_order(self, curves: ChartCurves, tested: pl.DataFrame, told_eta: float) -> ChartCurves:
-        """Return the curves with who may be first, and by how much near one prevalence."""
-        curves = add_tested_order(curves, tested, None)
-        tested = tested.filter(pl.col("eta") > 0)
-        if self.metrics != ["precision"] or tested.is_empty():
-            return curves
-        eta = min(tested["eta"], key=lambda eta: abs(math.log(eta / told_eta)))
-        phrase = f"precision at a prevalence of {say_eta(eta)}"
-        reason = add_tested_order(curves, tested.filter(eta=eta), phrase).open_reason
-        return replace(curves, open_reason=reason)
+    @property
+    def is_open(self) -> bool:
+        """Whether models were ranked by their precision, and none is significantly first."""
+        return bool(self.firsts and self.order) and not any(name for _, name in self.firsts)
 
     @property
     def is_unsure(self) -> pl.Expr:
@@ -279,6 +282,8 @@ class _LineChart:
         is_few = len(set(self.own_etas)) <= _MOST_RULES
         name = f"test set:\n{say_eta(own_etas[0])}" if own_etas else ""
         has_own = canvas.draw_rules(self.own_etas if is_few else [], name)
+        if not has_own:  # its tick has the number
+            canvas.draw_rules(self.told_etas, "")
         canvas.records += trades
         if len(trades) == 1 and self.channels.facet is None:
             place: dict[str, Any] = {"x": trades[0]["eta"], "y": trades[0]["value"]}
@@ -291,6 +296,7 @@ class _LineChart:
         ):
             joint = ", at " if target_text.startswith("Threshold") else "; "
             subtitle = f"{subtitle}{joint}{go_on(target_text)}" if subtitle else target_text
+            subtitle += self._say_ties()
         chart = CurveChart(
             canvas,
             lines=self.doubt,
@@ -300,7 +306,7 @@ class _LineChart:
             say_row=self._say_row,
             subtitle=subtitle or f"Prevalences from {names_and_numbers.say_eta_range([x.low, x.high])}",
             title=f"{self.name} by prevalence",
-            finding=self._say_leaders(),
+            finding=self._say_order(trades),
             say=self._say_values,
             few=self.few,
             note=self._write_note(has_own, len(trades)),
@@ -308,16 +314,50 @@ class _LineChart:
         )
         return chart.draw(title)
 
-    def _say_leaders(self) -> str:
-        """Return the significant leaders, and draw them; empty without one: the title is on values."""
-        if not self.firsts or self.channels.color is None:
+    def _say_ties(self) -> str:
+        """Return the recall of lines where it is not that of their target, such as of equal scores."""
+        [target, *others] = self.curves.curve_rows["target"].unique().to_list()
+        if others or target["criterion"] != "recall" or "recall" not in self.rows.columns:
             return ""
-        order = "" if self.has_leader else self.curves.order
-        draw_firsts(self.canvas, self.firsts, order)
-        few_curves, label_by_curve = self.curves.few_curves, self.channels.color.label_by_curve
-        labels = [label for curve, label in label_by_curve.items() if curve not in few_curves]
-        sentence = say_by_metric(self.name, say_firsts(self.firsts, labels)) if self.has_leader else ""
-        return say_known(self.curves, lambda _: sentence) if few_curves else sentence
+        recall_by_curve = dict(self.rows.group_by("curve").agg(pl.col("recall").first()).rows())
+        if {say_share(target["target"])} == {*map(say_share, recall_by_curve.values())}:
+            return ""
+        names = name_curves(self.curves, self.channels)
+        return say_each("; recall is", "", recall_by_curve, names)
+
+    def _say_order(self, trades: Sequence[dict[str, Any]]) -> str:
+        """Return the significant leaders, and draw them; else where lines cross, if known well."""
+        color, curves = self.channels.color, self.curves
+        if color is None or self.channels.facet is not None:
+            return ""
+        if not self.firsts:
+            return "" if curves.has_few_positives else _say_trades(self.name, trades)
+        draw_firsts(self.canvas, self.firsts, self.order if self.is_open else "")
+        has_leader = any(name for _, name in self.firsts)
+        is_chance = may_be_chance(curves, self.doubt.unique("curve"))
+        if not (has_leader or curves.has_few_positives) and (self.order or is_chance):
+            return ""  # the title goes on with the values
+        return self._say_firsts(curves, color.label_by_curve)
+
+    def _say_firsts(self, curves: ChartCurves, label_by_curve: Mapping[int, str]) -> str:
+        """Return the significant leaders; or that there are none, and the values."""
+        labels = [label for curve, label in label_by_curve.items() if curve not in curves.few_curves]
+        sentence = say_by_metric(self.name, say_firsts(self.firsts, labels))
+        if curves.few_curves:
+            return say_known(curves, lambda _: sentence)
+        if any(name for _, name in self.firsts):
+            return sentence
+        eta, value_by_curve = self._find_values(curves)
+        if not value_by_curve and self._is_of_test(eta):
+            place_text = f"the test set's prevalence, {say_eta(eta)}"
+            return f"{sentence}; values are known only roughly at {place_text}"
+        return self._say_heights(f"{sentence}; it is", curves, eta, value_by_curve) or sentence
+
+    def _is_of_test(self, eta: float) -> bool:
+        """Whether a prevalence on the axis is that of the test set, and of all of several."""
+        return {own_eta for own_eta in self.own_etas if own_eta is not None} == {eta} and (
+            self.spec.x.holds(eta)
+        )
 
     def _say_row(self, row: dict[str, Any]) -> tuple[str, str]:
         """Return what the pointer reads at each prevalence of the table."""
@@ -329,17 +369,51 @@ class _LineChart:
         return say_eta(row["eta"]), f"{value}{names_and_numbers.add_threshold(row)}"
 
     def _say_values(self, curves: ChartCurves) -> str:
-        """Return the height of lines at a prevalence, or that it is not known well."""
+        """Return the height of lines at a prevalence, or why it is not known well."""
         eta, value_by_curve = self._find_values(curves)
-        if not value_by_curve:
-            is_known = not self.doubt["doubt"].any()
-            sentence = "" if is_known else f"{self.few} where {_name_lines(curves)} dotted"
-        else:
-            sentence = say_values(f"{self.name} is", value_by_curve, curves, self.channels)
-            sentence = f"{sentence} at a prevalence of {say_eta(eta)}" if sentence else ""
-            if may_be_chance(curves):
-                return say_chance(sentence)
-        return say_order(sentence, curves) or say_by_metric(self.name, curves.order)
+        heights = self._say_heights(f"{self.name} is", curves, eta, value_by_curve)
+        if heights and may_be_chance(curves, self.doubt.unique("curve")):
+            is_precision = self.metrics == ["precision"]
+            return say_chance_of_alerts(heights, eta) if is_precision else say_chance(heights)
+        order = self.order if self.is_open else ""
+        return say_order(heights or self._say_doubt(curves), replace(curves, order=order)) or order
+
+    def _say_doubt(self, curves: ChartCurves) -> str:
+        """Return which lines are in doubt, if that is why no value is written."""
+        rows = self.doubt.filter(pl.col("curve").is_in(curves.curve_rows["curve"].to_list()), "doubt")
+        wide_rows = rows.filter(pl.col("high") > 2 * pl.col("low")) if "low" in rows.columns else rows
+        rows = rows if wide_rows.is_empty() else wide_rows
+        has_reasons = wide_rows.is_empty() and REASON in rows.columns
+        reasons = rows[REASON].drop_nulls().unique().sort().to_list() if has_reasons else []
+        numbers, names = rows["curve"].unique().sort().to_list(), name_curves(curves, self.channels)
+        if not numbers:
+            return ""
+        channels = [channel for channel in (self.channels.color, self.channels.facet) if channel]
+        if not names and len(channels) == 2:  # colours within panels
+            names = {
+                number: " · ".join(channel.label_by_curve[number] for channel in channels)
+                for number in numbers
+            }
+        are_all, is_short = len(numbers) == len(curves.curve_rows), are_short(numbers, names)
+        place_text = f" for {len(numbers)} of {len(curves.curve_rows)} lines"
+        place_text = f" for {join_words([names[n] for n in numbers])}" if is_short else place_text
+        place_text = "" if are_all else place_text
+        if reasons:
+            return f"Intervals{place_text} may be too narrow: {join_words(reasons)}"
+        if is_short and not are_all and all(channel.fields == ["metric"] for channel in channels):
+            labels = [names[number] for number in numbers]
+            return f"{join_words(labels)} {'is' if len(labels) == 1 else 'are'} known only roughly"
+        known_rows = self.doubt.filter(pl.col("curve").is_in(numbers), ~pl.col("doubt").fill_null(False))
+        is_known_elsewhere = known_rows.drop_nulls("value")["curve"].n_unique() == len(numbers)
+        return f"{self.few}{place_text}{' at some prevalences' if is_known_elsewhere else ''}"
+
+    def _say_heights(
+        self, start: str, curves: ChartCurves, eta: float, value_by_curve: dict[int, float]
+    ) -> str:
+        """Return what each line has at a prevalence, after a start; empty without values."""
+        names = name_curves(curves, self.channels)
+        place_text = f"at a prevalence of {say_eta(eta)}"
+        return say_each(start, place_text, value_by_curve, names) if value_by_curve else ""
 
     def _find_values(self, curves: ChartCurves) -> tuple[float, dict[int, float]]:
         """Return the first prevalence to compare lines at where all are known well, and their values."""
@@ -379,8 +453,10 @@ class _LineChart:
             sentences.append(f"{shade_text}{self._say_basis()}")
         etas = sorted({eta for eta in self.own_etas if eta is not None})
         if len(etas) > 1:
-            own_etas_text = f"the prevalence of each test set, {names_and_numbers.say_eta_range(etas)}"
-            sentences.append(f"{'Grey rules' if has_own else 'Not marked'}: {own_etas_text}")
+            range_text = names_and_numbers.say_eta_range(etas)
+            range_text = f", {range_text}" if " to " in range_text else f" (all {range_text})"
+            own_shares = f"the prevalence of each test set{range_text}"
+            sentences.append(f"Grey rules: {own_shares}" if has_own else f"Not marked: {own_shares}")
         elif has_own and self.channels.facet is not None:
             sentences.append(f"Grey rule: the test set's prevalence, {say_eta(etas[0])}")
         return [*sentences, "Circles: two lines change places" if n_trades > 1 else ""]
@@ -410,8 +486,23 @@ class _LineChart:
         return doubt_of_points.describe_few_positives(lines)
 
 
-def _name_lines(curves: ChartCurves) -> str:
-    return "the line is" if len(curves.curve_rows) == 1 else "lines are"
+def _add_lead(curves: ChartCurves, ranking: pl.DataFrame | None, told_eta: float) -> ChartCurves:
+    """Return the curves with how far the first model is ahead by precision, near one prevalence."""
+    ranking_rows = read_ranking("p3_curve", ranking, curves).filter(pl.col("eta") > 0)
+    if ranking_rows.is_empty():
+        return curves
+    eta = min(ranking_rows["eta"], key=lambda eta: abs(math.log(eta / told_eta)))
+    phrase, near_rows = f"precision at a prevalence of {say_eta(eta)}", ranking_rows.filter(eta=eta)
+    return replace(curves, open_reason=add_order(curves, "p3_curve", near_rows, phrase).open_reason)
+
+
+def _list_firsts(
+    chart: str, ranking: pl.DataFrame | None, curves: ChartCurves, max_names: int = 2
+) -> list[tuple[float, str]]:
+    """Return the prevalences of a ranking with the significant leader; none if nothing was tested."""
+    name_one = partial(names_and_numbers.name_with_column, "group", "model")
+    rows = read_ranking(chart, ranking, curves)
+    return list_firsts(rows, pl.col("may_be_best"), "model", name_one, max_names)
 
 
 def draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]], order: str) -> None:
@@ -434,7 +525,6 @@ def draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]], order: str)
         look = quiet_look() | ({"color": "white"} if has_color else {})
         look |= {"x": math.sqrt(low * high), "py": -_STRIP_Y, "align": "center", "weight": "bold"}
         canvas.words += [Word(text=text, **look)] if text else []
-        canvas.notes += [] if text else [_STRIP_NOTE]
     ends: dict[str, Any] = {"y": fix_y(-_STRIP_Y - 9), "y2": alt.value(-_STRIP_Y + 9)}
     strip = alt.Chart().encode(x.build_x(canvas.size.width), alt.X2("to"), **ends)
     look = {"aria": False, "stroke": "white", "strokeWidth": 2}  # stretches of one colour are apart
@@ -484,3 +574,14 @@ def _read_trades(
             record = {"part": "ring", **place, "place": say_eta(row["eta"]), **names}
             record_by_place[row["trade"], panel or ""] = record | tell_panel(panel)
     return [record_by_place[key] for key in sorted(record_by_place)]
+
+
+def _say_trades(metric_name: str, trades: Sequence[Mapping[str, Any]]) -> str:
+    """Return where two lines cross, of a few crossings; empty for none, and for many."""
+    pair_texts = [f"{trade['below']} and {trade['above']}" for trade in trades]
+    if not 1 <= len(trades) <= MOST_TRADES or sum(map(len, pair_texts)) > 1.5 * MOST_LETTERS:
+        return ""
+    first_place, *other_places = [trade["place"] for trade in trades]
+    sentence = f"{pair_texts[0]} have equal {go_on(metric_name)} at a prevalence of {first_place}"
+    clauses_with_places = zip(pair_texts[1:], other_places, strict=True)
+    return "; ".join([sentence, *(f"{clause} at {place}" for clause, place in clauses_with_places)])

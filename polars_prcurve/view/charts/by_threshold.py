@@ -21,6 +21,7 @@ from polars_prcurve.view.charts.parts import (
     colors_and_panels,
     doubt_of_points,
     marked_points,
+    points_to_draw,
 )
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
@@ -32,7 +33,9 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     lie_at_foot,
     note_few_false_alerts,
     say_half,
+    say_point,
 )
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER
@@ -130,7 +133,7 @@ def threshold_curve(
         say_row=partial(_say_row, ""),
         subtitle="Metrics by threshold",
         title="Metrics by threshold",
-        say=partial(say_half, channels),
+        say=partial(_say_threshold_of_half, channels),
         note=[*number_note, *_write_note(curves, channels, x, table["threshold"])],
         marks=marks,
     )
@@ -139,6 +142,7 @@ def threshold_curve(
     panel_size = chart_axes.PanelSize(n, width, size[1] or round(0.3 * max(width, 300)))
     columns = [_Column(chart, label, panel_size, points) for label in labels]
     lines = pl.concat(column.lines for column in columns)
+    chart.canvas.spoken = points_to_draw.describe_thinning(curves.points, lines)
     # Right of the last column in the first row there is room for names. A legend needs the first one,
     # since Vega draws the legend of that one alone, over all.
     named_column = n - 1 if columns[n - 1].has_room_for_names() else 0
@@ -384,3 +388,13 @@ def _join_columns(
     words = chart_assembly.build_title(text, width, first.channels)
     finished: chart_assembly.Chart = chart_assembly.set_properties(whole_chart, **words)
     return finished
+
+
+def _say_threshold_of_half(channels: Channels, curves: ChartCurves) -> str:
+    """Return the same as `say_half`, but of a single line with its threshold."""
+    half_points = find_known_half(curves)
+    if len(half_points) != 1:
+        return say_half(channels, curves)
+    [half_recall_point] = half_points.to_dicts()
+    threshold_text = say_threshold(half_recall_point["threshold"], [half_recall_point[LOWER]])
+    return say_point(threshold_text, half_recall_point["precision"], half_recall_point["recall"])

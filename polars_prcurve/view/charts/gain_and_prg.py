@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import polars as pl
 
@@ -21,8 +21,11 @@ from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, 
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
     add_order,
+    are_short,
     find_half,
+    name_curves,
     note_few_false_alerts,
+    say_each,
     say_half,
     say_values,
 )
@@ -34,6 +37,8 @@ from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,
     SayShares,
+    join_value,
+    say_estimate,
     say_share,
     say_shares,
     say_target,
@@ -84,8 +89,9 @@ def gain_curve(
     table
         What `curve` returns, with any metrics.
     points
-        Rows to mark, as in `pr_curve`, with recall and fpr. By default a tenth of the cases is marked,
-        with the recall there; lines of fewer than 20 positives have no number.
+        What `operating_points(predicted_positive_rate=0.1, confidence=..., columns="all")` returns for
+        the same groups and eta: lines of fewer than 20 positives have the recall of a tenth, and its
+        interval, from there. Without it they have no number.
     ranking
         As in `pr_curve`, of `metric="recall"` at `predicted_positive_rate=0.1`.
     color, facet, title, width, height
@@ -106,78 +112,121 @@ def gain_curve(
         )
         for kind_rows in (curves.points, points_to_draw.start_at_origin(curves.points))
     )
-    recall_by_curve = _read_tenths(curve_points)
+    tenth_by_curve = _read_tenths(curve_points, curves)
+    tenth_by_curve |= _read_intervals(points, curves)
+    recall_by_curve = {curve: tenth.recall for curve, tenth in tenth_by_curve.items()}
     channels = choose_channels(curves, color, facet, recall_by_curve)
     order_text = "" if channels.facet else ", highest scores first"
     x = ChartAxis("alerted", f"Share of cases flagged{order_text}", 0.0, 1.0)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88), size)
-    canvas.curves = replace(curves, points=table_points)
+    curve_points = doubt_of_points.find_few_positives(curve_points, curves)
     canvas.draw_diagonal("in random order")
-    has_tenths = points is None and _mark_tenths(canvas, recall_by_curve)
+    has_marks = _mark_tenths(canvas, tenth_by_curve)
     points_text = "Large points" if points_to_draw.has_points_alone(table_points) else "Points"
     chart = CurveChart(
         canvas,
-        lines=points_to_draw.drop_straight_points(
-            doubt_of_points.find_few_positives(curve_points, curves)
-        ),
+        lines=points_to_draw.drop_straight_points(curve_points),
         rows=table_points,
         height=pl.col("recall"),
         reads="backward",
         say_row=_say_alerted,
         subtitle="Recall by share of cases flagged",
         title="Recall by share of cases flagged",
-        say=partial(_say_tenths, recall_by_curve, channels),
-        few="recall is known only roughly",
-        note=[f"{points_text} mark where a tenth of cases are flagged" if has_tenths else ""],
-        marks=_read_marks(points, curves),
+        say=partial(_say_all, "With a tenth of the cases flagged, recall is", recall_by_curve, channels),
+        few=_say_few_tenths(canvas, tenth_by_curve) if has_marks else "",
+        note=[
+            f"{points_text} mark where a tenth of cases are flagged" if has_marks else "",
+            "Brackets: the interval of recall at the threshold that flags at most a tenth"
+            if has_marks and any(tenth.span for tenth in tenth_by_curve.values())
+            else "",
+        ],
         describe_doubt=doubt_of_points.describe_few_positives,
     )
     return chart.draw(title)
 
 
-def _read_marks(points: object, curves: ChartCurves) -> MarkedPoints:
-    """Return the rows of `points=` with the share of cases that each flags."""
-    marks = read_points("gain_curve", points, curves, ["recall", "fpr"])
-    etas, records = dict(curves.curve_rows.select("curve", "eta").rows()), []
-    for record in marks.records:
-        eta, recall, fpr = etas[record["curve"]], record["recall"], record["fpr"]
-        records.append(record | {"alerted": eta * recall + (1 - eta) * fpr})
-    return replace(marks, records=records)
+def _say_all(
+    sentence_start: str, value_by_curve: dict[int, float], channels: Channels, curves: ChartCurves
+) -> str:
+    """Return the value of each curve; empty if one has none."""
+    numbers = curves.curve_rows["curve"]
+    values = {curve: value_by_curve[curve] for curve in numbers if curve in value_by_curve}
+    is_known = 0 < len(values) == len(numbers)
+    return say_values(sentence_start, values, curves, channels) if is_known else ""
 
 
-def _read_tenths(points: pl.DataFrame) -> dict[int, float]:
-    """Return the recall of each curve at a tenth of the cases, on its straight lines."""
+class _Tenth(NamedTuple):
+    """What a curve has where a tenth of the cases are flagged."""
+
+    alerted: float | None  # the share that is flagged; None if the number is not known well
+    recall: float
+    text: str = ""  # recall in the digits of its interval, as `93.8%`
+    span: str = ""  # the interval, as `64.0 to 99.7`
+
+
+def _read_tenths(points: pl.DataFrame, curves: ChartCurves) -> dict[int, _Tenth]:
+    """Return what each curve has at a tenth of the cases, on its straight lines."""
     x, y = pl.col("alerted"), pl.col("recall")
     x_before, y_before = (coordinate.shift(1).over("curve") for coordinate in (x, y))
     # Tied scores share a slope, on which the tenth may lie.
     recall_at_tenth = y_before + (y - y_before) * (_TENTH - x_before) / (x - x_before)
     points = points.sort("curve", "alerted", maintain_order=True).with_columns(share=recall_at_tenth)
-    return dict(points.filter((x_before <= _TENTH) & (x > _TENTH)).select("curve", "share").rows())
+    crossings = points.filter((x_before <= _TENTH) & (x > _TENTH))
+    few_rows = curves.curve_rows.filter(pl.col("n_pos") < FEW_POSITIVES)
+    few_curves = {*few_rows["curve"]}
+    return {
+        curve: _Tenth(None if curve in few_curves else _TENTH, recall)
+        for curve, recall in crossings.select("curve", "share").rows()
+    }
 
 
-def _say_tenths(recall_by_curve: dict[int, float], channels: Channels, curves: ChartCurves) -> str:
-    """Return the recall of each curve at a tenth of the cases; empty if one has none."""
-    recalls = {n: recall_by_curve[n] for n in curves.curve_rows["curve"] if n in recall_by_curve}
-    if not 0 < len(recalls) == len(curves.curve_rows):
-        return ""
-    return say_values("With a tenth of the cases flagged, recall is", recalls, curves, channels)
+def _read_intervals(points: object, curves: ChartCurves) -> dict[int, _Tenth]:
+    """Return what curves of few positives have at the thresholds of points, with its interval."""
+    names = ["recall", "recall_low", "recall_high", "fpr"]
+    marked = read_points("gain_curve", points, curves, names)
+    row_of_curve = curves.curve_rows.rows_by_key("curve", named=True, unique=True)
+    tenth_by_curve: dict[int, _Tenth] = {}
+    for record in marked.records:
+        row = row_of_curve[record["curve"]]
+        alerted = row["eta"] * record["recall"] + (1 - row["eta"]) * record["fpr"]
+        if (row["n_pos"] or math.inf) < FEW_POSITIVES and alerted <= _TENTH + 1e-9:
+            texts = say_estimate(*(record[name] for name in names[:3]))
+            tenth_by_curve[record["curve"]] = _Tenth(alerted, record["recall"], *texts)
+    return tenth_by_curve
 
 
-def _mark_tenths(canvas: Canvas, recall_by_curve: dict[int, float]) -> bool:
+def _say_few_tenths(canvas: Canvas, tenth_by_curve: dict[int, _Tenth]) -> str:
+    """Return what is known of the marked recalls of lines that all have few positives."""
+    curves, names = canvas.curves, name_curves(canvas.curves, canvas.channels)
+    curve_numbers = [*curves.curve_rows["curve"]]
+    sentence_start = "recall with at most a tenth flagged is"
+    spans = [tenth.span for tenth in tenth_by_curve.values()]
+    has_all = {*curve_numbers} == tenth_by_curve.keys() and all(spans)
+    if not has_all or (len(curve_numbers) > 1 and not are_short(curve_numbers, names)):
+        return f"{sentence_start} known only roughly"
+    recall_by_curve = {curve: tenth.recall for curve, tenth in tenth_by_curve.items()}
+    span_by_curve = {
+        curve: f"{tenth.span.replace(' to ', '% to ')}%" for curve, tenth in tenth_by_curve.items()
+    }
+    return say_each(sentence_start, "", recall_by_curve, names, given_text_by_curve=span_by_curve)
+
+
+def _mark_tenths(canvas: Canvas, tenth_by_curve: dict[int, _Tenth]) -> bool:
     """Mark the recall of each curve at a tenth of the cases; return whether any is marked."""
-    channels, n_pos = canvas.channels, dict(canvas.curves.curve_rows.select("curve", "n_pos").rows())
+    channels = canvas.channels
     n_colors = len(channels.color.labels) if channels.color else 1
-    if len(recall_by_curve) > _MOST_POINTS or n_colors > _MOST_LABELS:
+    if len(tenth_by_curve) > _MOST_POINTS or n_colors > _MOST_LABELS:
         return False
-    recalls = [*recall_by_curve.values()]
+    recalls = [tenth.recall for tenth in tenth_by_curve.values()]
     recall_texts = say_shares(recalls) if len(recalls) <= 12 else [*map(say_share, recalls)]
-    for (curve, recall), recall_text in zip(recall_by_curve.items(), recall_texts, strict=True):
-        place_text, has_few = "a tenth of the cases flagged", (n_pos[curve] or math.inf) < FEW_POSITIVES
-        text = f"{place_text}: recall {recall_text}, lift {recall / _TENTH:.3g}"
-        # No number without its doubt.
-        label, text = ("", place_text) if has_few else (recall_text, text)
-        canvas.mark(curve, _TENTH, recall, text, label)
-    return bool(recall_by_curve)
+    for (curve_number, tenth), recall_text in zip(tenth_by_curve.items(), recall_texts, strict=True):
+        label = join_value(tenth.text or recall_text, tenth.span)
+        budget_text = f"{'at most ' if tenth.span else ''}a tenth of the cases flagged"
+        mark_text = f"{budget_text}: recall {label}, lift {tenth.recall / _TENTH:.3g}"
+        if tenth.alerted is None:  # no number without its doubt
+            label, mark_text = "", "a tenth of the cases flagged"
+        canvas.mark(curve_number, tenth.alerted or _TENTH, tenth.recall, mark_text, label)
+    return bool(tenth_by_curve)
 
 
 def _say_alerted(point: dict[str, Any]) -> tuple[str, str]:

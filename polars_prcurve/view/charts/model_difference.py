@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -140,6 +141,10 @@ def _say_pair(canvas: Canvas) -> tuple[str, str]:
         return subtitle, ""
     canvas.words += _name_sides(model_names, canvas)
     finding = say_by_metric(metric_name, _say_better(curves.points, model_names))
+    known_points = curves.points.drop_nulls("difference")
+    interval_flags = known_points.select((pl.col("low") <= 0) & (pl.col("high") >= 0)).to_series()
+    if len(known_points) and interval_flags.all() and not known_points["significant"].any():
+        finding += "; the interval of their difference includes 0 at all prevalences shown"
     return subtitle, finding
 
 
@@ -280,7 +285,9 @@ def _draw_table(
     metric_name = names_and_numbers.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
     etas_text = names_and_numbers.describe_etas(etas)
     subtitle = f"Differences in {go_on(metric_name)}, in percentage points, {etas_text}"
-    finding = _say_settled(interval_rows, metric_name, is_better=is_better)
+    finding = _say_settled(
+        interval_rows, metric_name, is_better=is_better, is_varied=bool(column_by_varied_field)
+    )
     canvas.spoken = "; ".join(
         f"{interval_row.name}: {interval_row.say()}" for interval_row in interval_rows[:_MOST_ROWS]
     )
@@ -289,20 +296,43 @@ def _draw_table(
     )
 
 
-def _say_settled(interval_rows: Sequence[IntervalRow], metric_name: str, *, is_better: bool) -> str:
+def _say_settled(
+    interval_rows: Sequence[IntervalRow], metric_name: str, *, is_better: bool, is_varied: bool
+) -> str:
     """Return which differences a test settles, by name if they are few."""
     settled_names = [interval_row.name for interval_row in interval_rows if interval_row.is_settled]
-    n_settled, n_rows = len(settled_names), len(interval_rows)
+    n_settled = len(settled_names)
     if not interval_rows:
         return ""
     if is_better and 1 <= n_settled <= 3 and sum(map(len, settled_names)) <= 2 * _MOST_LETTERS:
         return f"Significantly better by {go_on(metric_name)}: {join_words(settled_names)}"
     if n_settled == 0:
-        place_text = (
-            f"in any of {n_rows} comparisons" if n_rows > 1 else f"between {interval_rows[0].name}"
+        several_text = f"in any of {len(interval_rows)} {'comparisons' if is_varied else 'pairs'}"
+        finding = (
+            "No clear winner "
+            f"{several_text if len(interval_rows) > 1 else f'between {interval_rows[0].name}'}"
         )
-        return say_by_metric(metric_name, f"No clear winner {place_text}")
-    return f"{n_settled} of {n_rows} differences in {go_on(metric_name)} are significant"
+        return say_by_metric(metric_name, finding)
+    if is_varied or not is_better:
+        return f"{n_settled} of {len(interval_rows)} differences in {go_on(metric_name)} are significant"
+    settled_pairs = zip(
+        *(interval_row.names for interval_row in interval_rows if interval_row.is_settled), strict=True
+    )
+    (best_names, n_worse), (worst_names, n_better) = map(_find_most, settled_pairs)
+    clauses_text = (
+        f"{best_names} significantly better than {n_worse} others; {worst_names} worse than {n_better}"
+    )
+    return say_by_metric(metric_name, clauses_text)
+
+
+def _find_most(model_names: Sequence[str]) -> tuple[str, int]:
+    """Return `a is`, or `a and b are`, of the most frequent names, and how often these are there."""
+    count_by_name = Counter(model_names)
+    max_times = max(count_by_name.values())
+    most_frequent_names = [name for name, n_times in count_by_name.items() if n_times == max_times]
+    is_short = sum(map(len, most_frequent_names)) <= _MOST_LETTERS
+    subject = join_words(most_frequent_names) if is_short else f"{len(most_frequent_names)} models"
+    return f"{subject} {'is' if len(most_frequent_names) == 1 else 'are each'}", max_times
 
 
 class IntervalRow(NamedTuple):
@@ -313,6 +343,7 @@ class IntervalRow(NamedTuple):
     low: float | None
     high: float | None
     is_settled: bool
+    names: tuple[str, str] = ("", "")  # the better one first, if more is better
 
     def say(self) -> str:
         return _say_points(self.value, self.low, self.high)
@@ -338,7 +369,7 @@ def _read_interval(
         for field_name, column in column_by_varied_field.items()
     )
     row_name = " \u00b7 ".join([f" {joint_word} ".join(model_names), *group_texts])
-    return IntervalRow(row_name, value, low, high, is_settled)
+    return IntervalRow(row_name, value, low, high, is_settled, model_names)
 
 
 def _count_rows(given: GivenSize) -> int:

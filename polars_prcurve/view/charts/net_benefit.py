@@ -13,13 +13,14 @@ import polars as pl
 from polars_prcurve.core.confidence.estimates import name_estimate
 from polars_prcurve.core.ground.argument_checks import Title, read_flag
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import chart_input, doubt_of_points, points_to_draw
 from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
-from polars_prcurve.view.charts.parts.chart_titles import say_values
+from polars_prcurve.view.charts.parts.chart_titles import MOST_LETTERS, name_curves, say_each
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, describe_level
@@ -39,8 +40,10 @@ _NEEDED = ("eta", _RISK, *SWEEP_COLUMNS, _VALUE, "treat_all")  # columns without
 _BELOW_ZERO = 0.07
 # Room below 0, at most: a model of risks far too high would press all others flat.
 _MOST_BELOW_ZERO = 0.4
+_BACK_AT_ZERO = 0.1  # the height from which a line that left the axis is seen to be back, to its foot
 _MOST_MARKED = 4  # lines, at most, whose net benefit at one risk is marked
 _FAR_SHARE = 0.2  # how far from the prevalence the marked risk may be, as a share of it
+_SEEN_GAIN = 0.02  # of the highest net benefit of a line: a gain that one sees
 
 
 @hint_at_arguments
@@ -61,7 +64,7 @@ def decision_curve(
     positives less the cost of false ones. The grey lines are treating everybody and treating nobody. A
     model is worth using where its line is above both. The shade is the table's interval. A line is
     dotted where fewer than five false positives are behind it, and has no shade there. It ends where it
-    leaves the axis.
+    leaves the axis, and does not come back at 0, where nobody is flagged.
 
     Parameters
     ----------
@@ -84,7 +87,7 @@ def decision_curve(
     >>> table = df.prc.decision_curve(probabilities=[0.1, 0.2, 0.4], columns="all")
     >>> chart = decision_curve(table)
     >>> print(chart.to_dict()["title"]["text"][0].replace("\\xa0", " "))
-    At a risk threshold of 40%, net benefit in true positives per 1,000 is 83
+    At a risk threshold of 40%, net benefit is 83 true positives per 1,000
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = _read_decisions(table)
@@ -228,7 +231,14 @@ def _cut_below(
     # A shade where nothing is known would hide the others, and shows no more than the dots do.
     is_shaded = ~pl.col("doubt").fill_null(False) | (pl.col("tp") + pl.col("fn") < FEW_POSITIVES)
     points = points.with_columns(pl.when(is_shaded).then(column) for column in band_columns)
-    return points_to_draw.cut_below(points, _RISK, _VALUE, rise_expr, foot_expr)
+    points = points_to_draw.cut_below(points, _RISK, _VALUE, rise_expr, foot_expr)
+    # A line that comes back to no more than 0, where nobody is flagged, would look like a benefit.
+    value_expr = pl.col(_VALUE)
+    points = points.with_columns(stretch=pl.struct("curve", value_expr.is_null()).rle_id())
+    first_stretch_expr = pl.col("stretch").filter(value_expr.is_not_null()).first().over("curve")
+    has_benefit_expr = value_expr.max().over("stretch") > -_BACK_AT_ZERO * foot_expr
+    is_shown = value_expr.is_not_null() & ((pl.col("stretch") == first_stretch_expr) | has_benefit_expr)
+    return points.with_columns(pl.when(is_shown).then(column) for column in (_VALUE, *band_columns))
 
 
 def _list_treat_all(
@@ -308,41 +318,109 @@ def _say_row(n_events: int, point: dict[str, Any]) -> tuple[str, str]:
 def _find_title(
     channels: Channels, mark_records: Sequence[Mapping[str, Any]], unit_text: str, curves: ChartCurves
 ) -> str:
-    """Return net benefit at the marked risk; else for how many lines it is above both alternatives.
+    """Return at which risks net benefit is above both alternatives, or its values at a marked risk.
 
     With intervals that is where these are above them. The points have the column `doubt`.
     """
-    points, n_lines = curves.points, len(curves.curve_rows)
-    useful_rows, has_intervals = points.filter(_is_useful(points)), _BAND_COLUMNS[0] in points.columns
-    above = f"{'significantly ' if has_intervals else ''}above treat-all and treat-none"
-    columns = {curves.column_by_field[field] for field in curves.group_fields}
-    noun = "model" if columns == {"model"} else "group"
-    noun = noun if n_lines == curves.count_distinct(curves.group_fields) else "line"
-    if mark_records and not (has_intervals and n_lines == 1):
-        risk = mark_records[0][_RISK]
-        n_useful = useful_rows.filter((pl.col(_RISK) / risk - 1).abs() < 1e-6)["curve"].n_unique()
-        text_of_benefit = {mark[_VALUE]: mark[f"{_VALUE}_label"] for mark in mark_records}
-        marked_benefits = (mark[_VALUE] for mark in mark_records)
-        benefits = dict(zip(curves.curve_rows["curve"], marked_benefits, strict=True))
-        start = f"At a risk threshold of {say_target(risk)}, net benefit in {unit_text} is"
-        sentence = say_values(
-            start, benefits, curves, channels, lambda values: [text_of_benefit[x] for x in values]
+    n_lines, points = len(curves.curve_rows), curves.points
+    has_intervals = "net_benefit_low" in points.columns
+    if n_lines == 1 and has_intervals:
+        return _say_useful_risks(channels, curves) or _say_benefits(
+            channels, mark_records, unit_text, curves
         )
-        return f"{sentence}; {above} for {n_useful} of {n_lines} {noun}s" if has_intervals else sentence
-    if useful_rows.is_empty():
-        return f"At no risk is net benefit {above}" if has_intervals else ""
-    if n_lines > 1:
-        n_useful = useful_rows["curve"].n_unique()
-        return f"Net benefit is {above} at some risks for {n_useful} of {n_lines} {noun}s"
-    useful_rows = points.with_columns(useful=_is_useful(points)).sort(_RISK)
-    runs = useful_rows.group_by(run=pl.col("useful").rle_id()).agg("useful", _RISK)
-    risks = max((run for run in runs.iter_rows() if run[1][0]), key=lambda run: len(run[2]))[2]
-    return f"Net benefit is {above} at risks from {say_target(risks[0])} to {say_target(risks[-1])}"
+    if mark_records:
+        risk = mark_records[0]["threshold_probability"]
+        risk_points = points.filter((pl.col("threshold_probability") / risk - 1).abs() < 1e-6)
+        n_useful = risk_points.filter(_is_useful(points, 1))["curve"].n_unique() if has_intervals else 0
+        noun, above = _name_lines(curves), "significantly above treat-all and treat-none"
+        if has_intervals and n_useful == 0:
+            place_text = f"at a risk threshold of {say_target(risk)}"
+            return f"No {noun} has a net benefit {above} {place_text}"
+        benefits = _say_benefits(channels, mark_records, unit_text, curves)
+        owner = f"{n_useful} of {n_lines}" if n_useful < n_lines else "both" if n_lines == 2 else "all"
+        return f"{benefits}; {above} for {owner} {noun}s" if benefits and n_useful else benefits
+    has_line_each = n_lines > 1 and curves.count_distinct(curves.group_fields) == n_lines
+    return _say_useful_risks(channels, curves) if has_line_each else ""
 
 
-def _is_useful(points: pl.DataFrame) -> pl.Expr:
+def _say_benefits(
+    channels: Channels, mark_records: Sequence[Mapping[str, Any]], unit_text: str, curves: ChartCurves
+) -> str:
+    """Return the net benefit of each line at the marked risk; empty without it."""
+    if not mark_records:
+        return ""
+    risk_text = say_target(mark_records[0]["threshold_probability"])
+    is_one = len({mark["net_benefit_label"] for mark in mark_records}) == 1
+    unit_place = "" if is_one else f" in {unit_text}"
+    sentence_start = f"At a risk threshold of {risk_text}, net benefit{unit_place} is"
+    curve_numbers = curves.curve_rows["curve"].to_list()
+    benefit_of_curve, text_by_curve = (
+        dict(zip(curve_numbers, (mark[name] for mark in mark_records), strict=True))
+        for name in ("net_benefit", "net_benefit_label")
+    )
+    return say_each(
+        sentence_start,
+        unit_text if is_one else "",
+        benefit_of_curve,
+        name_curves(curves, channels),
+        given_text_by_curve=text_by_curve,
+    )
+
+
+def _name_lines(curves: ChartCurves) -> str:
+    """Return what lines of one prevalence are: `model`, `group`, or `line` of models in groups."""
+    columns = {curves.column_by_field[field] for field in curves.group_fields}
+    return "model" if columns == {"model"} else "line" if "model" in columns else "group"
+
+
+def _say_useful_risks(channels: Channels, curves: ChartCurves) -> str:
+    """Return at which risks net benefit is above both alternatives in all lines, or in which at some."""
+    n_lines, points, noun = len(curves.curve_rows), curves.points, _name_lines(curves)
+    is_sure = "net_benefit_low" in points.columns
+    risk_rows = points.with_columns(useful=_is_useful(points, n_lines))
+    risk_rows = risk_rows.group_by("threshold_probability").agg(n_useful=pl.col("useful").sum())
+    risk_rows = risk_rows.sort("threshold_probability").with_columns(run=pl.col("n_useful").rle_id())
+    most = max(risk_rows["n_useful"].to_list(), default=0)
+    above = f"{'significantly ' if is_sure else ''}above treat-all and treat-none"
+    if most == 0:
+        owner = f" for any {noun}" if n_lines > 1 else ""
+        return f"At no risk is net benefit {above}{owner}" if is_sure else ""
+    if most < n_lines:
+        useful_curves = {*points.filter(_is_useful(points, n_lines))["curve"]}
+        names = name_curves(curves, channels)
+        name_lists: dict[bool, list[str]] = {True: [], False: []}
+        for curve in curves.curve_rows["curve"]:
+            name_lists[curve in useful_curves].append(names.get(curve, ""))
+        owners = f"{len(useful_curves)} of {n_lines} {noun}s"
+        for start, labels in ((f"all {noun}s but ", name_lists[False]), ("", name_lists[True])):
+            if labels and all(labels) and sum(map(len, labels)) <= 1.5 * MOST_LETTERS:
+                owners = f"{start}{join_words(labels)}"
+        return f"Net benefit is {above} at some risks for {owners}"
+    stretch_text = _say_longest_stretch(risk_rows.filter(pl.col("n_useful") == most))
+    if not stretch_text:
+        return ""
+    lines_text = {1: "", 2: f" for both {noun}s"}.get(n_lines, f" for all {n_lines} {noun}s")
+    return f"Net benefit is {above}{lines_text} {stretch_text}"
+
+
+def _is_useful(points: pl.DataFrame, n_lines: int) -> pl.Expr:
     """Whether net benefit is above both alternatives: its interval, or without one what is known."""
-    alternative, benefit = pl.max_horizontal(pl.lit(0.0), "treat_all"), pl.col(_VALUE)
-    if _BAND_COLUMNS[0] in points.columns:
-        return (pl.col(_BAND_COLUMNS[0]) > alternative).fill_null(False)
-    return (~pl.col("doubt") & (benefit > alternative)).fill_null(False)
+    # Of several lines, which are small, it is so far above them that one sees it.
+    alternative, benefit = pl.max_horizontal(pl.lit(0.0), "treat_all"), pl.col("net_benefit")
+    is_above = ~pl.col("doubt") & (benefit > alternative)
+    if "net_benefit_low" in points.columns:
+        is_above = pl.col("net_benefit_low") > alternative
+    if n_lines > 1:
+        is_above &= benefit - alternative >= _SEEN_GAIN * benefit.max().over("curve")
+    return is_above.fill_null(False)
+
+
+def _say_longest_stretch(risk_rows: pl.DataFrame) -> str:
+    """Return `at risks from 3% to 60%` of the longest run, unless the others make up more than it."""
+    longest_run = risk_rows.filter(pl.len().over("run") == pl.len().over("run").max())
+    is_most = 2 * len(longest_run) >= len(risk_rows)
+    if longest_run["run"].n_unique() != 1 or len(longest_run) == 1 or not is_most:
+        return ""
+    risks = longest_run["threshold_probability"]
+    low, high = map(say_target, (risks[0], risks[-1]))
+    return f"at risks from {low} to {high}"

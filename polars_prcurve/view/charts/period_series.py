@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import polars as pl
@@ -30,7 +30,7 @@ from polars_prcurve.view.charts.parts.names_and_numbers import (
     format_metric,
     round_digits,
 )
-from polars_prcurve.view.charts.parts.panel_layers import keep_part
+from polars_prcurve.view.charts.parts.panel_layers import keep_lines, keep_part
 from polars_prcurve.view.charts.parts.rule_flags import count_flag_rows, draw_rules, raise_flags
 from polars_prcurve.view.words.names_in_sentences import show_on_one_line, start_sentence
 from polars_prcurve.view.words.number_words import (
@@ -48,6 +48,7 @@ _MOST_TICKS = 12  # periods, at most, whose name stands below them
 _TICK_GAP = 14  # pixels between two of these names
 _MEANS = {"before": ("overall", "overall_low", "overall_high"), "since": SINCE_COLUMNS}
 """The columns of the mean of all periods so far, or before a change, and of those since then."""
+_PAST_OF_CHANGE = {"fallen": "fell", "risen": "rose"}
 _FEWEST_GOOD = 3  # latest periods, at least, that are mentioned as back after an alarm
 _DAYS = ("day", "date")  # what periods are called on which something is, and not in
 
@@ -116,9 +117,10 @@ def monitor(
     note = (
         f"Shaded: {mean_text}, valid for all {periods_text} simultaneously",
         *_describe_rules(canvas, first_rows, is_rise=is_rise),
-        f"Alarm: where a {'rise' if is_rise else 'fall'} was first significant; it stays on"
+        f"Alarm: where a {'rise' if is_rise else 'fall'} was first significant"
         if period_rows["alarm"].any()
         else "",
+        *_describe_recovery(period_rows, periods_text, is_rise=is_rise),
     )
     has_eta = "eta" in period_rows.columns and len(period_rows) > 0
     place_text = f" at a prevalence of {say_eta(period_rows['eta'][0])}" if has_eta else ""
@@ -249,17 +251,20 @@ def _name_mean(
 
 
 def _draw_levels(canvas: Canvas, first_rows: pl.DataFrame, *, is_rise: bool) -> None:
-    """Draw the reference of each series and its bound."""
+    """Draw the reference of each series and its bound; the reference is over the mean, too."""
     is_above = is_rise
     if not first_rows["bound"].count():  # away from the mean
         means = [row for row in canvas.records if "low" in row]
         is_above = bool(means) and means[0]["overall"] >= first_rows["reference"][0]
     side: Literal["above", "below"] = "below" if is_above else "above"
+    canvas.draw_level(first_rows["reference"], "reference", side, is_in_panels=True)
     bound_side: Literal["above", "below"] = "above" if is_rise else "below"
-    for name, name_side in (("reference", side), ("bound", bound_side)):
-        levels = first_rows[name].drop_nulls().to_list()
-        text = f"{name} {say_share(levels[0])}" if levels else name
-        canvas.draw_level(first_rows[name], text, name_side)
+    canvas.draw_level(first_rows["bound"], "bound", bound_side, is_in_panels=True)
+    fields = [axis.field for axis in canvas.axes]
+    layer = alt.Chart().mark_line(color=style.QUIET, strokeWidth=1, order=False, aria=False)
+    layer = layer.encode(*canvas.place, alt.Detail("ref:N"))
+    test = "indexof(datum.ref, 'reference') === 0"
+    canvas.layers.append(keep_lines(layer, "reference", fields, test))
 
 
 def _draw_changes(canvas: Canvas) -> None:
@@ -287,13 +292,25 @@ def _draw_changes(canvas: Canvas) -> None:
 def _describe_rules(canvas: Canvas, first_rows: pl.DataFrame, *, is_rise: bool) -> list[str]:
     """Return sentences on the bound, and on grey lines of panels, whose names may have no room."""
     references, has_bounds = first_rows["reference"], first_rows["bound"].count() > 0
-    share_text = f", {say_share(references[0])}" if references.n_unique() == 1 else ""
-    lines_text = (
-        "lines: the reference and its bound" if has_bounds else f"line: the reference{share_text}"
-    )
+    if canvas.channels.facet is None:
+        grey_text = ""
+    elif has_bounds:
+        grey_text = "Level grey lines: the reference and its bound"
+    else:
+        share_text = f", {say_share(references[0])}" if references.n_unique() == 1 else ""
+        grey_text = f"Level grey line: the reference{share_text}"
     bound_text = f"Bound: the reference {'plus' if is_rise else 'less'} its sampling error"
-    has_panels = canvas.channels.facet is not None
-    return [bound_text if has_bounds else "", f"Level grey {lines_text}" if has_panels else ""]
+    return [bound_text if has_bounds else "", grey_text]
+
+
+def _describe_recovery(rows: pl.DataFrame, periods_text: str, *, is_rise: bool) -> list[str]:
+    """Return a sentence on the latest periods of one series, if they contradict its alarm."""
+    if rows["curve"].n_unique() != 1 or not rows["alarm"].any():
+        return []
+    n_back = _count_periods_back(rows, is_rise=is_rise)
+    side = "above" if is_rise else "below"
+    note = f"The last {n_back} {periods_text} are not {side} the reference; an alarm stays on"
+    return [note] if n_back else []
 
 
 def _draw_periods(canvas: Canvas) -> None:
@@ -315,51 +332,164 @@ def _say_alarms(
     curves: ChartCurves, channels: Channels, rate_name: str, time_name: str, *, is_rise: bool
 ) -> str:
     """Return which series have an alarm, and from where on: what the test of `monitor` settles."""
-    side = "above" if is_rise else "below"
-    all_rows = [rows for _, rows in curves.points.group_by("curve", maintain_order=True)]
-    tested = [rows for rows in all_rows if rows["overall"].count() and rows["alarm"].count()]
-    if all_rows and not tested:
+    change_word = "risen" if is_rise else "fallen"
+    series_by_curve = {
+        curve: rows.sort("period")
+        for (curve,), rows in curves.points.group_by("curve", maintain_order=True)
+    }
+    n_series = len(series_by_curve)
+    rows_by_curve = {
+        curve: rows
+        for curve, rows in series_by_curve.items()
+        if rows["overall"].count() and rows["alarm"].count()
+    }
+    if series_by_curve and not rows_by_curve:
         is_empty = curves.points["overall"].count() == 0
         missing_text = f"no {time_name} has a value" if is_empty else "the reference has no value"
         return f"{rate_name} is not tested: {missing_text}"
-    alarmed = [rows.sort("period") for rows in tested if rows["alarm"].any()]
-    n_text = f"{len(tested)} of {len(all_rows)} series"
-    untested_text = "" if len(tested) == len(all_rows) else f" in the {n_text} with values to test"
-    if not alarmed:
+    n_untested = n_series - len(rows_by_curve)
+    untested_text = f"; no value to test in {n_untested} of {n_series} series" if n_untested else ""
+    change_by_curve = {
+        curve: _find_change(rows, change_word)
+        for curve, rows in rows_by_curve.items()
+        if rows["alarm"].any()
+    }
+    label_channel = channels.color or channels.facet
+    if not change_by_curve:
+        side_text = "above" if change_word == "risen" else "below"
         references = curves.points["reference"].drop_nulls().unique().to_list()
         value_text = f" of {say_share(references[0])}" if len(references) == 1 else ""
-        return f"{rate_name} is not significantly {side} the reference{value_text}{untested_text}"
-    if len(all_rows) == 1:
-        return _say_change(alarmed[0], rate_name, time_name, is_rise=is_rise)
-    label_channel = channels.color or channels.facet
-    names = {} if label_channel is None else label_channel.label_by_curve
-    numbers = [rows["curve"][0] for rows in alarmed]
-    owner = f"{len(alarmed)} of {len(all_rows)} series"
-    owner = join_words([names[n] for n in numbers]) if are_short(numbers, names) else owner
-    n_back = sum(_count_periods_back(rows, is_rise=is_rise) > 0 for rows in alarmed)
-    back_text = f"; no longer in the latest values of {n_back} series" if n_back else ""
-    return f"{rate_name} has been significantly {side} the reference for {owner}{back_text}"
+        sentence = f"{rate_name} is not significantly {side_text} the reference{value_text}"
+    elif n_series == 1 or label_channel is None:
+        [(curve, change), *_] = change_by_curve.items()
+        sentence = _say_change(rows_by_curve[curve], change, rate_name, change_word, time_name)
+    elif are_short([*change_by_curve], label_channel.label_by_curve):
+        label_by_curve = label_channel.label_by_curve
+        sentence = _say_changes(change_by_curve, label_by_curve, rate_name, change_word, time_name)
+    else:
+        n_series_back = sum(change.is_over for change in change_by_curve.values())
+        back_text = f", and is back in {n_series_back} of them" if n_series_back else ""
+        n_text = f"{len(change_by_curve)} of {n_series}"
+        sentence = f"{rate_name} has {change_word} in {n_text} series{back_text}"
+    return f"{sentence}{untested_text}"
 
 
-def _say_change(rows: pl.DataFrame, rate_name: str, time_name: str, *, is_rise: bool) -> str:
-    """Return by how much the rate of one series with an alarm has changed, and since when."""
-    start, since = rows["since"].drop_nulls()[0], rows["overall_since"].drop_nulls()[-1]
-    values_before = rows.filter(pl.col("time") < start)["overall"].drop_nulls().tail(1).to_list()
-    place_text = f"probably {'on' if time_name in _DAYS else 'in'} {time_name} {start}"
-    n_back = _count_periods_back(rows, is_rise=is_rise)
-    side, verb = ("above", "risen") if is_rise else ("below", "fallen")
-    back_text = f"; its last {n_back} values are not {side} the reference" if n_back else ""
-    if values_before and (since > values_before[0]) == is_rise:
-        texts = say_shares([values_before[0], since])
-        return f"{rate_name} has {verb} from {' to '.join(texts)}, {place_text}{back_text}"
-    since_text, reference_text = say_shares([since, rows["reference"][0]])
-    past_text = f"{rate_name} was significantly {side} the reference of {reference_text}"
-    return f"{past_text}; the mean since {time_name} {start} is {since_text}{back_text}"
+class _Change(NamedTuple):
+    """The likely change of a series with an alarm."""
+
+    start: Any  # the period with which it began
+    before: float | None  # the mean of all earlier periods, if there are any
+    since: float  # the mean from the start to the last period
+    reference: float
+    has_moved: bool  # whether the mean is now worse than before
+    is_past: bool  # whether it is not worse than the reference
+    n_back: int  # how many of the latest periods are not worse than the reference, if they are several
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the rate is back at the reference, by its latest periods or by its mean."""
+        return self.n_back > 0 or (self.is_past and not self.has_moved)
+
+
+def _find_change(rows: pl.DataFrame, change_word: str) -> _Change:
+    """Return the likely change of one series, whose rows are in order."""
+    start = rows["since"].drop_nulls()[0]
+    overall_before = rows.filter(pl.col("time") < start)["overall"].drop_nulls().tail(1).to_list()
+    overall_since, reference = rows["overall_since"].drop_nulls()[-1], rows["reference"][0]
+
+    def is_worse_than(value: float) -> bool:
+        return bool(overall_since > value) if change_word == "risen" else bool(overall_since < value)
+
+    has_moved = bool(overall_before) and is_worse_than(overall_before[0])
+    is_past = not is_worse_than(reference)
+    n_back = _count_periods_back(rows, is_rise=change_word == "risen")
+    return _Change(
+        start,
+        overall_before[0] if overall_before else None,
+        overall_since,
+        reference,
+        has_moved,
+        is_past,
+        n_back,
+    )
 
 
 def _count_periods_back(rows: pl.DataFrame, *, is_rise: bool) -> int:
     """Return how many of the latest periods are not worse than the reference; 0 if they are few."""
-    gains = rows.sort("period").drop_nulls("value").select(pl.col("value") - pl.col("reference"))
-    are_worse = [gain > 0 if is_rise else gain < 0 for gain in gains.to_series()]
-    n_back = next((n for n, is_worse in enumerate(reversed(are_worse)) if is_worse), len(are_worse))
-    return n_back if n_back >= _FEWEST_GOOD else 0
+    known_rows = rows.sort("period").drop_nulls("value")
+    excess_expr = pl.col("value") - pl.col("reference")
+    worse_flags = known_rows.select(excess_expr > 0 if is_rise else excess_expr < 0).to_series()
+    n_good_periods = next(
+        (
+            n_periods
+            for n_periods, is_period_worse in enumerate(worse_flags.reverse())
+            if is_period_worse
+        ),
+        len(worse_flags),
+    )
+    return n_good_periods if n_good_periods >= _FEWEST_GOOD else 0
+
+
+def _say_changes(
+    change_by_curve: Mapping[int, _Change],
+    name_by_curve: Mapping[int, str],
+    rate_name: str,
+    change_word: str,
+    time_name: str,
+) -> str:
+    """Return which of several series have changed, and from where on."""
+    side_word = "above" if change_word == "risen" else "below"
+    names_by_clause: dict[tuple[str, str], list[str]] = {}
+    for curve, change in change_by_curve.items():
+        verb = "was temporarily" if change.is_past or change.n_back else "is"
+        clause = f"{verb} {side_word} the reference for", _say_start(change, time_name)
+        if change.has_moved:
+            verb = _PAST_OF_CHANGE[change_word] if change.n_back else f"has {change_word}"
+            start_text = f"probably {_place_in_time(time_name, change.start)}"
+            clause = f"{verb} for", f"{start_text}{', and is back' if change.n_back else ''}"
+        names_by_clause.setdefault(clause, []).append(name_by_curve[curve])
+    clauses = [
+        f"{verb} {join_words(names)}, {start_clause}"
+        for (verb, start_clause), names in names_by_clause.items()
+    ]
+    return f"{rate_name} {'; it '.join(clauses)}"
+
+
+def _place_in_time(time_name: str, start: object) -> str:
+    """Return `in week 7`, or `on day 2026-01-01`."""
+    return f"{'on' if time_name in _DAYS else 'in'} {time_name} {start}"
+
+
+def _say_start(change: _Change, time_name: str) -> str:
+    """Return `probably from week 7 on`, or of a mean of all periods `over all weeks together`."""
+    if change.before is None and not (change.is_past or change.n_back):
+        return f"over all {name_groups([time_name])[1].replace('groups', 'periods')} together"
+    probably_word = "" if change.before is None else "probably "
+    return f"{probably_word}from {time_name} {change.start} on"
+
+
+def _say_change(
+    rows: pl.DataFrame, change: _Change, rate_name: str, change_word: str, time_name: str
+) -> str:
+    """Return by how much the rate of one series has changed, from before a start, or the reference."""
+    side_word = "above" if change_word == "risen" else "below"
+    if change.n_back and (change.has_moved or not change.is_past):
+        past_text = (
+            _PAST_OF_CHANGE[change_word] if change.has_moved else f"was {side_word} the reference"
+        )
+        start_text = f"probably {_place_in_time(time_name, change.start)}"
+        back_text = f"its last {change.n_back} values are not {side_word} the reference"
+        return f"{rate_name} {past_text}, {start_text}; {back_text}"
+    if change.has_moved:
+        before_text, since_text = say_shares([change.before or 0.0, change.since])
+        if before_text != since_text:
+            values_text = f"from {before_text} to {since_text}"
+            start_text = _place_in_time(time_name, change.start)
+            return f"{rate_name} has {change_word} {values_text}, probably {start_text}"
+    since_text, reference_text = say_shares([change.since, change.reference])
+    start_text = _say_start(change, time_name)
+    place_text = f"{side_word} the reference of {reference_text}"
+    if change.is_past:
+        past_text = f"{rate_name} was temporarily {place_text}, {start_text}"
+        return f"{past_text}; the mean since then is {since_text}"
+    return f"{rate_name} is {since_text}, {place_text}, {start_text}"

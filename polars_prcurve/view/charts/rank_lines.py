@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from polars_prcurve.core.ground.argument_checks import Title, read_name
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.view.charts.by_prevalence import draw_firsts
 from polars_prcurve.view.charts.parts import chart_input, colors_and_panels
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
@@ -30,7 +32,8 @@ from polars_prcurve.view.charts.parts.chart_axes import (
 )
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.chart_titles import (
-    count_positives,
+    MOST_LETTERS,
+    MOST_TRADES,
     go_on,
     list_firsts,
     say_by_metric,
@@ -120,12 +123,6 @@ def ranking(
     if any(name for _, name in firsts):
         draw_firsts(canvas, firsts, "")
     finding = say_firsts(firsts, channels.color.labels if channels.color else [])
-    has_few = curves.has_few_positives and not curves.few_curves
-    if firsts and has_few and not any(name for _, name in firsts):  # that is why nothing is settled
-        finding = f"With {count_positives(curves.curve_rows['n_pos'])}, {finding}"
-        finding = finding.replace(", No clear", ", no clear")
-    else:
-        finding = say_by_metric(metric_name, finding)
     chart = CurveChart(
         canvas,
         lines=curves.points.with_columns(doubt=pl.col("top") < pl.col("foot")),
@@ -135,7 +132,7 @@ def ranking(
         say_row=_say_row,
         subtitle=f"Rank{metric_text} at each prevalence; 1 is best",
         title="Ranking by prevalence",
-        finding=finding or _say_changes(curves, channels),
+        finding=say_by_metric(metric_name, finding) or _say_swaps(curves, channels),
         describe_doubt=lambda _: _describe_zones(curves, table, confidence, has_pairs=pairs is not None),
     )
     return chart.draw(title)
@@ -292,9 +289,18 @@ def _describe_zones(
     grey_sentence = (
         f"Grey zones: the order is {result_phrase}{level_text}; crossings there may be due to chance"
     )
-    few_text = f"Zones and places include models with fewer than {FEW_POSITIVES} positives"
-    few_text = few_text if curves.few_curves else ""
-    return [grey_sentence, "Tested: only who is first" if is_partly_tested else "", few_text]
+    return [grey_sentence, "Tested: only who is first" if is_partly_tested else "", _say_few(curves)]
+
+
+def _say_few(curves: ChartCurves) -> str:
+    """Return that zones include the models of few positives, which the title leaves out."""
+    few_rows = curves.curve_rows.filter(pl.col("curve").is_in(curves.few_curves))
+    few_names = few_rows["group_0"].cast(pl.String).unique(maintain_order=True).to_list()
+    if not few_names:
+        return ""
+    has_names = len(few_names) <= colors_and_panels.MOST_NAMED
+    models_text = join_words(map(isolate_name, few_names)) if has_names else "models"
+    return f"Zones and places include {models_text} with fewer than {FEW_POSITIVES} positives"
 
 
 def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAxis) -> list[Word]:
@@ -327,13 +333,42 @@ def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAx
     return words
 
 
-def _say_changes(curves: ChartCurves, channels: Channels) -> str:
-    """Return whether the order of models by their values is the same everywhere; empty in panels."""
-    # Equal ranks have one order, or models that are alike would seem to change places.
-    points = curves.points.drop_nulls("rank").sort("eta", "rank", "curve")
-    orders = points.group_by("eta", maintain_order=True).agg("curve")["curve"].to_list()
-    if channels.facet is not None or channels.color is None or len(orders) < 2:
+def _say_swaps(curves: ChartCurves, channels: Channels) -> str:
+    """Return where models change places by their values alone; empty in panels."""
+    points, color_channel = curves.points.drop_nulls("rank"), channels.color
+    if channels.facet is not None or color_channel is None or points.is_empty():
         return ""
-    if all(order == orders[0] for order in orders):
-        return "The order of models is the same at all prevalences shown"
-    return "The order of models changes with the prevalence"
+    # Equal ranks have one order, or models that are alike would seem to change places.
+    ordered_points = points.sort("eta", "rank", "curve")
+    curves_of_etas = ordered_points.group_by("eta", maintain_order=True).agg("curve").rows()
+    swap_etas_and_pairs = [
+        (
+            math.sqrt(low_eta * eta),
+            set(curves_before[:rank_index] + curves_before[rank_index + 2 :]) ^ set(curves_before),
+        )
+        for (low_eta, curves_before), (eta, curves_after) in pairwise(curves_of_etas)
+        for rank_index in range(len(curves_before) - 1)
+        if len(curves_before) == len(curves_after)
+        and curves_before[rank_index : rank_index + 2] == curves_after[rank_index : rank_index + 2][::-1]
+    ]
+    n_changes = sum(
+        curves_before != curves_after
+        for (_, curves_before), (_, curves_after) in pairwise(curves_of_etas)
+    )
+    if n_changes == 0:
+        return (
+            "The order of models is the same at all prevalences shown" if len(curves_of_etas) > 1 else ""
+        )
+    label_by_curve = color_channel.label_by_curve
+    eta_texts_by_pair: dict[str, list[str]] = {}
+    for eta, curve_pair in swap_etas_and_pairs:
+        pair_names = join_words([label_by_curve[curve] for curve in sorted(curve_pair)])
+        eta_texts_by_pair.setdefault(pair_names, []).append(say_eta(eta))
+    is_long = sum(map(len, eta_texts_by_pair)) > 1.5 * MOST_LETTERS
+    if n_changes > MOST_TRADES or len(swap_etas_and_pairs) != n_changes or is_long:
+        return f"The order of {len(label_by_curve)} models changes with the prevalence"
+    clauses = [
+        f"{curve_pair} near {join_words(places)}" for curve_pair, places in eta_texts_by_pair.items()
+    ]
+    clauses[0] = clauses[0].replace(" near ", " change places near a prevalence of ", 1)
+    return "; ".join(clauses)

@@ -26,7 +26,7 @@ from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, fit_shares
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
-from polars_prcurve.view.charts.parts.chart_titles import are_short, count_positives
+from polars_prcurve.view.charts.parts.chart_titles import MOST_LETTERS, are_short, count_positives
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.view.charts.parts.doubt_of_points import has_counts
 from polars_prcurve.view.charts.parts.names_and_numbers import format_level, round_digits
@@ -289,10 +289,32 @@ def _say_reliability(
 
 
 def _say_scores_of_groups(clause_by_curve: Mapping[int, str], name_by_curve: Mapping[int, str]) -> str:
-    """Return where the scores of each of few groups are off, or in how many of many."""
+    """Return where the scores of each of few groups are off, or of which of many they are not."""
+    n_groups = len(clause_by_curve)
     if not are_short([*clause_by_curve], name_by_curve):
-        n_off = sum(map(bool, clause_by_curve.values()))
-        return f"Scores are significantly off in {n_off} of {len(clause_by_curve)} groups"
+        off, calibrated = (
+            [name_by_curve[curve] for curve, clause in clause_by_curve.items() if bool(clause) == side]
+            for side in (True, False)
+        )
+        owner = f"{len(off)} of {n_groups} groups" if calibrated else f"all {n_groups} groups"
+        if len(off) <= len(calibrated) and sum(map(len, off)) <= MOST_LETTERS:
+            owner = join_words(off)
+        elif calibrated and sum(map(len, calibrated)) <= MOST_LETTERS:
+            owner = f"all groups but {join_words(calibrated)}"
+        names_by_kind: dict[str, list[str]] = {}
+        for curve, clause in clause_by_curve.items():
+            has_both = " low" in clause and " high" in clause
+            kind = "too low and too high" if has_both else clause[:8].strip(" :")
+            if clause:
+                names_by_kind.setdefault(kind, []).append(name_by_curve[curve])
+        if len(names_by_kind) == 1:
+            return f"Scores are significantly {next(iter(names_by_kind))} in {owner}"
+        kinds_by_size = sorted(names_by_kind.items(), key=lambda kind_names: -len(kind_names[1]))
+        if owner == join_words(off):
+            kinds_text = ", ".join(f"{kind} in {join_words(names)}" for kind, names in kinds_by_size)
+            return f"Scores are significantly {kinds_text}"
+        counts_text = ", ".join(f"{kind} in {len(names)}" for kind, names in kinds_by_size)
+        return f"Scores are significantly off in {owner}: {counts_text}"
     names_by_clause: dict[str, list[str]] = {}
     for curve, clause in clause_by_curve.items():
         names_by_clause.setdefault(clause or "not significantly off", []).append(name_by_curve[curve])
@@ -306,22 +328,34 @@ def _say_ranges_off(
     range_signs: Sequence[int], first_scores: Sequence[float], are_one_score: Sequence[bool]
 ) -> str:
     """Return where scores are too low, and where too high; empty if they are not off in any range."""
-    runs = [[*run] for _, run in groupby(range(len(range_signs)), key=range_signs.__getitem__)]
-    off_runs = [run for run in runs if range_signs[run[0]]]
-    words = {1: "too low", -1: "too high"}
-    if len(off_runs) > 2:
-        counts = Counter(words[sign] for sign in range_signs if sign).most_common()
-        (first_word, n_of_first), *others = counts
-        others_text = "".join(f" and {word} in {n_others}" for word, n_others in others)
-        return f"{first_word} in {n_of_first} of {len(range_signs)} ranges{others_text}"
-    edges = [*say_shares(first_scores), ""]
+    range_runs = [
+        [range_number for range_number, _ in range_numbers]
+        for _, range_numbers in groupby(enumerate(range_signs), key=lambda pair: pair[1])
+    ]
+    signed_runs = [
+        (range_signs[range_numbers[0]], range_numbers[0], range_numbers[-1] + 1)
+        for range_numbers in range_runs
+        if range_signs[range_numbers[0]]
+    ]
+    if len(signed_runs) > 2:
+        counted_sides = Counter(
+            "low" if sign > 0 else "high" for sign in range_signs if sign
+        ).most_common()
+        (first_side, n_ranges_of_first), *other_sides = counted_sides
+        other_sides_text = "".join(
+            f" and too {side_word} in {n_ranges}" for side_word, n_ranges in other_sides
+        )
+        return f"too {first_side} in {n_ranges_of_first} of {len(range_signs)} ranges{other_sides_text}"
+    edge_text_by_range = dict(zip(range(len(range_signs)), say_shares(first_scores), strict=True))
     clauses = []
-    for run in off_runs:
-        low_text, high_text = edges[run[0]], edges[run[-1] + 1]
-        place_text = f"from {low_text} to {high_text}" if high_text else f"above {low_text}"
-        if run[0] == 0:
-            place_text = f"below {high_text}" if high_text else "everywhere"
-        if len(run) == 1 < len(range_signs) and are_one_score[run[0]]:  # nothing is above 100%
-            place_text = f"at {low_text}"
-        clauses.append(f"{words[range_signs[run[0]]]} {place_text}")
-    return " and ".join(clauses)
+    for sign, start, end in signed_runs:
+        range_text = f"from {edge_text_by_range[start]} to {edge_text_by_range.get(end)}"
+        range_text = f"below {edge_text_by_range.get(end)}" if start == 0 else range_text
+        range_text = f"above {edge_text_by_range[start]}" if end == len(range_signs) else range_text
+        is_one_score = end - start == 1 and are_one_score[start]
+        range_text = f"at {edge_text_by_range[start]}" if is_one_score else range_text
+        range_text = "everywhere" if end - start == len(range_signs) else range_text
+        clauses.append((f"{'too low' if sign > 0 else 'too high'} ", range_text))
+    if len({side_word for side_word, _ in clauses}) == 1 < len(clauses):
+        clauses[1] = "", clauses[1][1]
+    return " and ".join(map("".join, clauses))

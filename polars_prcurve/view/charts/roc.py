@@ -23,9 +23,10 @@ from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
     add_order,
     find_known_half,
+    name_curves,
     say_areas,
+    say_each,
     say_reached,
-    say_values,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
@@ -34,6 +35,7 @@ from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold
 from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share, say_target
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only
+_MANY_CURVES = 24  # curves, beyond which such lines have fewer points
 _NEAREST_PIXELS = 6  # pixels from the left edge to a line that can be distinguished from it
 _WORD_GAP = 6  # pixels across between the words at two lines, at least
 
@@ -101,7 +103,7 @@ def roc_curve(
     channels = choose_channels(curves, color, facet, area_by_curve, has_heads=True)
     spec = ChartSpec(x_axis, RECALL_AXIS, "linear", width=0.8, height=0.88)
     canvas = Canvas(curves, channels, spec, size)
-    line_fprs = _list_steps(left_edge)
+    line_fprs = _list_steps(left_edge, len(curves.curve_rows))
     lost_precisions = _draw_references(canvas, precision_lines.slopes, line_fprs)
     marks = marked_points.choose_points("roc_curve", points, curves, channels, ["recall", "fpr"])
     if not marks.is_asked:  # their numbers are in the title: near the left edge lines run close
@@ -131,11 +133,13 @@ def roc_curve(
 def _say_curves(channels: Channels, area_by_curve: dict[int, float], curves: ChartCurves) -> str:
     """Return what half of the positives cost, or the areas of panels."""
     half_points = find_known_half(curves)
-    if channels.facet is not None or half_points.is_empty():
+    name_by_curve = name_curves(curves, channels, half_points)
+    fpr_by_curve = dict(half_points.select("curve", "fpr").rows())
+    if channels.facet is not None or not fpr_by_curve or (len(fpr_by_curve) > 1 and not name_by_curve):
         has_published_points = points_to_draw.has_points_alone(curves.points)
         return "" if has_published_points else say_areas("ROC AUC", area_by_curve, curves, channels)
     sentence_start = f"At {say_reached(half_points['recall'])}, the false positive rate is"
-    return say_values(sentence_start, dict(half_points["curve", "fpr"].rows()), curves, channels)
+    return say_each(sentence_start, "", fpr_by_curve, name_by_curve)
 
 
 def _label_points(
@@ -155,11 +159,12 @@ def _say_row(point: dict[str, Any]) -> tuple[str, str]:
     return f"up to {say_share(point['at'])}", f"{recall_text}{add_threshold(point)}"
 
 
-def _list_steps(left_edge: float) -> list[float]:
+def _list_steps(left_edge: float, n_curves: int) -> list[float]:
     """Return the fpr at which lines have points: both ends, or many where they bend on a log axis."""
     if not left_edge:
         return [0.0, 1.0]
-    return [left_edge ** (1 - step_number / _LOG_STEPS) for step_number in range(_LOG_STEPS + 1)]
+    n_steps = _LOG_STEPS if n_curves <= _MANY_CURVES else _LOG_STEPS // 5
+    return [left_edge ** (1 - step_number / n_steps) for step_number in range(n_steps + 1)]
 
 
 def _bend(points: pl.DataFrame, left_edge: float, line_fprs: list[float]) -> pl.DataFrame:
@@ -266,9 +271,12 @@ def _describe_precisions(precision_lines: PrecisionLines, lost_precisions: list[
         sentences.append(
             f"Grey lines, from left to right: a precision of {precisions_text}, {place_text}"
         )
+    if lost_precisions:
+        lost_texts = join_words(map(say_target, lost_precisions))
+        plural_ending, verb = ("", "is") if len(lost_precisions) == 1 else ("s", "are")
+        sentences.append(f"The line{plural_ending} for {lost_texts} {verb} too far left to draw")
     worse_precisions = [precision for precision, slope in slope_by_precision.items() if slope < 1]
-    reasons = {"too far left": lost_precisions, "below chance": worse_precisions}
-    for reason, precisions in reasons.items():
-        if precisions:
-            sentences.append(f"Not drawn, {reason}: {join_words(map(say_target, precisions))}")
+    if worse_precisions:
+        lost_texts = ", ".join(map(say_target, worse_precisions))
+        sentences.append(f"Not drawn: {lost_texts}, which is below chance")
     return sentences

@@ -22,11 +22,13 @@ from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, bu
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.chart_titles import (
     add_order,
+    add_recalls,
     find_half,
     open_title,
+    say_each,
     say_known,
+    say_order,
     say_reached,
-    say_values,
 )
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.view.charts.parts.label_placement import Word
@@ -81,7 +83,7 @@ def scores(
     >>> df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
     >>> chart = scores(pl.concat([df] * 20).prc.sweep())
     >>> chart.to_dict()["title"]["text"]
-    ['At 50% recall, the share of negatives flagged is 0%']
+    ['At 50% recall, 0% of the negatives are flagged']
     """
     size = read_words(title, (width, height), color=color, facet=facet)
     curves = read_sweep("scores", table, is_by_eta=False, made_by="sweep")
@@ -118,7 +120,7 @@ def scores(
         *marked.describe(),
     ]
     told_rules = rules if points is None else _add_rates(marked.pick_told(), rows)
-    finding = say_known(curves, partial(_say_flagged, told_rules, channels))
+    finding = say_known(curves, partial(_say_flagged, told_rules, channels, is_asked=points is not None))
     subtitle = "Scores of positives and negatives"
     return canvas.finish(
         canvas.write(title, finding, name="Scores of both classes", subtitle=subtitle, note=note)
@@ -225,7 +227,9 @@ def _add_rates(rules: list[dict[str, Any]], rows: pl.DataFrame) -> list[dict[str
     return told_rules
 
 
-def _say_flagged(rules: list[dict[str, Any]], channels: Channels, curves: ChartCurves) -> str:
+def _say_flagged(
+    rules: list[dict[str, Any]], channels: Channels, curves: ChartCurves, *, is_asked: bool
+) -> str:
     """Return the share of negatives that the thresholds of one target flag, if each curve has one."""
     curve_numbers = curves.curve_rows["curve"].to_list()
     rules = [rule for rule in rules if rule["curve"] in curve_numbers]
@@ -233,8 +237,13 @@ def _say_flagged(rules: list[dict[str, Any]], channels: Channels, curves: ChartC
     if not 0 < len(rules) == len(fprs) == len(curve_numbers):
         return ""
     place_text = start_sentence(_place_rules(rules))
-    start = f"{place_text}, the share of negatives flagged is"
-    return open_title(say_values(start, fprs, curves, Channels(None, channels.facet)), curves)
+    sentence = f"{place_text}, {say_share(*[*fprs.values()][:1])} of the negatives are flagged"
+    if len(fprs) > 1:
+        names = channels.facet.label_by_curve if channels.facet else {}
+        recalls = {rule["curve"]: rule["recall"] for rule in rules}
+        names = add_recalls({curve: names[curve] for curve in recalls if curve in names}, recalls)
+        sentence = say_each(f"{place_text}, the share of negatives flagged is", "", fprs, names)
+    return say_order(sentence, curves) if is_asked else open_title(sentence, curves)
 
 
 def _place_rules(rules: list[dict[str, Any]]) -> str:

@@ -24,8 +24,10 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels, tell_pa
 from polars_prcurve.view.charts.parts.label_placement import Panel, Word, choose_way
 from polars_prcurve.view.charts.parts.names_and_numbers import round_digits
 from polars_prcurve.view.words.names_in_sentences import start_sentence
+from polars_prcurve.view.words.number_words import say_share
 
 _MAX_GHOST_PANELS = 24  # panels, at most, in which all other curves stand behind in grey
+_FEW_PANELS = 12  # panels, at most, in which lines to compare with have names
 _MOST_RECORDS = 6_000  # what the pointer reads in one chart, at most, about
 
 
@@ -50,8 +52,6 @@ class Canvas:
         # Layers of its own that a chart draws below all others, and above them.
         self.under: list[alt.Chart] = []
         self.layers: list[alt.Chart] = []
-        # Sentences for the note, on what was drawn.
-        self.notes: list[str] = []
         # A sentence for screen readers alone.
         self.spoken = ""
 
@@ -100,10 +100,15 @@ class Canvas:
         drawn_points = points_to_draw.find_marks(points, marks)
         drawn_points = points_to_draw.thin_points(drawn_points, x_pixels, order, size.width)
         drawn_points = doubt_of_points.split_by_doubt(drawn_points, spec.interpolate)
-        y_fields = [axis.field for axis in spec.y_axes]
-        y_fields += [end for band in spec.bands for end in band]
+        axis_by_field = {axis.field: axis for axis in spec.y_axes}
+        axis_by_field |= {end: spec.y for band in spec.bands for end in band}
+        heights = [axis.find_pixels(pl.col(field), size.height) for field, axis in axis_by_field.items()]
+        drawn_points = points_to_draw.drop_hidden_points(
+            drawn_points, x_pixels, heights, spec.interpolate
+        )
+        self.spoken = points_to_draw.describe_thinning(points, drawn_points)
         line_records = points_to_draw.build_records(
-            self.channels, drawn_points, [x.field, *y_fields, "side"]
+            self.channels, drawn_points, [x.field, *axis_by_field, "side"]
         )
         self.records += line_records
         self.records += self._build_ghosts(line_records) if has_ghosts else []
@@ -204,8 +209,7 @@ class Canvas:
         reason = curves.open_reason if "no clear winner" in finding.lower() else ""
         if not (user_title or curves.order) and re.search(" ranges? from ", finding):
             reason = "Not tested: whether the ends of this range differ significantly"
-        own_notes = [*dict.fromkeys(self.notes)]
-        note = (self.channels.color_note, *note, *own_notes, reason, *curves.describe_sizes())
+        note = (self.channels.color_note, *note, reason, *curves.describe_sizes())
         own_title = finding or curves.join_etas(name)
         return chart_assembly.ChartText(user_title, subtitle, note, own_title, self.spoken)
 
@@ -247,10 +251,11 @@ class Canvas:
         wanted_side: Literal["above", "below"] | None = None,
         *,
         is_right: bool = False,
+        is_in_panels: bool = False,
     ) -> None:
         """Draw level lines at these heights, one per panel and value, and name the highest."""
         # The name stands on the `wanted_side`, where another line is on the other one, and at the left
-        # end rather than at the right one.
+        # end rather than at the right one. With `is_in_panels` it is in each panel, with the height.
         x_axis, y_axis = self.axes
         drawn_levels = [
             (level, panel_fields)
@@ -258,13 +263,25 @@ class Canvas:
             if level is not None and y_axis.low <= level <= y_axis.high
         ]
         for level, panel_fields in drawn_levels:
-            ends = [(x_axis.low, level), (x_axis.high, level)]
-            self.draw_line(ends, f"{level:.6g}", panel_fields)
-        if drawn_levels and name and self.channels.facet is None:
+            line_name = f"{name} {level:.6g}" if is_in_panels else f"{level:.6g}"
+            self.draw_line([(x_axis.low, level), (x_axis.high, level)], line_name, panel_fields)
+        n_panels = len(self.channels.facet.labels) if self.channels.facet else 1
+        if is_in_panels and n_panels <= _FEW_PANELS:
+            for level, panel_fields in drawn_levels:
+                side = {"facet": panel_fields.get("facet"), "has_rim": True} if panel_fields else None
+                self._name_level(level, f"{name} {say_share(level)}", wanted_side, is_right, side)
+        elif drawn_levels and name and self.channels.facet is None:
             level = max(level for level, _ in drawn_levels)  # the others would strike the name out
-            self._name_level(level, name, wanted_side, is_right=is_right)
+            self._name_level(level, name, wanted_side, is_right)
 
-    def _name_level(self, level: float, name: str, wanted_side: str | None, *, is_right: bool) -> None:
+    def _name_level(
+        self,
+        level: float,
+        name: str,
+        wanted_side: str | None,
+        is_right: bool,
+        panel: dict[str, Any] | None = None,
+    ) -> None:
         """Name a level line, at one of its ends or between them."""
         x_axis, y_axis = self.axes
         look_by_side: dict[str, dict[str, Any]] = {
@@ -275,12 +292,20 @@ class Canvas:
         side_looks = [look_by_side["above"]] if height < 0.93 else []
         side_looks += [look_by_side["below"]] if height >= 0.07 else []
         if wanted_side and look_by_side[wanted_side] in side_looks:
-            side_looks = [look_by_side[wanted_side]]
+            other_looks = [look for look in side_looks if look != look_by_side[wanted_side]]
+            side_looks = [look_by_side[wanted_side], *(other_looks if panel else [])]
         left_look: dict[str, Any] = {"x": x_axis.low, "dx": 5}
         right_look: dict[str, Any] = {"x": x_axis.high, "dx": -5, "align": "right"}
-        middles = [{"x": x_axis.read(tenth / 10), "align": "center"} for tenth in range(2, 9)]
+        n_steps = 80 if panel else 10
+        steps = range(n_steps // 5, n_steps - n_steps // 10)
+        middles = [{"x": x_axis.read(step / n_steps), "align": "center"} for step in steps]
         places = [left_look, right_look, *middles]
-        self.name_line(name, [right_look, *middles[::-1], left_look] if is_right else places, side_looks)
+        places = [right_look, *middles[::-1], left_look] if is_right else places
+        if panel:  # which is narrow, and where another side, or a place farther off, is better than none
+            side_looks += [look | {"dy": 2.5 * look["dy"]} for look in side_looks]
+            self.name_line(name, [panel], side_looks, places)
+        else:
+            self.name_line(name, places, side_looks)
 
     def draw_rules(self, x_values: Iterable[float | None], name: str) -> bool:
         """Draw upright rules, such as at prevalences of test sets; return whether any is drawn."""

@@ -55,7 +55,6 @@ _ROUND_REST = 0.005  # and below which only powers of ten are round: 99.97% is n
 _MOST_ZEROS = 9  # zeros of n, at most, where scores are written as `1 in n`
 _LABEL_GAP = 4  # pixels between two labels side by side, at the least
 _WIDE_LABEL = 56  # the room in pixels of labels side by side; those above each other need less
-_LEAST_ROOM = 29  # pixels left of a y axis beside its labels: for its title, and between these
 _TITLE_OVERHANG = 30  # pixels by which a title may be longer than its axis: panels have a gap of 34
 # The factor that an axis spans, at most, on which there are ticks between powers of ten.
 _FEW_DECADES_RATIO = 1_500
@@ -124,10 +123,11 @@ class ChartAxis:
         return 1 - place if self.is_reversed else place
 
     def find_pixels(self, values: pl.Expr, pixels: int) -> pl.Expr:
-        """Return how many pixels values are from an end."""
+        """Return how many pixels values are from an end, in the panel that shows the least range."""
+        ends = [*self.ranges.values(), (self.low, self.high)]
         if self.is_log:
-            return values.clip(self.low).log() * pixels / math.log(self.high / self.low)
-        return values * pixels / (self.high - self.low)
+            return values.clip(self.low).log() * pixels / min(math.log(high / low) for low, high in ends)
+        return values * pixels / min(high - low for low, high in ends)
 
     def read(self, place: float) -> float:
         """Return the value at a place from 0 to 1."""
@@ -208,7 +208,6 @@ class ChartAxis:
             "share": f"{100 * tick:.6g}%",
             "rest": f"{100 * (1 - tick):.10g}%",
             "odds": f"{1 / (1 + math.exp(-tick)):.6f}".rstrip("0"),
-            "count": f"{tick:,.0f}" if tick >= 1 else f"{tick:.4g}",
         }
         is_one_in = self.said_as in ("one in", "all but", "far odds")
         return f"1 in {one_in_n:,.0f}" if is_one_in else texts.get(self.said_as, f"{tick:.4g}")
@@ -228,9 +227,7 @@ class ChartAxis:
         if self.room or self.words == "none":
             return self.room
         title_room = (len(self._wrap_title(pixels)) - 1) * (read_sizes().axis_title + 2)
-        labels = self._measure_ticks(self.list_ticks(pixels, 30) or [self.low, self.high], pixels)
-        widest = max((width for _, width in labels), default=0.0)
-        return round((widest + _LEAST_ROOM) * read_sizes().tick / TICK_SIZE + title_room)
+        return round(self._measure_small_labels() * read_sizes().tick / TICK_SIZE + title_room)
 
     def _wrap_title(self, pixels: int) -> list[str]:
         """Return the title in rows that end before the titles of neighbours: no longer than the axis."""
@@ -238,6 +235,21 @@ class ChartAxis:
         if measure_text(self.title, size) <= pixels + _TITLE_OVERHANG:
             return [self.title]
         return wrap_words(self.title, max(int((pixels + _TITLE_OVERHANG) / measure_text("x", size)), 10))
+
+    def _measure_small_labels(self) -> int:
+        """Return this room for type of the common size."""
+        if self.words == "share" and self.said_as == "one in":
+            return 104 if self.low < 2e-5 else 94
+        if self.words == "rest" and self.low >= _LEAST_REST:
+            return 50 + 6 * max(math.floor(-math.log10(self.low) + 1e-9), 1)
+        if self.words == "count":
+            return 70
+        if self.words == "rest":
+            return 30 + 6 * len(f"1 in {10 ** min(math.floor(-math.log10(self.low)), _MOST_ZEROS):,}")
+        if self.said_as == "far odds":
+            n_zeros = min(int(max(-self.low, self.high) / _LN_10), _MOST_ZEROS)
+            return 30 + 6 * len(f"1 in {10**n_zeros:,}")
+        return 61 if self.words == "millionths" and self.high >= 0.01 else 54
 
     def measure_height(self, pixels: int) -> float:
         """Return the room in pixels that labels and the title of an x axis of this width take, about."""
@@ -363,6 +375,13 @@ def build_eta_axis(rows: pl.DataFrame) -> ChartAxis:
     if high < 1.01 * low:  # one prevalence: half a decade to either side
         low, high = low / math.sqrt(10), min(high * math.sqrt(10), 1.0)
     return ChartAxis("eta", "Prevalence", low, high, "one in", is_log=True)
+
+
+def mark_eta(axis: ChartAxis, eta: float) -> ChartAxis:
+    """Return an axis of `build_eta_axis` with a tick at a prevalence, and others where there is room."""
+    powers = [10.0**exponent for exponent in range(math.ceil(math.log10(axis.low) - 1e-9), 0)]
+    others = [tick for tick in (0.5, *powers) if axis.holds(tick) and not math.isclose(tick, eta)]
+    return replace(axis, ticks=(eta, *others))
 
 
 def needs_log_axis(etas: pl.Series) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass, replace
 import polars as pl
 
 from polars_prcurve.core.binding.shown_columns import COUNT_NAMES, SHORT_COLUMNS
-from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
+from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.confidence.estimates import find_estimate, name_estimate
@@ -16,10 +16,7 @@ from polars_prcurve.core.curves.guarantees import GUARANTEE_COLUMNS
 from polars_prcurve.core.curves.targets import POINT_CRITERION
 from polars_prcurve.core.ground.argument_checks import refuse_objects
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.core.ground.visible_names import shorten_names
-from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import names_and_numbers
@@ -132,6 +129,10 @@ class ChartCurves:
             size_column.dtype.is_float() and (size_column != size_column.round()).any()
             for size_column in size_columns
         ):
+            are_whole = all((size_column >= 100).all() for size_column in size_columns)
+            size_columns = [
+                size_column.round() if are_whole else size_column for size_column in size_columns
+            ]
             pos_text, neg_text = map(names_and_numbers.format_range, size_columns)
             sizes_clause = (
                 f": the weights of positives add up to {pos_text}, those of negatives to {neg_text}; "
@@ -269,7 +270,9 @@ def _name_left_out(
         if field in column_by_field and all_curve_rows.n_unique(field) > 1
     }
     if "pair" in left_out_rows.columns:
-        column_by_label_field["pair"] = "model"
+        drawn_rows = all_curve_rows.join(left_out_rows, on="curve", how="anti")
+        left_out_rows = _find_absent_models(left_out_rows, drawn_rows, [*column_by_label_field])
+        column_by_label_field[left_out_rows.columns[-1]] = "model"
     group_labels = ["the whole table"]
     if column_by_label_field:
         distinct_rows = left_out_rows.unique([*column_by_label_field], maintain_order=True)
@@ -277,6 +280,27 @@ def _name_left_out(
     names_text = ", ".join(shorten_names(group_labels[:_MAX_NAMES], 40))
     n_more = len(group_labels) - _MAX_NAMES
     return f"Not drawn, {reason_text}: {names_text}{f' and {n_more} more' if n_more > 0 else ''}"
+
+
+def _find_absent_models(
+    left_out_rows: pl.DataFrame, drawn_rows: pl.DataFrame, keys: list[str]
+) -> pl.DataFrame:
+    """Return pairs that are left out as the models that no pair is drawn of, if these explain all."""
+    # A model without positives has no difference from any other one. The last column is `group_model`,
+    # or else `pair`.
+    model_exprs = [
+        pl.col("pair").struct.field(side_name).alias("group_model")
+        for side_name in ("model_a", "model_b")
+    ]
+    models_left_out, drawn_models = (
+        pl.concat(rows.select("curve", *keys, side_name) for side_name in model_exprs)
+        for rows in (left_out_rows, drawn_rows)
+    )
+    absent_rows = models_left_out.join(
+        drawn_models, on=[*keys, "group_model"], how="anti", nulls_equal=True
+    )
+    is_explained = absent_rows["curve"].n_unique() == len(left_out_rows) and len(drawn_rows) > 0
+    return absent_rows if is_explained else left_out_rows.select(*keys, "pair")
 
 
 # Tables with a row per threshold --------------------------------------------------------------
@@ -328,35 +352,11 @@ def read_sweep(
                 key_fields.append("span")
         column_by_field |= column_by_carried_field
     points = _sort_points(table, column_by_field, key_fields, [*metric_columns, *further_columns])
-    points = _test_chance(points, [field for field in column_by_field if field.startswith("group")])
     defined_columns = ["recall", *(metric_columns or ["fpr"])]
     _check_curves(points.drop_nulls(defined_columns))
     return build_chart_curves(
         points, column_by_field, pl.all_horizontal(pl.col(defined_columns).is_not_null())
     )
-
-
-def _test_chance(points: pl.DataFrame, group_fields: list[str]) -> pl.DataFrame:
-    """Add ABOVE_CHANCE, whether the scores of a curve depend on its labels, of rows that count alike."""
-    # Of many groups a few would be above chance at 95% each (Bonferroni).
-    if not points.schema["fp"].is_integer() or FIELD_COLUMNS[0] in points.columns:
-        return points
-    rates_before = {Segment.RECALL_BEFORE: "recall", Segment.FPR_BEFORE: "fpr"}
-    segments = points.select(
-        "recall",
-        "fpr",
-        pl.col("curve").alias(Group.NUMBER),
-        **{
-            name: pl.col(rate).shift(1, fill_value=0.0).over("curve")
-            for name, rate in rates_before.items()
-        },
-    )
-    groups = points.group_by(pl.col("curve").alias(Group.NUMBER)).agg(pl.col("n_pos", "n_neg").first())
-    sizes = pl.col("n_pos").cast(pl.Float64), pl.col("n_neg").cast(pl.Float64)
-    level = 1 - 0.05 / max(points.n_unique(group_fields) if group_fields else 1, 1)
-    flags = run_query(measure_chance(segments.lazy(), groups.lazy(), sizes, level))
-    flags = flags.rename({Group.NUMBER: "curve"})
-    return points.join(flags, on="curve", how="left", maintain_order="left")
 
 
 def _check_curves(points: pl.DataFrame) -> None:

@@ -5,6 +5,7 @@ The highest number stands first; without a test behind it a title names no model
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -30,8 +31,10 @@ from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSI
 _OPEN = "No clear winner"  # how titles begin if none of several models is significantly the best
 MOST_NAMES = 3  # lines, at most, that a title names one by one
 MOST_LETTERS = 76  # letters of their names together, at most, so that the title has two rows
+MOST_TRADES = 2  # crossings, at most, that a title names
 _FEWEST_PANELS = 3  # panels whose range of areas is in the title; of two, both are read at once
 _AT_FOOT = 0.05  # precision below which a line lies at the foot of a linear axis
+_APART = 0.05  # recalls so far apart are in a title: values at them are not those of one recall
 _NEAR_HALF = 0.6  # the recall up to which the title of a published point is on half
 
 
@@ -73,9 +76,9 @@ def count_positives(n_positives: pl.Series) -> str:
     return add_noun(format_range(n_positives), "positive")
 
 
-def find_limits(share: float, n: float) -> tuple[float, float]:
-    """Return the 95% limits of a share of n examples (Wilson 1927)."""
-    return find_wilson_ends(share * n, n, z_value(0.95))
+def find_limits(share: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the limits of a share of n examples (Wilson 1927)."""
+    return find_wilson_ends(share * n, n, z_value(confidence))
 
 
 def _find_half_limits(n_positives: float) -> tuple[float, float]:
@@ -160,41 +163,88 @@ def lie_at_foot(curves: ChartCurves) -> bool:
     return bool(half_points.select((is_low & (is_rare | is_low.all())).any()).item())
 
 
-def list_values(
+def say_each(
+    sentence_start: str,
+    sentence_end: str,
     value_by_curve: Mapping[int, float],
     name_by_curve: Mapping[int, str],
     say_numbers: number_words.SayShares = number_words.say_shares,
-    most_names: int = MOST_NAMES,
+    *,
+    given_text_by_curve: Mapping[int, str] | None = None,
 ) -> str:
-    """Return `39% for A and 37% for B`, the highest first; of many `from 2% for C to 39% for A`."""
-    curves = sorted(value_by_curve, key=lambda curve: -value_by_curve[curve])
-    has_names = are_short(curves, name_by_curve) and len(curves) <= most_names
-    told_curves = curves if has_names else [curves[-1], curves[0]]
-    texts = say_numbers([value_by_curve[curve] for curve in told_curves])
-    if len({*texts}) == 1:
-        return texts[0]
-    if has_names:
-        names_by_text: dict[str, list[str]] = {}
-        for curve, text in zip(curves, texts, strict=True):
-            names_by_text.setdefault(text, []).append(name_by_curve[curve])
-        return join_clauses([f"{text} for {join_words(names)}" for text, names in names_by_text.items()])
-    # One of several lines that read alike is not the highest of them.
-    are_alone = all(
-        len({*say_numbers([value_by_curve[end], value_by_curve[curve]])}) > 1
-        for end in told_curves
-        for curve in curves
-        if curve != end
-    )
-    if are_alone and are_short(told_curves, name_by_curve):
-        texts = [f"{text} for {name_by_curve[n]}" for text, n in zip(texts, told_curves, strict=True)]
-    return f"from {' to '.join(texts)}"
+    """Return `start 39% for A and 37% for B end`, the highest first, in texts of their own if given."""
+
+    # Of many lines, and of those with long names or without names, the range is written.
+    def write_values(curve_numbers: Sequence[int]) -> list[str]:
+        if given_text_by_curve is not None:
+            return [given_text_by_curve[curve] for curve in curve_numbers]
+        return say_numbers([value_by_curve[curve] for curve in curve_numbers])
+
+    curve_lists, is_range = _pick_told(value_by_curve, name_by_curve, write_values)
+    value_texts = write_values([curves[0] for curves in curve_lists])
+    if not is_range or len(set(value_texts)) == 1:
+        named_values = _join_named(curve_lists, value_texts, name_by_curve)
+        return f"{sentence_start} {named_values} {sentence_end}".rstrip()
+    sentence_start = re.sub(" is$", " ranges from", sentence_start)
+    clause = " to ".join(_name_ends(curve_lists, value_texts, name_by_curve))
+    return f"{sentence_start} {clause} {sentence_end}".rstrip()
 
 
-def join_values(sentence_start: str, values_text: str) -> str:
-    """Return a sentence on values: `precision is 39%`, or `precision ranges from 2% to 39%`."""
-    if values_text.startswith("from "):
-        sentence_start = re.sub(" is$", " ranges", sentence_start)
-    return f"{sentence_start} {values_text}"
+def _pick_told(
+    value_by_curve: Mapping[int, float],
+    name_by_curve: Mapping[int, str],
+    write_values: Callable[[Sequence[int]], list[str]],
+    max_names: int = MOST_NAMES,
+) -> tuple[list[list[int]], bool]:
+    """Return the lines to name, the highest first; or those at both ends of their range, and that."""
+    # Lines that read alike are at one end together: none is the highest of them.
+    curve_numbers = sorted(value_by_curve, key=lambda curve: -value_by_curve[curve])
+    if len(curve_numbers) == 1 or (
+        len(curve_numbers) <= max_names and are_short(curve_numbers, name_by_curve)
+    ):
+        return [[curve] for curve in curve_numbers], False
+    end_curves = (curve_numbers[-1], curve_numbers[0])
+    tied_curves = [
+        [
+            curve
+            for curve in curve_numbers
+            if curve not in end_curves and len({*write_values([end_curve, curve])}) == 1
+        ]
+        for end_curve in end_curves
+    ]
+    return [
+        sorted([end_curve, *tied_with_end])
+        for end_curve, tied_with_end in zip(end_curves, tied_curves, strict=True)
+    ], True
+
+
+def _name_ends(
+    curve_lists: Sequence[Sequence[int]], value_texts: Sequence[str], name_by_curve: Mapping[int, str]
+) -> list[str]:
+    """Return `39% for A` for both ends of a range, without names that are long, many or not known."""
+    names_at_ends = [
+        [name_by_curve.get(curve, "") for curve in curve_numbers] for curve_numbers in curve_lists
+    ]
+    is_room_enough = sum(len(name) for end_names in names_at_ends for name in end_names) <= MOST_LETTERS
+    have_names = [is_room_enough and are_short(curves, name_by_curve) for curves in curve_lists]
+    have_names[-1] &= have_names[0]  # or the name would read as that of both ends
+    return [
+        f"{text} for {join_words(end_names)}" if has_name else text
+        for text, end_names, has_name in zip(value_texts, names_at_ends, have_names, strict=True)
+    ]
+
+
+def _join_named(
+    curve_lists: Sequence[Sequence[int]], value_texts: Sequence[str], name_by_curve: Mapping[int, str]
+) -> str:
+    """Return `39% for A and 37% for B`, without names if all are one or if these are long."""
+    curve_numbers = [curve for curves in curve_lists for curve in curves]
+    names_by_text: dict[str, list[str]] = {}
+    for curves, text in zip(curve_lists, value_texts, strict=True):
+        names_by_text.setdefault(text, []).extend(name_by_curve.get(curve, "") for curve in curves)
+    if len(names_by_text) == 1 or not are_short(curve_numbers, name_by_curve):
+        return join_words([*names_by_text])
+    return join_clauses([f"{text} for {join_words(names)}" for text, names in names_by_text.items()])
 
 
 def join_clauses(clauses: Sequence[str]) -> str:
@@ -208,10 +258,12 @@ def are_short(curve_numbers: Sequence[int], name_by_curve: Mapping[int, str]) ->
     return all(labels) and len(labels) <= MOST_NAMES and sum(map(len, labels)) <= MOST_LETTERS
 
 
-def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
+def name_curves(
+    curves: ChartCurves, channels: Channels, points: pl.DataFrame | None = None
+) -> dict[int, str]:
     """Return the name of each curve, or that of its panel if it has one to itself; none without.
 
-    Grey lines, which the chart does not name, have none.
+    Grey lines, which the chart does not name, have none. With `points`, see `add_recalls`.
     """
     channel: Channel | None = channels.color
     if channel is None and channels.facet:
@@ -220,16 +272,42 @@ def name_curves(curves: ChartCurves, channels: Channels) -> dict[int, str]:
     if channel is None or (channel is channels.color and channels.facet is not None):
         return {}
     label_by_curve = {curve: channel.label_by_curve[curve] for curve in curves.curve_rows["curve"]}
-    return {curve: label for curve, label in label_by_curve.items() if label in channel.shown_labels}
+    names = {curve: label for curve, label in label_by_curve.items() if label in channel.shown_labels}
+    return names if points is None else add_recalls(names, dict(points["curve", "recall"].rows()))
+
+
+def add_recalls(
+    name_by_curve: Mapping[int, str], recall_by_curve: Mapping[int, float]
+) -> dict[int, str]:
+    """Return names of lines with the recalls of their points, where ties hold these apart."""
+    if not {*name_by_curve} <= {*recall_by_curve}:  # such as without a point at half recall
+        return {**name_by_curve}
+    recalls = [recall_by_curve[curve] for curve in name_by_curve]
+    recall_texts = map(number_words.say_share, recalls)
+    named_recalls = zip(name_by_curve.items(), recall_texts, strict=True)
+    names = {curve: f"{name} ({text} recall)" for (curve, name), text in named_recalls}
+    is_apart = len(names) > 1 and max(recalls) - min(recalls) > _APART
+    return names if is_apart and are_short([*names], names) else {**name_by_curve}
 
 
 def list_firsts(
-    points: pl.DataFrame, may_be_first: pl.Expr, model_column: str, name_one: Callable[[Any], str]
+    points: pl.DataFrame,
+    may_be_first: pl.Expr,
+    model_column: str,
+    name_one: Callable[[Any], str],
+    max_names: int = 2,
 ) -> list[tuple[float, str]]:
-    """Return who alone may be first at each prevalence; empty where several may be, or where none is."""
-    first = pl.col(model_column).filter(may_be_first)
-    firsts = points.group_by("eta").agg(first.first().alias("first"), n=first.len()).sort("eta")
-    return [(eta, name_one(model) if n == 1 else "") for eta, model, n in firsts.rows()]
+    """Return who is significantly first at each prevalence, from those that may be first; else empty."""
+    # Without a model that is first anywhere, so many of which one is are named.
+    names_by_eta: dict[float, list[str]] = {eta: [] for eta in points["eta"].unique().sort()}
+    for eta, model in points.filter(may_be_first).sort(model_column).select("eta", model_column).rows():
+        names_by_eta[eta].append(name_one(model))
+    has_leader = any(len(names) == 1 for names in names_by_eta.values())
+    n_names_told = max_names if points[model_column].n_unique() > 2 and not has_leader else 1
+    return [
+        (eta, " or ".join(names) if len(names) <= n_names_told else "")
+        for eta, names in sorted(names_by_eta.items())
+    ]
 
 
 def say_firsts(leader_of_etas: Sequence[tuple[float, str]], model_names: Sequence[str]) -> str:
@@ -237,35 +315,58 @@ def say_firsts(leader_of_etas: Sequence[tuple[float, str]], model_names: Sequenc
 
     Without a prevalence it is empty.
     """
+    etas, leader_names = [eta for eta, _ in leader_of_etas], [name for _, name in leader_of_etas]
     verb = "is better" if len(model_names) == 2 else "is best"
-    leaders = [(eta, name) for eta, name in leader_of_etas if name]
-    groups = groupby(leaders, key=lambda eta_and_name: eta_and_name[1])
-    runs = [(name, [eta for eta, _ in run]) for name, run in groups]
-    if not runs:
-        return _say_open(model_names, len(model_names)) if leader_of_etas else ""
-    etas = [eta for eta, _ in leader_of_etas]
-    if runs[0][1] == etas:
-        is_one = len(etas) == 1
-        place_text = f"a prevalence of {number_words.say_eta(etas[0])}"
-        return f"{runs[0][0]} {verb} at {place_text if is_one else 'all prevalences shown'}"
-    # Prevalences without a leader between two of one leader are passed over.
-    n_stretches = sum(bool(name) for name, _ in groupby(name for _, name in leader_of_etas))
-    open_text = f"; no clear winner {'elsewhere' if n_stretches == len(runs) else 'at some prevalences'}"
-    open_text = open_text if len(leaders) < len(leader_of_etas) else ""
-    if len(runs) > MOST_NAMES:
-        names = join_words(dict.fromkeys(name for name, _ in runs), "or")
-        return f"{names} {verb}, depending on the prevalence{open_text}"
-    text_of_eta = number_words.map_etas({eta for _, run in runs for eta in (run[0], run[-1])})
+    if not any(leader_names):
+        return _say_open(model_names, len(model_names)) if leader_names else ""
+    if len(set(leader_names)) == 1:
+        place_text = f"at a prevalence of {number_words.say_eta(etas[0])}"
+        return f"{leader_names[0]} {verb} {place_text if len(etas) == 1 else 'at all prevalences shown'}"
+    # Gaps between two runs of one leader are passed over, and the title notes them.
+    leader_points = [point for point in zip(leader_names, etas, strict=True) if point[0]]
+    leader_runs = _list_runs(*zip(*leader_points, strict=True))
+    open_text = "" if all(leader_names) else "; no clear winner elsewhere"
+    if len(leader_runs) < len(_list_runs(leader_names, etas)):
+        open_text = "; no clear winner at some prevalences"
+    elif len(leader_runs) == 1 and (leader_names[0] or leader_names[-1]):
+        open_text = f"; {'above' if leader_names[0] else 'below'} that, no clear winner"
+    if len(leader_runs) > MOST_NAMES:
+        return f"Which model {verb} changes {len(leader_runs) - 1} times with the prevalence"
     clauses: list[str] = []
-    for name, run in runs:
-        low_text, high_text = text_of_eta[run[0]], text_of_eta[run[-1]]
-        place_text = f"from {low_text} {'up' if run[-1] == etas[-1] else f'to {high_text}'}"
-        place_text = f"up to {high_text}" if run[0] == etas[0] else place_text
-        place_text = place_text if len(run) > 1 else f"at {low_text}"
-        clauses.append(
-            f"{name} {place_text}" if clauses else f"{name} {verb} at prevalences {place_text}"
-        )
-    return ", ".join(clauses).replace("prevalences at ", "a prevalence of ") + open_text
+    text_of_eta = _map_edges({eta for _, *ends in leader_runs for eta in ends})
+    for name, low_eta, high_eta in leader_runs:
+        low_text, high_text = text_of_eta[low_eta], text_of_eta[high_eta]
+        place_text = f"from {low_text} {'up' if high_eta == etas[-1] else f'to {high_text}'}"
+        place_text = f"up to {high_text}" if low_eta == etas[0] else place_text
+        is_one = low_eta == high_eta
+        if clauses:
+            clauses.append(f"{name} {f'at {low_text}' if is_one else place_text}")
+        else:
+            place_text = f"a prevalence of {low_text}" if is_one else f"prevalences {place_text}"
+            clauses.append(f"{name} {verb} at {place_text}")
+    return ", ".join(clauses) + open_text
+
+
+def _map_edges(etas: Iterable[float]) -> dict[float, str]:
+    """Return the texts of prevalences between which models lead, as axes write them: `1 in 3.4`."""
+    text_of_eta = number_words.map_etas(etas)
+    are_round = all(math.isclose(eta, float(f"{eta:.2g}")) for eta in text_of_eta)
+    if are_round or not any(text.endswith("%") for text in text_of_eta.values()):
+        return text_of_eta
+    texts = {eta: number_words.say_eta(eta) for eta in text_of_eta}
+    return {
+        eta: number_words.glue_numbers(f"1 in {1 / eta:.2g}") if text.endswith("%") else text
+        for eta, text in texts.items()
+    }
+
+
+def _list_runs(leader_names: Sequence[str], etas: Sequence[float]) -> list[tuple[str, float, float]]:
+    """Return each leader with the first and the last prevalence of a stretch in which it leads."""
+    leader_groups = groupby(zip(leader_names, etas, strict=True), key=lambda point: point[0])
+    etas_of_leaders = [
+        (name, [eta for _, eta in leader_points]) for name, leader_points in leader_groups if name
+    ]
+    return [(name, run_etas[0], run_etas[-1]) for name, run_etas in etas_of_leaders]
 
 
 def read_ranking(chart_name: str, ranking: pl.DataFrame | None, curves: ChartCurves) -> pl.DataFrame:
@@ -294,26 +395,20 @@ def add_order(
 
     `metric_name` is what the ranking compares, or None for a chart that does not draw it.
     """
-    return add_tested_order(curves, read_ranking(chart_name, ranking, curves), metric_name)
-
-
-def add_tested_order(
-    curves: ChartCurves, ranking_rows: pl.DataFrame, metric_name: str | None
-) -> ChartCurves:
-    """Return what `add_order` does, of the rows that `read_ranking` returns."""
+    ranking_rows = read_ranking(chart_name, ranking, curves)
     may_be_best = pl.col("may_be_best").fill_null(True).any()
     models_with_flags = ranking_rows.group_by("model", maintain_order=True).agg(may_be_best).rows()
-    if len(models_with_flags) < 2:
-        return curves
     best_names, worse_names = (
         [
             name_with_column("group", "model", name)
             for name, is_best in models_with_flags
-            if is_best == side
+            if is_best == is_best_side
         ]
-        for side in (True, False)
+        for is_best_side in (True, False)
     )
-    order_text, is_open = _OPEN if best_names else "", len(best_names) > 1
+    if len(models_with_flags) < 2:
+        return curves
+    order_text = _OPEN if best_names else ""
     if len(best_names) == 1:
         order_text = f"{best_names[0]} is {'better' if len(models_with_flags) == 2 else 'best'}"
     elif worse_names:
@@ -321,6 +416,7 @@ def add_tested_order(
         n_letters = sum(map(len, best_names + worse_names))
         if len(models_with_flags) <= MOST_NAMES and n_letters <= MOST_LETTERS:
             order_text += f"; {join_words(worse_names)} {'is' if len(worse_names) == 1 else 'are'} worse"
+    is_open = len(best_names) > 1
     reason_text = _describe_lead(ranking_rows, curves, metric_name) if is_open else ""
     return replace(curves, order=order_text, is_open=is_open, open_reason=reason_text)
 
@@ -385,10 +481,47 @@ def say_chance(sentence: str) -> str:
     return f"The scores may be no better than chance: {go_on(sentence)}" if sentence else ""
 
 
-def may_be_chance(curves: ChartCurves) -> bool:
-    """Return whether no line is significantly above chance, by the test of all its scores."""
-    flags = curves.curve_rows.get_column(ABOVE_CHANCE, default=pl.Series([None]))
-    return len(flags) > 0 and not flags.null_count() and not flags.any()
+def say_chance_of_alerts(sentence: str, eta: float) -> str:
+    """Return a sentence on precision at a prevalence, after that it may be chance; empty without it."""
+    chance_text = number_words.say_precisions([eta])[0]
+    opening = "Alerts may be no better than chance"
+    return f"{opening}: {go_on(sentence)}; at random {chance_text}" if sentence else ""
+
+
+def may_be_chance(curves: ChartCurves, points: pl.DataFrame | None = None) -> bool:
+    """Return whether no line is significantly above chance, by the test of scores if the table has it.
+
+    Else a point of each, by default at half of the positives, is compared (Newcombe 1998): whether
+    positives are flagged as often as negatives, at 95% for all together.
+    """
+    chance_flags = curves.curve_rows.get_column(ABOVE_CHANCE, default=pl.Series([None]))
+    if len(chance_flags) and not chance_flags.null_count():
+        return not chance_flags.any()
+    points = find_half(curves) if points is None else points
+    rate_columns = ["recall", "fpr", "n_pos", "n_neg"]
+    points = points.join(curves.curve_rows.select("curve", *rate_columns[2:]), on="curve")
+    rate_tuples = (
+        points.select(rate_columns).drop_nulls().rows() if {*rate_columns} <= {*points.columns} else []
+    )
+    if len(rate_tuples) < len(curves.curve_rows) or not all(
+        n_pos and n_neg for *_, n_pos, n_neg in rate_tuples
+    ):
+        return False
+    return bool(rate_tuples) and all(
+        _are_alike(*rates_and_sizes, confidence=1 - 0.05 / len(rate_tuples))
+        for rates_and_sizes in rate_tuples
+    )
+
+
+def _are_alike(recall: float, fpr: float, n_pos: float, n_neg: float, *, confidence: float) -> bool:
+    """Return whether two shares of so many examples do not differ significantly."""
+    recall_low, recall_high = find_limits(recall, n_pos, confidence)
+    fpr_low, fpr_high = find_limits(fpr, n_neg, confidence)
+    if recall == fpr == 1:  # all are flagged: other thresholds, with less recall, may be better
+        return False
+    if recall >= fpr:
+        return recall - fpr <= math.hypot(recall - recall_low, fpr_high - fpr)
+    return fpr - recall <= math.hypot(recall_high - recall, fpr - fpr_low)
 
 
 def say_by_metric(metric_name: str, sentence: str) -> str:
@@ -401,38 +534,78 @@ def say_by_metric(metric_name: str, sentence: str) -> str:
     return f"By {go_on(metric_name)}, {go_on(sentence) if is_own else sentence}"
 
 
+def say_by_eta(
+    sentence_start: str,
+    value_by_curve: Mapping[int, float],
+    curves: ChartCurves,
+    channels: Channels,
+    *,
+    say_numbers: number_words.SayShares,
+) -> str:
+    """Return `start 98% for A and 88% for B at a prevalence of 1 in 2, 3% and 2% at 1 in 1,000`."""
+    # Only the lines of the greatest and the least prevalence are written, in one unit unless they are
+    # apart, in panels.
+    eta_by_curve = dict(curves.curve_rows.select("curve", "eta").rows())
+    color, etas = channels.color, (max(eta_by_curve.values()), min(eta_by_curve.values()))
+    name_by_curve = {} if color is None or color.fields == ["eta"] else color.label_by_curve
+
+    def say_together(curve_numbers: Sequence[int]) -> list[str]:
+        return say_numbers([value_by_curve[curve] for curve in curve_numbers])
+
+    curve_lists_of_etas, range_flags = zip(
+        *(
+            _pick_told(
+                {n: x for n, x in value_by_curve.items() if eta_by_curve[n] == eta},
+                name_by_curve,
+                say_together,
+                2,
+            )
+            for eta in etas
+        ),
+        strict=True,
+    )
+    first_curves = [[curves[0] for curves in curve_lists] for curve_lists in curve_lists_of_etas]
+    text_by_curve: dict[int, str] = {}
+    for curve_numbers in first_curves if channels.facet else [first_curves[0] + first_curves[1]]:
+        text_by_curve |= dict(zip(curve_numbers, say_together(curve_numbers), strict=True))
+    clauses = []
+    for curve_lists, first_curve_numbers, is_range in zip(
+        curve_lists_of_etas, first_curves, range_flags, strict=True
+    ):
+        value_texts = [text_by_curve[curve] for curve in first_curve_numbers]
+        if is_range and len(set(value_texts)) > 1:
+            clauses.append(f"from {' to '.join(_name_ends(curve_lists, value_texts, name_by_curve))}")
+        else:
+            clauses.append(_join_named(curve_lists, value_texts, name_by_curve))
+    common_eta, rare_eta = number_words.say_etas(etas)
+    if clauses[0].startswith("from ") and sentence_start.endswith(" is"):
+        sentence_start = f"{sentence_start[:-3]} ranges"
+    joining_word = ";" if any(" and " in clause or "from " in clause for clause in clauses) else " and"
+    common_text = f"{sentence_start} {clauses[0]} at a prevalence of {common_eta}"
+    return f"{common_text}{joining_word} {clauses[1]} at {rare_eta}"
+
+
 def say_values(
     sentence_start: str,
     value_by_curve: Mapping[int, float],
     curves: ChartCurves,
     channels: Channels,
+    *,
     say_numbers: number_words.SayShares = number_words.say_shares,
+    points: pl.DataFrame | None = None,
 ) -> str:
     """Return what each line has, or of many prevalences the lines at both ends."""
     # Empty where neither names nor prevalences distinguish the lines.
-    names, rows = name_curves(curves, channels), curves.curve_rows
-    is_by_eta = channels.facet is None or channels.facet.fields == ["eta"]
-    n_etas = rows["eta"].n_unique() if "eta" in rows.columns else 1
+    facet_channel, etas = channels.facet, curves.curve_rows["eta"]
+    is_by_eta = facet_channel is None or facet_channel.fields == ["eta"]
+    name_by_curve = name_curves(curves, channels, points)
     n_groups = curves.count_distinct(curves.group_fields)
-    is_one_each = len(rows) == n_groups and bool(names)  # whose names have the prevalence
-    if is_one_each or (n_etas == 1 and (is_by_eta or names)):
-        return join_values(sentence_start, list_values(value_by_curve, names, say_numbers))
-    if not is_by_eta or len(rows) != n_etas * n_groups:
+    is_one_each = len(etas) == n_groups and bool(name_by_curve)  # whose names have the prevalence
+    if is_one_each or (etas.n_unique() == 1 and (is_by_eta or name_by_curve)):
+        return say_each(sentence_start, "", value_by_curve, name_by_curve, say_numbers)
+    if not is_by_eta or len(etas) != etas.n_unique() * n_groups:
         return ""
-    names = channels.color.label_by_curve if channels.color and channels.color.fields != ["eta"] else {}
-    highest = [max(value_by_curve.values())] if channels.facet is None else []  # numbers have one unit
-
-    def say_alike(values: list[float]) -> list[str]:
-        return say_numbers([*values, *highest])[: len(values)]
-
-    clauses, etas = list[str](), [max(rows["eta"]), min(rows["eta"])]
-    for eta in etas:
-        values = {n: value_by_curve[n] for n in rows.filter(pl.col("eta") == eta)["curve"]}
-        clauses.append(list_values(values, names, say_alike, 2))
-    common_eta, rare_eta = number_words.say_etas(etas)
-    joint = ";" if any(" and " in clause or "from " in clause for clause in clauses) else " and"
-    common_text = f"{join_values(sentence_start, clauses[0])} at a prevalence of {common_eta}"
-    return f"{common_text}{joint} {clauses[1]} at {rare_eta}"
+    return say_by_eta(sentence_start, value_by_curve, curves, channels, say_numbers=say_numbers)
 
 
 def say_point(threshold_text: str | None, precision: float, recall: float) -> str:
@@ -449,10 +622,16 @@ def say_half(channels: Channels, curves: ChartCurves, y: str = "precision") -> s
     half_points, etas = find_known_half(curves), curves.curve_rows["eta"]
     if half_points.is_empty() or not etas.is_between(0, 1).all():
         return say_few_false_alerts(curves, channels)
-    subject = "precision is" if y == "precision" else "the false discovery rate is"
-    start, values = f"At {say_reached(half_points['recall'])}, {subject}", half_points.select("curve", y)
-    say_numbers = number_words.say_precisions if y == "precision" else number_words.say_shares
-    return say_values(start, dict(values.rows()), curves, channels, say_numbers)
+    is_precision = y == "precision"
+    subject = "precision is" if is_precision else "the false discovery rate is"
+    return say_values(
+        f"At {say_reached(half_points['recall'])}, {subject}",
+        dict(half_points.select("curve", y).rows()),
+        curves,
+        channels,
+        say_numbers=number_words.say_precisions if is_precision else number_words.say_shares,
+        points=half_points,
+    )
 
 
 def say_areas(
@@ -471,4 +650,5 @@ def say_areas(
         return ""
     if "eta" in curves.column_by_field and curve_rows["eta"].n_unique() > 1:
         return ""  # areas at different prevalences
-    return say_values(f"{area_name} is", known_area_by_curve, curves, channels, number_words.say_areas)
+    name_by_curve = name_curves(curves, channels)
+    return say_each(f"{area_name} is", "", known_area_by_curve, name_by_curve, number_words.say_areas)

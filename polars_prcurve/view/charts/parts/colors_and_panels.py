@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import Any
@@ -11,6 +11,7 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
 from polars_prcurve.view.charts.parts.chart_input import NUMBER, ChartCurves
@@ -24,7 +25,7 @@ _MAX_PANELS = 9
 # Lines of groups that share a panel, as many as have their names beside them; of more, each has a panel
 # in which it is in colour and the others are grey.
 MAX_NAMES = 6
-_PICKED = "highest, middle and lowest"
+MOST_NAMED = 3  # groups of few positives, at most, that a note names
 _LEGEND_GAP = 40  # pixels in a legend from the end of a label to the next, with its symbol
 _FAR_APART_RATIO = 3.0  # the factor above which prevalences are far apart
 _OWN_ORDER = (["eta"], ["target"], ["metric"])  # fields whose panels come in their own order
@@ -45,6 +46,7 @@ class Channel:
     labels_of_thin_heads: Collection[str] = ()  # whose number rests on few positives
     caption_by_label: Mapping[str, str] = field(default_factory=dict)
     colored_labels: list[str] | None = None  # those that have a colour, the best first; None if all have
+    ink_label: str | None = None  # of those, one that is black since another one has its colour
     legend_room: int = 0  # pixels across for a legend, if names have no place at the lines
     legend_offset: int = 18  # pixels from the foot of a legend to the lines, on which words may stand
     # The place of the name in each label among all names of the table; see `number_names`.
@@ -69,11 +71,14 @@ class Channel:
         labels = self.shown_labels
         if self.fields == ["eta"]:
             return dict(zip(labels, style.mix_eta_colors(len(labels)), strict=True))
-        colors: dict[str, str] = {}
-        for label in labels:  # the later one of a few with one colour is black
-            color = self.name_color(label)
-            is_taken = color in colors.values() and len(labels) <= MAX_COLORS
-            colors[label] = style.INK if is_taken else color
+        colors = {label: self.name_color(label) for label in labels}
+        colors |= {} if self.ink_label is None else {self.ink_label: style.INK}
+        if len(set(colors.values())) < len(labels) <= MAX_COLORS:
+            # A few of more names than colours: the later one of two with one colour takes a free one.
+            free_colors = [color for color in read_colors() if color not in colors.values()]
+            first_by_color = {color: label for label, color in reversed(colors.items())}
+            for label, color in colors.items():
+                colors[label] = color if first_by_color[color] == label else free_colors.pop(0)
         return {label: colors.get(label, style.OTHERS) for label in self.labels}
 
     def name_color(self, label: str) -> str:
@@ -126,7 +131,8 @@ class Channels:
         """Return the colour of a line without a name: alone in its panel, that of the panel's name."""
         if panel_label is None or self.facet is None or not self.facet.fields[0].startswith("group"):
             return self.plain_color
-        return self.facet.name_color(panel_label)
+        is_ink = panel_label == self.facet.ink_label
+        return style.INK if is_ink else self.facet.name_color(panel_label)
 
     def split(self, curves: ChartCurves) -> dict[str, ChartCurves]:
         """Return the curves of each panel; none in a chart without panels."""
@@ -192,7 +198,12 @@ def sort_panels(panel_channel: Channel, value_by_curve: Mapping[int, float]) -> 
     """Return panels of groups in order of a value of each curve, the greatest first."""
     if len(panel_channel.fields) > 1 or panel_channel.fields in _OWN_ORDER:
         return panel_channel
-    return replace(panel_channel, labels=_rank_labels(panel_channel, value_by_curve))
+    labels = _rank_labels(panel_channel, value_by_curve)
+    first_label, last_label = labels[0], labels[-1]
+    has_twin = first_label != last_label and panel_channel.name_color(
+        first_label
+    ) == panel_channel.name_color(last_label)
+    return replace(panel_channel, labels=labels, ink_label=last_label if has_twin else None)
 
 
 def read_channels(curves: ChartCurves, color: str | None, facet: str | None) -> Channels:
@@ -305,28 +316,63 @@ def pick_out(
     n_labels = len(color_channel.labels)
     n_known = len({color_channel.label_by_curve[curve] for curve in known_curves}) or n_labels
     ranked_labels = _rank_labels(color_channel, value_by_curve)[:n_known]
-    picked_labels = _pick_labels(color_channel, ranked_labels, most_colors)
-    clause = f"{len(picked_labels)} with colours of their own" if most_colors else _PICKED
-    clause += f" with {FEW_POSITIVES} positives or more" if n_known < n_labels else ""
-    color_channel = replace(color_channel, colored_labels=picked_labels)
-    note = f"Coloured lines: {clause}; grey lines: the other {n_labels - len(picked_labels)}"
-    return replace(channels, color=color_channel, color_note=note)
+    if most_colors:
+        label_places = _pick_places(color_channel, ranked_labels, [0] * most_colors)
+        is_exact = label_places == [*range(most_colors)]
+        colors_clause = (
+            f"the {most_colors} that come highest"
+            if is_exact
+            else f"{len(label_places)} with colours of their own"
+        )
+    else:
+        wanted_places = [*dict.fromkeys([0, n_known - 1, n_known // 2])]
+        label_places = _pick_places(color_channel, ranked_labels, wanted_places)
+        colors_clause = f"highest, {'' if n_known // 2 in label_places else 'a '}middle and lowest"
+    colors_clause += f" with {FEW_POSITIVES} positives or more" if n_known < n_labels else ""
+    few_clause = _name_few(color_channel, known_curves)
+    colors_clause += f"; grey lines: the other {n_labels - len(label_places)}{few_clause}"
+    picked_labels = [ranked_labels[label_place] for label_place in label_places]
+    colors = [color_channel.name_color(label) for label in picked_labels]
+    has_twin = not most_colors and len({*colors}) < len(colors)
+    return replace(
+        channels,
+        color=replace(
+            color_channel,
+            colored_labels=picked_labels,
+            ink_label=picked_labels[-1] if has_twin else None,
+        ),
+        color_note=f"Coloured lines: {colors_clause}",
+    )
 
 
-def _pick_labels(
-    color_channel: Channel, ranked_labels: Sequence[str], most_colors: int | None
-) -> list[str]:
-    """Return the first labels with different colours; or the first, one near the middle, the last."""
-    # Names keep their colours. The last one, which titles name, may stand beside one of its colour.
-    middle, places = len(ranked_labels) // 2, [*range(len(ranked_labels))]
-    if not most_colors:
-        places = [0, *sorted(places, key=lambda place: abs(place - middle))]
-    place_by_color: dict[str, int] = {}
-    for place in places:
-        if len(place_by_color) < (most_colors or 2):
-            place_by_color.setdefault(color_channel.name_color(ranked_labels[place]), place)
-    last_places = [] if most_colors else [len(ranked_labels) - 1]
-    return [ranked_labels[place] for place in sorted({*place_by_color.values(), *last_places})]
+def _name_few(color_channel: Channel, known_curves: Set[int]) -> str:
+    """Return a clause with the names of a few groups of too few positives for a colour."""
+    known_labels = {color_channel.label_by_curve[curve] for curve in known_curves}
+    few_labels = [label for label in color_channel.labels if label not in known_labels]
+    if not known_labels or not 0 < len(few_labels) <= MOST_NAMED:
+        return ""
+    return f" (fewer than {FEW_POSITIVES}: {join_words(few_labels)})"
+
+
+def _pick_places(
+    color_channel: Channel, ranked_labels: Sequence[str], wanted_places: Sequence[int]
+) -> list[int]:
+    """Return places of labels with different colours, the nearest to those that are wanted."""
+    # Names keep their colours. The lowest one, which titles name, stays beside one of its colour, too.
+    last_place = len(ranked_labels) - 1
+    place_by_color: dict[Any, int] = {}
+    for wanted_place in wanted_places:
+        for near_place in sorted(
+            range(last_place + 1), key=lambda other_place: abs(other_place - wanted_place)
+        ):
+            color: Any = color_channel.name_color(ranked_labels[near_place])
+            is_taken = near_place in place_by_color.values()
+            if color in place_by_color and wanted_place == last_place and not is_taken:
+                color = "lowest"
+            if color not in place_by_color:
+                place_by_color[color] = near_place
+                break
+    return sorted(place_by_color.values())
 
 
 def _rank_labels(channel: Channel, value_by_curve: Mapping[int, float]) -> list[str]:

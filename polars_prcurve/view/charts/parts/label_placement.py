@@ -19,8 +19,9 @@ from polars_prcurve.view.words.wrapped_text import wrap_words
 
 _MAX_LETTERS = 44  # letters of a name, at most, that is tried in one row: half a panel, about
 _LETTERS_AT_END = 24  # letters in a row of a name right of the lines, where a page has little room
-_NEAR_PIXELS = 40.0  # pixels across within which labels are in the order of their points
-_TWIN_PIXELS = 14.0  # pixels within which points with the same number share a label
+_NEAR_PIXELS = 40.0  # pixels across within which points with the same number share a label
+_TWIN_SHARE = 0.35  # the share of these for points of two lines, of which a label would be nobody's
+_SHARED = "shared"  # the field of a point whose label is that of several
 # Words in one panel up to which marked points have labels; more would hide the lines.
 _MOST_LABELS = 14
 # Left, top, right and bottom in pixels.
@@ -46,8 +47,10 @@ _AT_LINE = 2.0  # pixels from a line within which a point has no side of it
 _FAR_GAP = 22.0  # pixels from a point within which a reader takes a label for its own
 _NEARER = 4.0  # pixels by which a label is nearer to its own point than to others, at the least
 _LABEL_HEIGHT = 0.9  # of a label, as a share of the size of its type: digits have no descenders
-_MANY_POINTS = 6  # labels of more points than this are left out where they would lie on grey lines
+_MANY_POINTS = 6  # labels of more points than this are left out where they would lie on lines
 _DOT = 6.0  # pixels from the middle of the dot of a marked point to its rim
+_ASTRAY = 2.0  # the cost of a label on a named line, or beyond one; of one on a grey line it is 1
+_NARROW = 200  # pixels of a panel across, at the least, in which labels may be there
 _SMALL_DOT = 4.0  # and of the dot of a period
 _RING_SIZE = 110  # square pixels of a point, about: a hidden one has twice those for each that hides it
 _ABOVE_EDGE = 2.0  # pixels from the left edge to a label that stands above its point
@@ -200,13 +203,11 @@ def _name_right(panel: Panel, heights_by_line: dict[str, Heights], words: Sequen
 
 
 def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
-    """Return the labels of marked points that have a place at their own line, and off all others."""
+    """Return the labels of marked points, which hide neither each other nor a line if there is room."""
     spec, color_channel = panel.spec, panel.channels.color
     color_of_label = color_channel.colors if color_channel and not spec.is_neutral else {}
     panel_by_label = panel.split()
-    # A grey number could hardly be read, and would lie over others.
-    grey_labels = set(color_channel.labels) - set(color_channel.shown_labels) if color_channel else set()
-    records = [mark for mark in panel.list_marks() if mark.get("color") not in grey_labels]
+    records = _merge_labels(panel, panel_by_label)
     space_by_panel: dict[str | None, LabelSpace] = {}
     placed_words = []
     for record in sorted(records, key=lambda record: -record[spec.y.field]):
@@ -216,31 +217,59 @@ def place_labels(panel: Panel, words: Sequence[Word]) -> list[Word]:
             panel_marks = [mark for mark in records if mark.get("facet") == panel_label]
             space_by_panel[panel_label] = own_panel.open_label_space(words, panel_marks)
         label_text, label_space = record[f"{spec.y.field}_label"], space_by_panel[panel_label]
-        x, y = own_panel.find_spot(record)
-        twins = [  # whose number is the same, and stands once
-            mark
-            for mark in records
-            if mark.get("facet") == panel_label and mark[f"{spec.y.field}_label"] == label_text
-            if math.dist(own_panel.find_spot(mark), (x, y)) < _TWIN_PIXELS
-        ]
-        if not label_text or twins[0] is not record or len(label_space.boxes) >= _MOST_LABELS:
+        if not label_text or len(label_space.boxes) >= _MOST_LABELS:
             continue
-        label_place = label_space.place_beside_point((x, y), label_text, record.get("color", ""))
+        (x, y), is_shared = own_panel.find_spot(record), _SHARED in record
+        label_place = label_space.place_beside_point(
+            (x, y), label_text, record.get("color", ""), is_shared=is_shared
+        )
         if label_place is None:
             continue
+        is_known = not record.get("doubt")
         word_options: dict[str, Any] = {"align": label_place.align, "facet": panel_label}
-        word_options |= {"weight": "normal" if record.get("doubt") else "bold"}
+        word_options |= {"weight": "bold" if is_known else "normal"}
         word_options |= {"dx": label_place.x - x, "dy": label_place.y - y}
         # Behind the lines of a panel without colours, and of those picked out, there are grey ones.
         word_options["has_rim"] = (
             label_place.is_on_line or color_channel is None or color_channel.colored_labels is not None
         )
-        has_text_color = spec.is_neutral or len({mark.get("color") for mark in twins}) > 1
+        has_text_color = spec.is_neutral or is_shared
         plain_color = panel.channels.find_panel_color(panel_label)
         mark_color = color_of_label.get(record.get("color", ""), plain_color)
         word_options["color"] = style.INK if has_text_color else mark_color
         placed_words.append(Word(label_text, record[spec.x.field], record[spec.y.field], **word_options))
     return placed_words
+
+
+def _merge_labels(panel: Panel, panel_by_label: Mapping[str | None, Panel]) -> list[dict[str, Any]]:
+    """Return the marked points of a chart; of neighbours with one number, one that is _SHARED."""
+    x_axis, y_axis, color_channel = panel.spec.x, panel.spec.y, panel.channels.color
+    # A grey number could hardly be read, and would lie over others.
+    grey_labels = set(color_channel.labels) - set(color_channel.shown_labels) if color_channel else set()
+    merged_marks: list[dict[str, Any]] = []
+    for record in panel.records:
+        is_mark = record["part"] == "mark" and {x_axis.field, y_axis.field} <= set(record)
+        if not is_mark or record.get("color") in grey_labels:
+            continue
+        own_panel = panel_by_label[record.get("facet")]
+        x_pixel, y_pixel = own_panel.find_spot(record)
+        neighbour_numbers = [
+            mark_number
+            for mark_number, other_mark in enumerate(merged_marks)
+            for other_x, other_y in [own_panel.find_spot(other_mark)]
+            if all(
+                other_mark.get(field) == record.get(field)
+                for field in ("facet", f"{y_axis.field}_label")
+            )
+            for near_share in [1.0 if other_mark.get("color") == record.get("color") else _TWIN_SHARE]
+            if abs(x_pixel - other_x) < near_share * _NEAR_PIXELS
+            and abs(y_pixel - other_y) < near_share * _NEAR_PIXELS / 2
+        ]
+        if not neighbour_numbers:
+            merged_marks.append(record)
+        elif merged_marks[neighbour_numbers[0]].get("color") != record.get("color"):
+            merged_marks[neighbour_numbers[0]] = merged_marks[neighbour_numbers[0]] | {_SHARED: True}
+    return merged_marks
 
 
 def widen_hidden_marks(panel: Panel) -> None:
@@ -415,7 +444,7 @@ class NamePlace:
     x: float
     y: float  # the middle of its height
     align: Align = "left"
-    is_on_line: bool = False  # whether there was no better place than on a grey line
+    is_on_line: bool = False  # whether there was no better place than on another line
 
 
 @dataclass
@@ -457,7 +486,7 @@ class LabelSpace:
         return any(_find_side(line, box) == 0 for line in self.lines)
 
     def place_beside_point(
-        self, spot: tuple[float, float], text: str, own_name: str = ""
+        self, spot: tuple[float, float], text: str, own_name: str = "", *, is_shared: bool = False
     ) -> NamePlace | None:
         """Return a place beside a point, and take its box; the best of some corners, or None."""
         (x, y), width, half_height = spot, measure_text(text), _LABEL_HEIGHT * read_sizes().name / 2
@@ -465,7 +494,11 @@ class LabelSpace:
             0 < other_y - y < 15 and abs(other_x - x) < _NEAR_PIXELS for other_x, other_y in self.points
         )
         other_points = [point for point in self.points if math.dist(point, spot) > _DOT]
-        side_by_name = {name: _find_point_side(line, spot) for name, line in self.curves.items()}
+        # The number of several points is beside all of their lines.
+        near_pixels = _NEAR_PIXELS / 2 if is_shared else _AT_LINE
+        side_by_name = {
+            name: _find_point_side(line, spot, near_pixels) for name, line in self.curves.items()
+        }
         side_by_name[own_name] = None
         costs_boxes_places: list[tuple[float, Box, NamePlace]] = []
         for dx, dy, align in _list_corners(x, width, n_below):
@@ -473,16 +506,17 @@ class LabelSpace:
             box = (left_edge, y + dy - half_height, left_edge + width, y + dy + half_height)
             gap = _measure_gap(box, spot)
             is_nearer = any(_measure_gap(box, other) < gap + _NEARER for other in other_points)
-            is_far = gap > _FAR_GAP or is_nearer
-            is_astray = self._is_swapped(box, spot) or self._is_astray(box, side_by_name)
-            if is_far or is_astray or not self.is_free(box):
+            is_far = gap > _FAR_GAP or (is_nearer and not is_shared)
+            if is_far or not self.is_free(box) or self._is_swapped(box, spot):
                 continue
-            cost = self.crosses_line(box) + 0.5 * (box[1] < 0)  # on a grey line, or on the upper edge
+            is_astray = self._is_astray(box, side_by_name)
+            cost = self.crosses_line(box) + 0.5 * (box[1] < 0) + _ASTRAY * is_astray
             costs_boxes_places.append((cost, box, NamePlace(x + dx, y + dy, align, cost >= 1)))
         cost, box, place = min(
             costs_boxes_places, key=lambda place: place[0], default=(math.inf, (0.0,) * 4, None)
         )
-        if place is None or (cost >= 1 and len(self.points) > _MANY_POINTS):
+        is_crowded = len(self.points) > _MANY_POINTS or (cost >= _ASTRAY and self.width < _NARROW)
+        if place is None or (cost >= 1 and is_crowded):
             return None
         self.boxes.append(box)
         self.labels.append((x, y, place.y))
@@ -537,11 +571,11 @@ def _find_side(line: Heights, box: Box) -> int | None:
     return 1 if highest > bottom_edge + 1 else -1 if lowest < top_edge - 1 else 0
 
 
-def _find_point_side(line: Heights, spot: tuple[float, float]) -> int | None:
+def _find_point_side(line: Heights, spot: tuple[float, float], near: float) -> int | None:
     """Return 1 if a point is above a line, -1 below it, and None at the line or without it."""
     x, y = spot
     side = _find_side(line, (x, y, x, y))
-    return side if side and _find_side(line, (x, y - _AT_LINE, x, y + _AT_LINE)) else None
+    return side if side and _find_side(line, (x, y - near, x, y + near)) else None
 
 
 def _measure_gap(box: Box, point: tuple[float, float]) -> float:

@@ -20,6 +20,8 @@ from polars_prcurve.view.charts.parts.chart_input import (
 )
 from polars_prcurve.view.charts.parts.chart_titles import (
     find_half,
+    name_curves,
+    say_each,
     say_point,
     say_reached,
     say_resting,
@@ -51,8 +53,12 @@ _LIMITS = ("precision_low", "precision_high")  # of the interval of a point that
 # The shapes of the points of up to four targets, as Vega names them, and in words.
 _SHAPES = {"circle": "circles", "square": "squares", "diamond": "diamonds", "triangle-up": "triangles"}
 
-_TOLD = {"recall": "precision", "threshold": "precision", "precision": "recall"}
-"""Of points with one target: the column that a title is on."""
+_TOLD: dict[str, tuple[str, SayShares]] = {
+    "recall": ("precision", say_precisions),
+    "threshold": ("precision", say_precisions),
+    "precision": ("recall", say_shares),
+}
+"""Of points with one target: the column that a title is on, and how it is written."""
 
 
 @dataclass(frozen=True)
@@ -118,12 +124,16 @@ class MarkedPoints:
         is_of_roc = "eta" not in curve_rows.columns  # which has no prevalence
         is_one_each = len(records) == len({record["curve"] for record in records}) == len(curve_rows)
         is_one_goal = criterion in _TOLD and len({record["goal"] for record in records}) == 1
-        column = "fpr" if is_of_roc else _TOLD.get(criterion, "")
-        values = {record["curve"]: record.get(column) for record in records}
-        is_known = not (curves.has_few_positives or has_points_alone(curves.points))
-        known_values = {curve: value for curve, value in values.items() if value is not None}
-        if not (is_one_each and is_one_goal and is_known) or len(known_values) < len(values):
+        if (
+            not (is_one_each and is_one_goal)
+            or (is_of_roc and (criterion != "recall" or any(row["fpr"] is None for row in records)))
+            or curves.has_few_positives
+            or has_points_alone(curves.points)
+        ):
             return ""
+        column, say_numbers = _TOLD[criterion]
+        recalls = {name: [record[name] for record in records] for name in ("curve", "recall")}
+        named_points = pl.DataFrame(recalls) if criterion == "recall" else None
         if criterion == "threshold":
             place_text = f"threshold {say_threshold(target)}"
         else:
@@ -132,9 +142,15 @@ class MarkedPoints:
         few_curves = [record["curve"] for record, n in counts if n < FEW_FALSE_POSITIVES - 0.5]
         if few_curves:
             return "" if is_of_roc else say_resting(place_text, few_curves, curves, channels)
-        subject = "the false positive rate" if is_of_roc else column
-        say_numbers = say_precisions if column == "precision" else say_shares
-        return say_values(f"At {place_text}, {subject} is", known_values, curves, channels, say_numbers)
+        values = {record["curve"]: record["fpr" if is_of_roc else column] for record in records}
+        if is_of_roc:
+            start, names = (
+                f"At {place_text}, the false positive rate is",
+                (curves, channels, named_points),
+            )
+            return say_each(start, "", values, name_curves(*names))
+        look: dict[str, Any] = {"say_numbers": say_numbers, "points": named_points}
+        return say_values(f"At {place_text}, {column} is", values, curves, channels, **look)
 
     def mute(self) -> tuple[MarkedPoints, list[str]]:
         """Return points of which those of the first target have numbers, and a sentence on that."""

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.names_and_numbers import round_digits
 
 _FEWEST_COLUMNS = 60  # columns of pixels, at the least, so that a reduced curve keeps its shape
-_MOST_COLUMNS = 4_000  # columns of all curves of a chart together, or its file would be too large
-_PIXELS_PER_COLUMN = 1.1  # with bands of two curves of 100,000 rows a chart stays below 150 kB
+_FEW_POINTS = 2_000  # points of a chart, at most, that all are drawn
+_MOST_COLUMNS = 20_000  # columns of all curves of a chart together, or its file would be too large
+_HIDDEN_PIXELS = 0.5  # how far a line may be from a point that it leaves out: no eye sees half a pixel
 _POINTS_PER_PIXEL = 2  # curves with more points per column of pixels are reduced
 # Lines, and what the pointer reads along them.
 _LINE_PARTS = ("curve", "ghost", "reference", "read", "hover")
@@ -126,13 +130,90 @@ def thin_points(
     # `order` ranks points by their height. Precision is monotone in fpr / recall at every eta, so a PR
     # curve keeps the same points at every eta. Many curves are reduced more. Points `marked` stay.
     max_columns = max(_FEWEST_COLUMNS, _MOST_COLUMNS // max(points["curve"].n_unique(), 1))
-    kept_share = min(1 / _PIXELS_PER_COLUMN, max_columns / n_pixels)
+    kept_share = min(1.0, max_columns / n_pixels)
     point_number = pl.int_range(pl.len())
     is_end = (point_number == 0) | (point_number == pl.len() - 1)
     is_extreme = (point_number == order_expr.arg_min()) | (point_number == order_expr.arg_max())
     is_short = pl.len().over("curve") <= _POINTS_PER_PIXEL * kept_share * n_pixels
     pixel_expr = (x_pixels * kept_share).floor().alias("pixel")
     return points.filter(is_short | (is_end | is_extreme).over("curve", pixel_expr) | pl.col("marked"))
+
+
+def drop_hidden_points(
+    points: pl.DataFrame, x_pixels: pl.Expr, height_pixels: Sequence[pl.Expr], interpolate: Interpolation
+) -> pl.DataFrame:
+    """Drop points of `split_by_doubt` without which lines and bands move by half a pixel at most."""
+    # Each stretch keeps both ends, the points at gaps, and those that are `marked`. Charts of few points
+    # keep all, so that each is there to read.
+    if len(points) <= _FEW_POINTS:
+        return points
+    pixel_exprs = [x_pixels, *height_pixels]
+    pixel_frame = points.select(
+        expr.cast(pl.Float64).alias(f"{expr_number}") for expr_number, expr in enumerate(pixel_exprs)
+    )
+    is_gap = pixel_frame.select(pl.any_horizontal(pl.all().is_null())).to_series()
+    is_fixed = is_gap | is_gap.shift(1, fill_value=True) | is_gap.shift(-1, fill_value=True)
+    run_numbers = points["run"]
+    is_fixed |= (
+        run_numbers.ne_missing(run_numbers.shift(1))
+        | run_numbers.ne_missing(run_numbers.shift(-1))
+        | points["marked"]
+    )
+    # Steps before a point are steps after it, seen from the other end.
+    point_order = slice(None, None, -1 if interpolate == "step-before" else 1)
+    point_pixels, fixed_flags = pixel_frame.to_numpy()[point_order], is_fixed.to_numpy()[point_order]
+    find_needed, is_seen = (_find_bends if interpolate == "linear" else _find_steps), fixed_flags.copy()
+    for first_number, last_number in pairwise(np.flatnonzero(fixed_flags).tolist()):
+        if last_number - first_number > 1:
+            is_seen[
+                [
+                    first_number + offset
+                    for offset in find_needed(point_pixels[first_number : last_number + 1])
+                ]
+            ] = True
+    return points.filter(is_seen[point_order])
+
+
+def _find_steps(point_pixels: NDArray[np.float64]) -> list[int]:
+    """Return where steps leave the heights of the step before by more than half a pixel."""
+    point_heights, seen_numbers, start_number = point_pixels[:, 1:].tolist(), [], 0
+    for point_number in range(1, len(point_heights) - 1):
+        height_pairs = zip(point_heights[point_number], point_heights[start_number], strict=True)
+        if any(abs(height - start_height) > _HIDDEN_PIXELS for height, start_height in height_pairs):
+            seen_numbers.append(point_number)
+            start_number = point_number
+    return seen_numbers
+
+
+def _find_bends(point_pixels: NDArray[np.float64]) -> list[int]:
+    """Return the points that a line needs to pass all within half a pixel (Douglas and Peucker 1973)."""
+    seen_numbers, number_pairs = [], [(0, len(point_pixels) - 1)]
+    while number_pairs:
+        first_number, last_number = number_pairs.pop()
+        if last_number - first_number < 2:
+            continue
+        direction = point_pixels[last_number] - point_pixels[first_number]
+        offsets = point_pixels[first_number + 1 : last_number] - point_pixels[first_number]
+        line_shares = np.clip(offsets @ direction / max(float(direction @ direction), 1e-12), 0, 1)
+        distances = np.linalg.norm(offsets - line_shares[:, None] * direction, axis=1)
+        farthest_offset = int(distances.argmax())
+        if distances[farthest_offset] > _HIDDEN_PIXELS:
+            middle_number = first_number + 1 + farthest_offset
+            seen_numbers.append(middle_number)
+            number_pairs += [(first_number, middle_number), (middle_number, last_number)]
+    return seen_numbers
+
+
+def describe_thinning(table_points: pl.DataFrame, drawn_points: pl.DataFrame) -> str:
+    """Return how many points of the table are drawn, as a text, which is empty if all are."""
+    if "copy" in drawn_points.columns:
+        drawn_points = drawn_points.filter(pl.col("copy").not_())
+    n_table_points, n_drawn_points = (
+        points["made"].not_().sum() for points in (table_points, drawn_points)
+    )
+    if n_table_points == n_drawn_points:
+        return ""
+    return f"Drawn from {format_count(n_drawn_points)} of {format_count(n_table_points)} points"
 
 
 def measure_steps(steps: pl.DataFrame, y_column: str) -> dict[int, float]:

@@ -20,6 +20,7 @@ from polars_prcurve.view.words.number_words import say_thresholds
 
 _FOOT = 9  # pixels from the lines to the lowest row of texts
 _GAP = 8  # pixels between two texts in a row
+_CLASH = 1_000  # the cost of a text on a rule, in pixels of overhang
 _OVERHANG = 30  # pixels by which a text may reach beyond its panel: panels have a gap of 34
 
 
@@ -107,36 +108,47 @@ def _arrange(pixels_with_widths: Sequence[tuple[float, float]], width: int) -> l
         start >= -_OVERHANG and end <= width + _OVERHANG for start, end in text_ends
     ):
         return [("center", 0)] * len(pixels_with_widths)
-    sides: list[Align] = [
+    aligns_by_room: list[Align] = [
         "left" if pixel + text_width <= width else "right" for pixel, text_width in pixels_with_widths
     ]
-    spans = [
-        (pixel, pixel + text_width + _GAP) if side == "left" else (pixel - text_width - _GAP, pixel)
-        for (pixel, text_width), side in zip(pixels_with_widths, sides, strict=True)
+    align_choices: list[list[Align]] = [
+        ["left"] * len(pixels_with_widths),
+        aligns_by_room,
+        ["right"] * len(pixels_with_widths),
     ]
-    is_mixed_up = any(
-        start < other_end and other_start < end and side != other_side
-        for (start, end), side in zip(spans, sides, strict=True)
-        for (other_start, other_end), other_side in zip(spans, sides, strict=True)
-    )
-    if is_mixed_up:  # then all are on the side on which they reach less beyond the panel
-        right_end = max(pixel + text_width for pixel, text_width in pixels_with_widths)
-        left_end = min(pixel - text_width for pixel, text_width in pixels_with_widths)
-        sides = ["left" if right_end - width <= -left_end else "right"] * len(sides)
-    return [*zip(sides, _stack(pixels_with_widths, sides), strict=True)]
+    costs_and_rows = [_stack(pixels_with_widths, aligns, width) for aligns in align_choices]
+    aligns, (_, rows) = min(zip(align_choices, costs_and_rows, strict=True), key=lambda way: way[1][0])
+    return [*zip(aligns, rows, strict=True)]
 
 
-def _stack(pixels_with_widths: Sequence[tuple[float, float]], sides: Sequence[Align]) -> list[int]:
-    """Return the rows of texts that begin or end at their rules, each above all that it crosses."""
-    # Texts that begin at their rules cross those to the right, which have their rows before them.
-    numbers, row_by_number = range(len(sides)), dict[int, int]()
-    for side, order in (("left", reversed(numbers)), ("right", numbers)):
-        for number in (number for number in order if sides[number] == side):
-            pixel, reach = pixels_with_widths[number][0], pixels_with_widths[number][1] + _GAP
-            crossed_rows = [
-                row
-                for other, row in row_by_number.items()
-                if sides[other] == side and abs(pixels_with_widths[other][0] - pixel) < reach
-            ]
-            row_by_number[number] = max(crossed_rows, default=-1) + 1
-    return [row_by_number[number] for number in numbers]
+def _stack(
+    pixels_with_widths: Sequence[tuple[float, float]], aligns: Sequence[Align], width: int
+) -> tuple[float, list[int]]:
+    """Return the rows of texts that begin or end at their rules, and how bad that is."""
+    # A rule rises to its own text, past those in lower rows. So texts that begin at their rules take
+    # rows from the right to the left, and then those that end there from the left to the right.
+    numbers = range(len(pixels_with_widths))
+    numbers_in_order = [n for n in reversed(numbers) if aligns[n] == "left"]
+    numbers_in_order += [n for n in numbers if aligns[n] != "left"]
+    text_ends = [
+        (pixel, pixel + text_width + _GAP) if align == "left" else (pixel - text_width - _GAP, pixel)
+        for (pixel, text_width), align in zip(pixels_with_widths, aligns, strict=True)
+    ]
+    cost = sum(max(0, -start - _OVERHANG) + max(0, end - width - _OVERHANG) for start, end in text_ends)
+    row_by_number: dict[int, int] = {}
+
+    def has_clash(number: int, row: int) -> bool:
+        (start, end), pixel = text_ends[number], pixels_with_widths[number][0]
+        for other, other_row in row_by_number.items():
+            (other_start, other_end), other_pixel = text_ends[other], pixels_with_widths[other][0]
+            is_on_text = row == other_row and start < other_end and end > other_start
+            is_under_rule = row < other_row and start < other_pixel < end
+            if is_on_text or is_under_rule or (row > other_row and other_start < pixel < other_end):
+                return True
+        return False
+
+    for number in numbers_in_order:
+        free_row = next((row for row in numbers if not has_clash(number, row)), None)
+        cost += 0 if free_row is not None else _CLASH
+        row_by_number[number] = len(row_by_number) if free_row is None else free_row
+    return cost, [row_by_number[number] for number in numbers]
