@@ -712,6 +712,18 @@ def test_prevalences_read_as_people_say_them(eta, words):
     assert f"Precision by recall, at a prevalence of {words}" in subtitle(chart)
 
 
+def test_the_description_of_many_differences_has_the_pairs_that_are_drawn():
+    models = {f"m{k}": 0.3 * k for k in range(7)}
+    noise = np.random.default_rng(1).normal(size=(7, 600))
+    label = np.arange(600) < 200
+    columns = {name: distance * label + noise[k] for k, (name, distance) in enumerate(models.items())}
+    chart = plot(pl.DataFrame({"label": label, **columns})).difference(score=list(models))
+    drawn = [row["said"] for row in records(chart, "interval")]
+    description = plain(chart.to_dict()["description"])
+    assert re.findall(r": (\S+ \([^)]*\))", description) == [plain(text) for text in drawn]
+    assert "and 9 more, " in description
+
+
 def test_the_description_is_text_for_those_who_cannot_see():
     chart = charts.pr_curve(draw_scores().prc.curve(eta=0.001), title="Mine")
     assert subtitle(chart).startswith("Mine. Precision by recall")

@@ -288,9 +288,6 @@ def _draw_table(
     finding = _say_settled(
         interval_rows, metric_name, is_better=is_better, is_varied=bool(column_by_varied_field)
     )
-    canvas.spoken = "; ".join(
-        f"{interval_row.name}: {interval_row.say()}" for interval_row in interval_rows[:_MOST_ROWS]
-    )
     return canvas.finish(
         canvas.write(title, finding, name="Differences of models", subtitle=subtitle, note=note)
     )
@@ -410,11 +407,14 @@ def _draw_intervals(curves: ChartCurves, rows: Sequence[IntervalRow], given: Giv
         canvas.records.append(record)
     quiet: dict[str, Any] = {"px": -name_room, "color": style.QUIET}
     canvas.words += [Word(text=_OPEN_HEAD, y=float(n_settled), **quiet)] if has_open else []
+    spoken_texts = [f"{row.name}: {row.say()}" for row in shown_rows]
     if hidden_rows:
         n_further = sum(row.is_settled for row in hidden_rows)
         rest = f"{format_count(n_further)} of them significant and smaller than these"
         text = f"and {format_count(len(hidden_rows))} more, {rest if n_further else 'none significant'}"
         canvas.words.append(Word(text=text, y=n_lines - 1.0, **quiet))
+        spoken_texts.append(text)
+    canvas.spoken = "; ".join(spoken_texts)
     canvas.layers += _build_layers(*canvas.place)
     return canvas
 
