@@ -60,7 +60,7 @@ def test_points_have_the_interval_of_their_table_on_the_curve():
         assert drawn == {
             (name, float(f"{low:.6g}"), float(f"{high:.6g}")) for name, low, high in columns.rows()
         }
-        assert "Upright rule at a point: its interval of precision" in subtitle(chart)
+        assert "Upright rule at a point: the interval of its precision" in subtitle(chart)
     whole = test.operating_points(0.1, recall=0.5, confidence=0.95, columns="all")
     for chart in (test.plot.roc_curve(points=whole), test.plot.scores(points=whole)):
         assert "Upright rule" not in subtitle(chart)

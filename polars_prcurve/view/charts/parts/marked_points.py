@@ -95,7 +95,7 @@ class MarkedPoints:
         if not self.is_asked and any(record.get("is_mute") for record in self.records):
             sentences.append(f"Points: {self.records[0]['goal']}")  # all are at half of the positives
         if any(None not in map(row.get, _LIMITS) for row in self.records):
-            sentences.append("Upright rule at a point: its interval of precision in the table of points")
+            sentences.append("Upright rule at a point: the interval of its precision")
         if any(row["holds_from"] is not None for row in self.records):
             rule_text = "from the first to the last threshold for which that holds"
             sentences.append(f"Thin rule with two ends: {rule_text}")
