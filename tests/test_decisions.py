@@ -587,7 +587,7 @@ def test_a_group_without_positives_does_not_speak_for_all() -> None:
     table = pl.DataFrame({"label": label, "score": range(150), "site": site})
     table = table.with_columns(pl.col("score") % 60 + 40 * pl.col("label"))
     decision = table.prc(by="site").decide(recall=0.5)
-    assert decision.say().startswith("TOO LITTLE DATA IN 1 OF 3: precision 100% (80 to 100) for a")
+    assert decision.say().startswith("TOO LITTLE DATA IN 1 OF 3: precision is 100% (80 to 100) for a")
     assert {case.per for case in decision._judgement.cases} == {1_000}
 
 

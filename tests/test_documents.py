@@ -1086,7 +1086,7 @@ def test_verdicts_of_several_cases_name_where_their_numbers_hold() -> None:
     )
     both = models.prc(score=["a", "b", "c"], by="site").decide([0.1, 0.02], recall=0.5).verdict
     assert plain(both.sentence).startswith(
-        "No clear winner between a and b in all 4 sites and prevalences. For Cork at 1 in 10: "
+        "No clear winner between a and b in any of the 4 sites and prevalences. For Cork at 1 in 10: "
     )
     four = pl.concat(
         draw_models({"score": 2.0 if site != "Lund" else 0.3}, 60, 600, seed=7).with_columns(
@@ -1303,6 +1303,24 @@ def test_curves_of_few_scores_are_drawn_from_no_recall_on() -> None:
     drawn = draw_curves([Curve(0, published, None)], 0.1, {}, (600, 260), "")
     line = re.findall(r"[\d.]+,[\d.]+", re.findall(r'<path d="M(.*?)" fill="none"', drawn)[0])
     assert float(line[0].partition(",")[0]) > float(axis_x) + 100
+
+
+def test_models_that_differ_over_the_whole_curve_are_named_beside_an_open_target() -> None:
+    """At 50% recall two models may have one precision, and different areas."""
+    rng = np.random.default_rng(104)
+    label = rng.random(9_000) < 0.15
+    is_easy = rng.random(9_000) > 0.4
+    mixed = np.where(label & is_easy, 3.0, 0.6 * label) + 0.75 * rng.standard_t(3, size=9_000)
+    df = pl.DataFrame({"label": label, "net": 2.0 * label + rng.normal(size=9_000), "trees": mixed})
+    verdict = df.prc(score=["net", "trees"]).decide(0.02, recall=0.5).verdict
+    assert verdict.status == "no_winner"
+    [reason] = [text for text in verdict.reasons if "average" in text]
+    assert re.fullmatch(
+        r"no significant difference at the target, but net has the higher average precision: "
+        r"0\.\d+ \(0\.\d+ to 0\.\d+\), against 0\.\d+ \(0\.\d+ to 0\.\d+\) for trees",
+        reason,
+    )
+    assert "average" not in str(decide("no_winner").verdict.reasons)
 
 
 def test_a_case_without_a_verdict_has_a_heading_without_a_colon(tmp_path: Path) -> None:

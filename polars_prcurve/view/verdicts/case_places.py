@@ -71,17 +71,27 @@ def name_all(cases: Sequence[Case]) -> str:
     return f"{'both' if len(cases) == 2 else f'all {len(cases)}'} {name_unit(cases)}"
 
 
-def name_all_places(cases: Sequence[Case]) -> str:
-    """Return that something holds in all of several cases: `in all 4 sites`, `at both prevalences`."""
-    return f"{'in' if cases[0].groups else 'at'} {name_all(cases)}"
+def name_all_places(cases: Sequence[Case], claim: str) -> str:
+    """Return that a claim holds in all of several cases: `in all 4 sites`, `at both prevalences`.
+
+    What begins with "no" holds in any of them: `in any of the 4 sites`, `at either prevalence`.
+    """
+    preposition = "in" if cases[0].groups else "at"
+    if not claim.lower().startswith(("no clear", "no threshold", "no significant")):
+        return f"{preposition} {name_all(cases)}"
+    has_two = len(cases) == 2
+    quantifier = "either" if has_two else f"any of the {len(cases)}"
+    return f"{preposition} {quantifier} {name_unit(cases, is_plural=not has_two)}"
 
 
 def join_by_place(cases_by_text: Mapping[str, Sequence[Case]], cases: Sequence[Case]) -> str:
     """Return texts, each with the cases where it holds: `not sure for a; no threshold for b`."""
-    return "; ".join(
-        f"{text} {name_places(cases_here) if len(cases_here) < len(cases) else name_all_places(cases)}"
-        for text, cases_here in cases_by_text.items()
-    )
+    clauses = []
+    for text, cases_here in cases_by_text.items():
+        is_everywhere = len(cases_here) == len(cases)
+        place_phrase = name_all_places(cases, text) if is_everywhere else name_places(cases_here)
+        clauses.append(f"{text} {place_phrase}")
+    return "; ".join(clauses)
 
 
 def list_all_names(cases: Sequence[Case]) -> set[str]:

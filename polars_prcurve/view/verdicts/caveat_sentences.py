@@ -129,11 +129,48 @@ def _compare_rivals(case: Case) -> Iterator[Caveat]:
         )
     elif difference_text := describe_difference(case):
         yield Caveat("", f"difference in {name_merit(case)}: {difference_text}")
-    if comparison_phrase := describe_comparison(case.goal):
+    yield from _compare_areas(case)
+    comparison_phrase = describe_comparison(case.goal)
+    if comparison_phrase and not _explains_difference(case.rivals[:2], case.lead):
         yield Caveat(
             f"each interval is for one threshold; models are compared{comparison_phrase}, which is "
             "less certain"
         )
+
+
+def _explains_difference(rivals: Sequence[Candidate], lead_estimate: Estimate) -> bool:
+    """Return whether two intervals allow all values of the interval of their difference."""
+    merit_spans = [rival.merit.span for rival in rivals if rival.merit.span is not None]
+    if len(merit_spans) < 2 or (lead_span := lead_estimate.span) is None:
+        return True
+    (low, high), (other_low, other_high) = merit_spans
+    are_spans_apart = _order_spans(merit_spans) is not None  # and yet there is no clear winner
+    return not are_spans_apart and low - other_high <= lead_span[0] and lead_span[1] <= high - other_low
+
+
+def _compare_areas(case: Case) -> Iterator[Caveat]:
+    """Yield which of the first two models has the higher area, if their intervals do not overlap."""
+    first_rivals = [] if case.goal.is_of_curve else case.rivals[:2]
+    area_estimates = [rival.read(EvidenceColumn.AREA) for rival in first_rivals]
+    if span_order := _order_spans([area.span for area in area_estimates]):
+        lower_index, higher_index = span_order
+        low_text, high_text = (
+            write_value("average_precision", area_estimates[index]) for index in span_order
+        )
+        yield Caveat(
+            "no significant difference at the target, but "
+            f"{name_model(first_rivals[higher_index])} has the higher average precision",
+            f"{high_text}, against {low_text} for {name_model(first_rivals[lower_index])}",
+        )
+
+
+def _order_spans(spans: Sequence[tuple[float, float] | None]) -> tuple[int, int] | None:
+    """Return which of two intervals is the lower one and which the higher; None if they overlap."""
+    known_spans = [span for span in spans if span is not None]
+    if len(known_spans) < 2:
+        return None
+    (first_low, first_high), (other_low, other_high) = known_spans
+    return (0, 1) if first_high < other_low else (1, 0) if other_high < first_low else None
 
 
 def _list_lead_doubts(case: Case) -> list[str]:

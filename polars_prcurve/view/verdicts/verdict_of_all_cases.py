@@ -97,7 +97,8 @@ def _write_headline(judgement: Judgement) -> str:
         other_cases = [case for case in cases if case.status != "measured"]
         clauses = [join_by_place(_split(other_cases, say_short), cases)] if other_cases else []
         if measured_cases:
-            clauses.insert(0, f"{name_merit(cases[0])} {_write_values(measured_cases)}")
+            verb = "is" if len(measured_cases) < 3 else "ranges"
+            clauses.insert(0, f"{name_merit(cases[0])} {verb} {_write_values(measured_cases)}")
         return start_sentence("; ".join(clauses))
     cases_by_text = _split(sorted(cases, key=lambda case: case.status != "winner"), say_short)
     headline = join_by_place(cases_by_text, cases)

@@ -61,7 +61,7 @@ def write_sentence_of_alike(cases: Sequence[Case]) -> str:
     claim, numbers_text = _WRITERS[cases[0].status](cases[0])
     claim = claim or start_sentence(STATUS_TABLE[cases[0].status].label)
     first_sentence = numbers_text and f". {start_sentence(name_places(cases[:1]))}: {numbers_text}"
-    return f"{claim} {name_all_places(cases)}{first_sentence}"
+    return f"{claim} {name_all_places(cases, claim)}{first_sentence}"
 
 
 def _write_winner(case: Case) -> ClaimAndNumbers:
