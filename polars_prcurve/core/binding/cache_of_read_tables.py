@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
-
-if TYPE_CHECKING:
-    pass
 
 _MOST_TABLES = 4
 """As many tables stay in memory: a page of several charts reads about as many columns at a time."""

@@ -212,6 +212,3 @@ class Question(NamedTuple):
     def build_exact_grid(self, table: ResolvedTable) -> EtaTable:
         """Return the prevalences of the groups of a table; raise if they are estimates."""
         return self.eta.build_grid(table, None).require_exact(f"{self.method}()")
-
-
-# Which columns are groups of a question: those of a field, of means, of models and of wide tables

@@ -15,7 +15,7 @@ examples; Vickers and Elkin 2006 for net benefit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import polars as pl
 
@@ -54,9 +54,6 @@ from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import find_shared_eta
 from polars_prcurve.core.uncertainty.metrics_at_targets import refuse_weighted_clusters
-
-if TYPE_CHECKING:
-    pass
 
 _DISTANCE_BELOW = f"{RESERVED}below"  # the distance from a difference to its low end
 _DISTANCE_ABOVE = f"{RESERVED}above"  # that to its high end

@@ -89,11 +89,3 @@ def add_eta_limits(points: pl.LazyFrame) -> pl.LazyFrame:
         limit_expr.fill_null(pl.col("eta")).alias(limit_column)
         for limit_column, limit_expr in zip(EtaError.LIMITS, limit_exprs, strict=True)
     )
-
-
-# Certainty: the level of the one-sided interval that ends at a limit, from the ends of a two-sided one
-
-#
-# Interval ends are about symmetric on the scale of arcsines of roots, on which a rate varies alike
-# wherever it lies (Anscombe 1948). So the deviate of a limit is that of an end, times the share of the
-# distance from the value to the end. At both ends, and at the value, it is exact.

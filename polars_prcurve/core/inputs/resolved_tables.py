@@ -115,7 +115,7 @@ class ResolvedTable:
     counts: KeptCounts | None = None
     """What was counted of these rows, or of those that this table was made from, if that is kept."""
     name_by_inner: Mapping[str, str] = field(default_factory=dict)
-    """The names that columns of the result get back at the end; see `binding.question`."""
+    """The names that columns of the result get back at the end; see `binding.group_renaming`."""
 
     @property
     def kept_counts(self) -> dict[Hashable, Any] | None:

@@ -86,6 +86,3 @@ def name_metric_of_target(target_name: str) -> str:
         if target_name == "alerts"
         else name_metric(TARGET_KINDS[target_name].metric.name)
     )
-
-
-# In rows ------------------------------------------------------------------------------------------
