@@ -31,7 +31,7 @@ from polars_prcurve.core.ground.errors import PrcError, list_names
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
-from polars_prcurve.core.inputs.column_reader import check_group_names
+from polars_prcurve.core.inputs.column_reader import check_group_dtypes, check_group_names
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS
@@ -121,12 +121,8 @@ def _check_groups(
             f"{list_names(point_group_columns) or 'none'}"
         )
     schema, point_schema = (rows.lazy().collect_schema() for rows in (model_rows, point_rows))
-    for name in group_columns:
-        if schema[name] != point_schema[name]:
-            raise PrcError(
-                f"cast the group column {name!r} to one dtype: it is {point_schema[name]} in the "
-                f"other= table and {schema[name]} in this one"
-            )
+    point_dtypes = {name: point_schema[name] for name in group_columns}
+    check_group_dtypes(point_dtypes, schema, "in the other= table", "in this one")
 
 
 def _subtract_points(

@@ -43,7 +43,7 @@ from polars_prcurve.core.ground.message_text import add_noun
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.ground.value_checks import is_missing
-from polars_prcurve.core.inputs.column_reader import check_group_names
+from polars_prcurve.core.inputs.column_reader import check_group_dtypes, check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_formulas import precision
@@ -300,12 +300,8 @@ def _join_reference(
             f"{list_names(unknown_columns)}, and the other is not"
         )
     renamed_cells = reference_rows.select(*key_columns, *CELLS).rename(_REFERENCE_COLUMNS)
-    for name in key_columns:
-        if renamed_cells.schema[name] != cell_rows.schema[name]:
-            raise PrcError(
-                f"cast the group column {name!r} to one dtype: it is {renamed_cells.schema[name]} "
-                f"in the reference= table and {cell_rows.schema[name]} in the other"
-            )
+    key_dtypes = renamed_cells.select(key_columns).schema
+    check_group_dtypes(key_dtypes, cell_rows.schema, "in the reference= table", "in the other")
     if key_columns:
         period_rows = cell_rows.join(
             renamed_cells, on=key_columns, how="left", nulls_equal=True, maintain_order="left"

@@ -380,6 +380,21 @@ def read_group_keys(
     return key_names
 
 
+def check_group_dtypes(
+    dtype_by_group: Mapping[str, pl.DataType],
+    other_dtype_by_group: Mapping[str, pl.DataType],
+    place_phrase: str,
+    other_place_phrase: str,
+) -> None:
+    """Raise unless the groups of one table have the dtypes that they have in another, by two phrases."""
+    for name, dtype in dtype_by_group.items():
+        if dtype != other_dtype_by_group[name]:
+            raise PrcError(
+                f"cast the group column {name!r} to one dtype: it is {dtype} {place_phrase} and "
+                f"{other_dtype_by_group[name]} {other_place_phrase}"
+            )
+
+
 def check_forgotten_groups(
     argument_name: str, other_names: Iterable[str], table_schema: Mapping[str, pl.DataType]
 ) -> None:

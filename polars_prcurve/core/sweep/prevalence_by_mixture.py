@@ -32,6 +32,7 @@ from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
+    check_group_dtypes,
     check_group_names,
     list_key_phrases,
     missing_row_check,
@@ -163,12 +164,7 @@ def _check_columns(table: ScoreTable, reference: ScoreTable, reference_name: str
             f"group both tables by the same columns: {reference_name} is grouped by "
             f"{list_names(map(repr, lacking_names))}, and the rows without labels are not"
         )
-    for name, dtype in reference.by.items():
-        if table.by[name] != dtype:
-            raise PrcError(
-                f"cast the group column {name!r} to one dtype: it is {dtype} in {reference_name} and "
-                f"{table.by[name]} where labels are missing"
-            )
+    check_group_dtypes(reference.by, table.by, f"in {reference_name}", "where labels are missing")
 
 
 def _cut_levels(table: ScoreTable) -> pl.DataFrame:
