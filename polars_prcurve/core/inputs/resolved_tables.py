@@ -346,6 +346,14 @@ class RateTable(ResolvedTable):
         return self
 
 
+def breaks_checks(table: ResolvedTable) -> bool:
+    """Return whether a check fails over the sums of all rows of a table in memory."""
+    if not table.tallies.checks:
+        return False
+    broken_query = table.frame.select(table.tallies.list_sums()).select(table.tallies.is_broken)
+    return bool(table.collect(broken_query, "", n_etas=0).item())
+
+
 def read_score_dtype(table: ResolvedTable) -> pl.DataType | None:
     """Return the dtype of thresholds; None if the table has none, and raise if they could be named."""
     if isinstance(table, RateTable) and table.has_cells and table.score_dtype is None:

@@ -19,7 +19,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable, breaks_checks
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveArrays
 from polars_prcurve.core.metrics.segment_column_names import Segment
@@ -246,9 +246,7 @@ def sort_classes(table: ResolvedTable) -> SortedClasses | None:
         return None
     stored_by_key = {} if table.kept_counts is None else table.kept_counts
     if _KEY not in stored_by_key:
-        tallies = table.tallies
-        broken_query = table.frame.select(tallies.list_sums()).select(tallies.is_broken)
-        if tallies.checks and table.collect(broken_query, "", n_etas=0).item():
+        if breaks_checks(table):
             return None
         sorted_classes = _read_classes(table)
         if sorted_classes is not None and table.kept_counts is not None:  # further questions search them
