@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import polars as pl
 
@@ -66,6 +66,17 @@ def keep_first_model(compare_frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of `compare` with the first of all models, which no group has in second place."""
     is_first = pl.col("model_a").is_in(pl.col("model_b").implode()).not_()
     return compare_frame.filter(pl.col("model_a") == pl.col("model_a").filter(is_first).min())
+
+
+def find_lacking_groups(
+    compare_frame: pl.DataFrame, first_model_rows: pl.DataFrame, group_columns: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the groups of `compare` without a row of `keep_first_model`."""
+    if not group_columns:
+        return []
+    groups = compare_frame.select(group_columns).unique(maintain_order=True)
+    lacking_groups = groups.join(first_model_rows, on=group_columns, how="anti", nulls_equal=True)
+    return lacking_groups.to_dicts()
 
 
 def join_doubts(doubt_column: str, value_column: str) -> pl.Expr:

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.comparison.model_pairs import keep_first_model
+from polars_prcurve.core.comparison.model_pairs import find_lacking_groups, keep_first_model
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.progress import is_watched, print_beside, show_seconds
 from polars_prcurve.core.ground.value_checks import run_query
@@ -21,7 +21,7 @@ from polars_prcurve.doors.cli.method_call import as_list, open_tables
 from polars_prcurve.doors.cli.options import list_parameters, spell_name
 from polars_prcurve.doors.cli.terminal import collect_shown_rows, print_note, print_rows, print_text
 from polars_prcurve.view.report.result_notes import (
-    describe_lacking_groups,
+    describe_lacking_group,
     describe_pairs,
     describe_result,
 )
@@ -120,17 +120,12 @@ def _pass_gate(result: Any, options: Options, by: Sequence[str] = ()) -> bool:
         return all(_look_up(words, {"no_alarm": has_no_alarm}, "no_alarm"))
     first_model_rows = keep_first_model(result)
     group_columns = [name for name in by if name in result.columns]
-    groups = result.select(group_columns).unique(maintain_order=True)
-    lacking_groups = groups.clear()
-    if group_columns:
-        lacking_groups = groups.join(first_model_rows, on=group_columns, how="anti", nulls_equal=True)
-    for sentence in describe_lacking_groups(lacking_groups, first_model_rows):
-        print_note(sentence)
-    has_all_groups = has_rows and lacking_groups.is_empty()
+    lacking_groups = find_lacking_groups(result, first_model_rows, group_columns)
+    for group in lacking_groups:
+        print_note(describe_lacking_group(group, first_model_rows["model_a"][0]))
+    is_tested = has_rows and not lacking_groups
     names = [name for name in ("significant", "not_worse") if name in result.columns]
-    truth_by_word = {
-        name: has_all_groups and first_model_rows[name].fill_null(False).all() for name in names
-    }
+    truth_by_word = {name: is_tested and first_model_rows[name].fill_null(False).all() for name in names}
     truths = _look_up(words, truth_by_word, "not_worse, with --margin, or significant")
     for name in words:
         for sentence in describe_pairs(first_model_rows, name, options.get("margin")):

@@ -430,12 +430,9 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
             question = self._ask(
                 "crossings", words, collects=True, of=of, metric=metric, eta_range=eta_range
             )
-            build_roc_frame = (
-                roc_dominance.build_dominance_table
-                if leaders
-                else roc_dominance.build_roc_crossings_table
-            )
-            return build_roc_frame(question.read())
+            if leaders:
+                return roc_dominance.build_dominance_table(question.read())
+            return roc_dominance.build_roc_crossings_table(question.read())
         table, ranking_metric = self._rank_models(metric, words)
         build_frame = crossings_and_leaders.build_crossings_table
         if leaders:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -40,13 +41,10 @@ def describe_pairs(compare_frame: pl.DataFrame, flag_column: str, margin: object
         yield f"{outcome_phrase}: {model_a} {relation_phrase}"
 
 
-def describe_lacking_groups(
-    lacking_groups: pl.DataFrame, first_model_rows: pl.DataFrame
-) -> Iterator[str]:
-    """Yield for each group without the first model that it has none to be compared."""
-    for group in lacking_groups.to_dicts():
-        group_text = ", ".join(name_group(column, value) for column, value in group.items())
-        yield f"not tested: {group_text} has no rows of {first_model_rows['model_a'][0]}"
+def describe_lacking_group(group: Mapping[str, Any], first_model: object) -> str:
+    """Return that a group has no rows of the first model, so that nothing is tested there."""
+    group_text = ", ".join(name_group(column, value) for column, value in group.items())
+    return f"not tested: {group_text} has no rows of {first_model}"
 
 
 def _describe_alarms(monitor_frame: pl.DataFrame) -> Iterator[str]:
