@@ -11,10 +11,10 @@ import pytest
 
 from polars_prcurve import charts, eta_grid, prc
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, list_stretches
-from polars_prcurve.view.charts.parts.chart_titles import say_by_metric, say_firsts
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
-from polars_prcurve.view.charts.parts.label_placement import Panel, Word
+from polars_prcurve.view.charts.parts.panel_in_pixels import Panel, Word
 from polars_prcurve.view.charts.parts.rule_flags import raise_flags
+from polars_prcurve.view.charts.parts.title_phrases import say_by_metric, say_firsts
 from polars_prcurve.view.words.number_words import say_eta, say_share, say_shares, say_thresholds
 from tests.support.chart_specs import all_records, heading, plain, records, subtitle
 

@@ -34,16 +34,9 @@ from polars_prcurve.view.charts.parts.colors_and_sizes import (
     darken_text,
     mix_eta_colors,
 )
-from polars_prcurve.view.charts.parts.label_placement import (
-    LabelSpace,
-    Panel,
-    Word,
-    choose_way,
-    place_beside,
-    settle_words,
-    spread_at_ends,
-)
+from polars_prcurve.view.charts.parts.label_placement import place_beside, settle_words, spread_at_ends
 from polars_prcurve.view.charts.parts.names_and_numbers import say_eta_range
+from polars_prcurve.view.charts.parts.panel_in_pixels import LabelSpace, Panel, Word, choose_way
 from polars_prcurve.view.report.page_style import DARK_COLORS
 from polars_prcurve.view.words.number_words import (
     join_value,

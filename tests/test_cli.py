@@ -38,7 +38,7 @@ from polars_prcurve.doors.cli import table_files
 from polars_prcurve.doors.cli.main import main
 from polars_prcurve.doors.cli.method_call import FilePrc
 from polars_prcurve.doors.cli.options import build_parser, list_kinds, read_confidence, read_names
-from polars_prcurve.doors.cli.terminal import ANSWERS_OF_METHOD, print_rows
+from polars_prcurve.doors.cli.printing import ANSWERS_OF_METHOD, print_rows
 from polars_prcurve.view.report.result_notes import describe_pairs
 from polars_prcurve.view.report.result_text import Layout, format_table
 from tests.support.model_tests import EQUAL, SETTLED

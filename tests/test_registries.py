@@ -29,7 +29,7 @@ from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, EtaWord
 from polars_prcurve.core.sweep.sampling_designs import DESIGNS
 from polars_prcurve.core.uncertainty.summary_table import needs_negatives
 from polars_prcurve.doors.cli import options
-from polars_prcurve.doors.cli.terminal import ANSWERS_OF_METHOD
+from polars_prcurve.doors.cli.printing import ANSWERS_OF_METHOD
 from polars_prcurve.doors.namespace.expression import ExprPrc
 from polars_prcurve.doors.namespace.frame import FramePrc, LazyFramePrc
 from polars_prcurve.doors.namespace.plot import PlotPrc

@@ -20,9 +20,9 @@ from polars_prcurve.view.charts.model_difference import _say_row as say_differen
 from polars_prcurve.view.charts.net_benefit import _say_benefit as say_benefit
 from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
-from polars_prcurve.view.charts.parts.chart_titles import find_limits
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS
-from polars_prcurve.view.charts.parts.label_placement import LabelSpace
+from polars_prcurve.view.charts.parts.panel_in_pixels import LabelSpace
+from polars_prcurve.view.charts.parts.title_phrases import find_limits
 from polars_prcurve.view.charts.period_series import _say_period as say_period
 from polars_prcurve.view.charts.pr import _say_row as read_precision
 from polars_prcurve.view.report.result_text import show_number

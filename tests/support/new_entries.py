@@ -155,7 +155,7 @@ from polars_prcurve.core.inputs import sample_kinds  # noqa: E402
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS  # noqa: E402
 from polars_prcurve.doors.cli.main import main  # noqa: E402
 from polars_prcurve.doors.cli.options import build_parser  # noqa: E402
-from polars_prcurve.doors.cli.terminal import ANSWERS_OF_METHOD  # noqa: E402
+from polars_prcurve.doors.cli.printing import ANSWERS_OF_METHOD  # noqa: E402
 from polars_prcurve.view.verdicts.target_phrases import describe_limit  # noqa: E402
 from tests.support.arguments import Call, list_calls  # noqa: E402
 from tests.support.model_tests import SETTLED  # noqa: E402

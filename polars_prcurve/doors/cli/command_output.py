@@ -19,7 +19,7 @@ from polars_prcurve.core.judging.status_names import STATUSES
 from polars_prcurve.doors.cli import table_files
 from polars_prcurve.doors.cli.method_call import as_list, open_tables
 from polars_prcurve.doors.cli.options import list_parameters, spell_name
-from polars_prcurve.doors.cli.terminal import collect_shown_rows, print_note, print_rows, print_text
+from polars_prcurve.doors.cli.printing import collect_shown_rows, print_note, print_rows, print_text
 from polars_prcurve.view.report.result_notes import (
     describe_lacking_group,
     describe_pairs,

@@ -21,13 +21,13 @@ from polars_prcurve.core.ground.progress import print_beside
 from polars_prcurve.doors.cli.command_output import run_command
 from polars_prcurve.doors.cli.method_call import check_output_paths, read_options
 from polars_prcurve.doors.cli.options import TableFile, parse_words
+from polars_prcurve.doors.cli.printing import ANSWERS_OF_METHOD, PROGRAM, print_note
 from polars_prcurve.doors.cli.streams_and_signals import (
     drop_unwritten_text,
     end_at_signals,
     open_closed_streams,
 )
 from polars_prcurve.doors.cli.table_files import name_bad_files
-from polars_prcurve.doors.cli.terminal import ANSWERS_OF_METHOD, PROGRAM, print_note
 
 _TEXT_ERRORS = (PrcError, UnicodeDecodeError)  # of the library, and of @FILE in another encoding
 

@@ -18,8 +18,8 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
 from polars_prcurve.core.prevalence.field_and_class_mix import field
 from polars_prcurve.doors.cli.options import TableFile, list_kinds, list_parameters
+from polars_prcurve.doors.cli.printing import ANSWERS_OF_METHOD, print_note
 from polars_prcurve.doors.cli.table_files import scan_files
-from polars_prcurve.doors.cli.terminal import ANSWERS_OF_METHOD, print_note
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import LazyFramePrc
 from polars_prcurve.doors.retrieval_runs import from_trec

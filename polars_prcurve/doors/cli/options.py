@@ -20,8 +20,8 @@ from polars_prcurve.core.confidence.interval_options import Intervals, intervals
 from polars_prcurve.core.ground.argument_hints import suggest_arguments
 from polars_prcurve.core.ground.errors import PrcError, suggest_names
 from polars_prcurve.core.ground.package_version import __version__
+from polars_prcurve.doors.cli.printing import PROGRAM
 from polars_prcurve.doors.cli.table_files import find_format
-from polars_prcurve.doors.cli.terminal import PROGRAM
 from polars_prcurve.doors.namespace.frame import FramePrc, LazyFramePrc
 
 # From words to values ----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from polars_prcurve.core.ground.atomic_file import delete_drafts
 from polars_prcurve.core.ground.progress import print_beside
-from polars_prcurve.doors.cli.terminal import PROGRAM
+from polars_prcurve.doors.cli.printing import PROGRAM
 
 
 def open_closed_streams() -> None:

@@ -91,7 +91,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
     ) -> tuple[Callable[..., Chart], dict[str, Any]]:
         """Return the function that draws a chart, with its own words, and the words about the table."""
         from polars_prcurve import charts
-        from polars_prcurve.view.charts.parts.canvas import read_words
+        from polars_prcurve.view.charts.parts.line_drawing import read_words
         from polars_prcurve.view.charts.parts.marked_points import check_points
 
         chart_arguments = {name: value for name, value in call_arguments.items() if name in CHART_WORDS}

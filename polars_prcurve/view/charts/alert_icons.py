@@ -17,11 +17,20 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import read_colors
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_lines
-from polars_prcurve.view.charts.parts.chart_titles import (
+from polars_prcurve.view.charts.parts.colors_and_panels import (
+    Channel,
+    Channels,
+    read_panels_of_one,
+    sort_panels,
+)
+from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
+from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
+from polars_prcurve.view.charts.parts.names_and_numbers import describe_target, format_level
+from polars_prcurve.view.charts.parts.panel_in_pixels import Word
+from polars_prcurve.view.charts.parts.title_phrases import (
     MOST_LETTERS,
     MOST_NAMES,
     add_order,
@@ -35,15 +44,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_reached,
     say_too_few,
 )
-from polars_prcurve.view.charts.parts.colors_and_panels import (
-    Channel,
-    Channels,
-    read_panels_of_one,
-    sort_panels,
-)
-from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
-from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.names_and_numbers import describe_target, format_level
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,
     are_rarely_right,

@@ -20,7 +20,6 @@ from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import doubt_of_points, names_and_numbers
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_sizes
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import (
     ChartAxis,
@@ -39,7 +38,17 @@ from polars_prcurve.view.charts.parts.chart_input import (
     pick_columns,
     read_lines,
 )
-from polars_prcurve.view.charts.parts.chart_titles import (
+from polars_prcurve.view.charts.parts.colors_and_panels import (
+    Channels,
+    choose_channels,
+    pick_out,
+    tell_panel,
+)
+from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
+from polars_prcurve.view.charts.parts.panel_in_pixels import Word, choose_way
+from polars_prcurve.view.charts.parts.panel_layers import keep_part
+from polars_prcurve.view.charts.parts.title_phrases import (
     MOST_LETTERS,
     MOST_TRADES,
     add_order,
@@ -57,15 +66,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_known,
     say_order,
 )
-from polars_prcurve.view.charts.parts.colors_and_panels import (
-    Channels,
-    choose_channels,
-    pick_out,
-    tell_panel,
-)
-from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
-from polars_prcurve.view.charts.parts.panel_layers import keep_part
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,
     join_value,

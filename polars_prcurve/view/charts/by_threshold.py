@@ -24,21 +24,14 @@ from polars_prcurve.view.charts.parts import (
     points_to_draw,
 )
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
-from polars_prcurve.view.charts.parts.chart_titles import (
-    add_order,
-    find_known_half,
-    lie_at_foot,
-    note_few_false_alerts,
-    say_half,
-    say_point,
-)
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.label_placement import Panel, Word, place_names
+from polars_prcurve.view.charts.parts.label_placement import place_names
+from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER
+from polars_prcurve.view.charts.parts.panel_in_pixels import Panel, Word
 from polars_prcurve.view.charts.parts.panel_layers import make_key
 from polars_prcurve.view.charts.parts.points_to_draw import ALERT_RATE
 from polars_prcurve.view.charts.parts.rule_flags import (
@@ -47,6 +40,14 @@ from polars_prcurve.view.charts.parts.rule_flags import (
     draw_rules,
     raise_flags,
     write_rules,
+)
+from polars_prcurve.view.charts.parts.title_phrases import (
+    add_order,
+    find_known_half,
+    lie_at_foot,
+    note_few_false_alerts,
+    say_half,
+    say_point,
 )
 from polars_prcurve.view.words.number_words import say_count, say_share, say_threshold
 

@@ -15,11 +15,15 @@ from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.message_text import add_noun, format_count
 from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.view.charts.parts import doubt_of_points, points_to_draw
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
-from polars_prcurve.view.charts.parts.chart_titles import (
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
+from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
+from polars_prcurve.view.charts.parts.marked_points import MarkedPoints, mark_halves, read_points
+from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, round_digits
+from polars_prcurve.view.charts.parts.title_phrases import (
     add_order,
     are_short,
     find_half,
@@ -29,10 +33,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_half,
     say_values,
 )
-from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
-from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.marked_points import MarkedPoints, mark_halves, read_points
-from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, round_digits
 from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,

@@ -17,15 +17,15 @@ from polars_prcurve.core.ground.visible_names import shorten_names
 from polars_prcurve.view.charts.parts import chart_input, names_and_numbers
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
-from polars_prcurve.view.charts.parts.chart_titles import go_on, say_by_metric, say_firsts
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.label_placement import Word, choose_way
+from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
+from polars_prcurve.view.charts.parts.panel_in_pixels import Word, choose_way
 from polars_prcurve.view.charts.parts.panel_layers import keep_part
+from polars_prcurve.view.charts.parts.title_phrases import go_on, say_by_metric, say_firsts
 from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta
 from polars_prcurve.view.words.order_of_names import number_names
 

@@ -16,14 +16,14 @@ from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import chart_input, doubt_of_points, points_to_draw
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
-from polars_prcurve.view.charts.parts.chart_titles import MOST_LETTERS, name_curves, say_each
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
 from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, describe_level
+from polars_prcurve.view.charts.parts.title_phrases import MOST_LETTERS, name_curves, say_each
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,
     NO_BREAK,

@@ -17,21 +17,21 @@ from polars_prcurve.core.ground.message_text import join_words, name_groups
 from polars_prcurve.view.charts.parts import chart_input
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_colors
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
-from polars_prcurve.view.charts.parts.chart_titles import are_short
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
-from polars_prcurve.view.charts.parts.label_placement import Word
+from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
 from polars_prcurve.view.charts.parts.names_and_numbers import (
     escape_text,
     format_level,
     format_metric,
     round_digits,
 )
+from polars_prcurve.view.charts.parts.panel_in_pixels import Word
 from polars_prcurve.view.charts.parts.panel_layers import keep_lines, keep_part
 from polars_prcurve.view.charts.parts.rule_flags import count_flag_rows, draw_rules, raise_flags
+from polars_prcurve.view.charts.parts.title_phrases import are_short
 from polars_prcurve.view.words.names_in_sentences import show_on_one_line, start_sentence
 from polars_prcurve.view.words.number_words import (
     join_value,

@@ -14,19 +14,19 @@ from polars_prcurve.core.ground.argument_checks import Title, read_choice, read_
 from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.view.charts.parts import (
     chart_axes,
-    chart_titles,
     doubt_of_points,
     marked_points,
     points_to_draw,
+    title_phrases,
 )
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
-from polars_prcurve.view.charts.parts.chart_titles import add_order
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
 from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold, describe_level
+from polars_prcurve.view.charts.parts.title_phrases import add_order
 from polars_prcurve.view.words.number_words import join_value, say_estimate, say_share
 
 # Titles of the axis, by `y`.
@@ -133,7 +133,7 @@ def pr_curve(
         say=partial(_find_title, channels, area_by_curve, y),
         note=[
             *_write_note(canvas, describe_level(band, confidence)),
-            chart_titles.note_few_false_alerts(curves, channels),
+            title_phrases.note_few_false_alerts(curves, channels),
         ],
         marks=marked_points.choose_points("pr_curve", points, curves, channels, ["recall", y]),
         has_ghosts=curves.curve_rows["eta"].n_unique() == 1,  # else they cannot be compared
@@ -144,7 +144,7 @@ def pr_curve(
 def _choose_axis(curves: ChartCurves, y: str, log_y: bool | None) -> ChartAxis:
     """Return the axis: log if that is requested, or where positives are rare."""
     etas, y_shares = curves.curve_rows["eta"], curves.points[y]
-    is_rare = chart_axes.needs_log_axis(etas) or chart_titles.lie_at_foot(curves)
+    is_rare = chart_axes.needs_log_axis(etas) or title_phrases.lie_at_foot(curves)
     is_log = is_rare if log_y is None else read_flag("log_y=", log_y)
     if y == "precision" or not (is_log and is_rare):
         return chart_axes.build_precision_axis(y, _AXIS_TITLE_OF_Y[y], etas, y_shares, is_log=is_log)
@@ -181,8 +181,8 @@ def _find_title(channels: Channels, area_by_curve: dict[int, float], y: str, cur
     """Return the share at half recall, or the areas of panels; empty where it is not known well."""
     has_groups_in_panels = channels.facet is not None and channels.facet.fields != ["eta"]
     if has_groups_in_panels and y == "precision" and curves.curve_rows["eta"].n_unique() == 1:
-        return chart_titles.say_areas("Average precision", area_by_curve, curves, channels)
-    return chart_titles.say_half(channels, curves, y)
+        return title_phrases.say_areas("Average precision", area_by_curve, curves, channels)
+    return title_phrases.say_half(channels, curves, y)
 
 
 def _write_note(canvas: Canvas, level_clause: str) -> list[str]:

@@ -21,7 +21,6 @@ from polars_prcurve.view.charts.by_prevalence import draw_firsts
 from polars_prcurve.view.charts.parts import chart_input, colors_and_panels
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
 from polars_prcurve.view.charts.parts.chart_axes import (
     ChartAxis,
@@ -31,7 +30,13 @@ from polars_prcurve.view.charts.parts.chart_axes import (
     list_stretches,
 )
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
-from polars_prcurve.view.charts.parts.chart_titles import (
+from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
+from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
+from polars_prcurve.view.charts.parts.names_and_numbers import format_level, format_metric, round_digits
+from polars_prcurve.view.charts.parts.panel_in_pixels import Word
+from polars_prcurve.view.charts.parts.panel_layers import keep_part
+from polars_prcurve.view.charts.parts.title_phrases import (
     MOST_LETTERS,
     MOST_TRADES,
     go_on,
@@ -39,11 +44,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_by_metric,
     say_firsts,
 )
-from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
-from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.names_and_numbers import format_level, format_metric, round_digits
-from polars_prcurve.view.charts.parts.panel_layers import keep_part
 from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_eta
 from polars_prcurve.view.words.wrapped_text import wrap_words

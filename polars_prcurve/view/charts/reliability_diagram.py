@@ -22,15 +22,15 @@ from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
 from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.view.charts.parts.active_theme import read_colors
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, fit_shares
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
-from polars_prcurve.view.charts.parts.chart_titles import MOST_LETTERS, are_short, count_positives
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.view.charts.parts.doubt_of_points import has_counts
+from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
 from polars_prcurve.view.charts.parts.names_and_numbers import format_level, round_digits
 from polars_prcurve.view.charts.parts.panel_layers import keep_part
+from polars_prcurve.view.charts.parts.title_phrases import MOST_LETTERS, are_short, count_positives
 from polars_prcurve.view.words.number_words import (
     join_value,
     say_count,

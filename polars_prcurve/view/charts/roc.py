@@ -16,11 +16,15 @@ from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
 from polars_prcurve.view.charts.parts import doubt_of_points, marked_points, points_to_draw
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
-from polars_prcurve.view.charts.parts.chart_titles import (
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
+from polars_prcurve.view.charts.parts.curve_chart import CurveChart
+from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
+from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold
+from polars_prcurve.view.charts.parts.panel_in_pixels import Word
+from polars_prcurve.view.charts.parts.title_phrases import (
     add_order,
     find_known_half,
     name_curves,
@@ -28,10 +32,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_each,
     say_reached,
 )
-from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
-from polars_prcurve.view.charts.parts.curve_chart import CurveChart
-from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.names_and_numbers import add_threshold
 from polars_prcurve.view.words.number_words import SayShares, say_eta, say_share, say_target
 
 _LOG_STEPS = 100  # points on a line that is straight on a linear axis only

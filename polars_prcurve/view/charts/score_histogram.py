@@ -16,11 +16,22 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import marked_points
 from polars_prcurve.view.charts.parts.active_theme import read_sizes
-from polars_prcurve.view.charts.parts.canvas import Canvas, read_words
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, arrange_panels
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
-from polars_prcurve.view.charts.parts.chart_titles import (
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
+from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
+from polars_prcurve.view.charts.parts.names_and_numbers import round_digits
+from polars_prcurve.view.charts.parts.panel_in_pixels import Word
+from polars_prcurve.view.charts.parts.panel_layers import keep_part
+from polars_prcurve.view.charts.parts.rule_flags import (
+    add_texts,
+    count_flag_rows,
+    draw_rules,
+    raise_flags,
+    write_rules,
+)
+from polars_prcurve.view.charts.parts.title_phrases import (
     add_order,
     add_recalls,
     find_half,
@@ -29,17 +40,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_known,
     say_order,
     say_reached,
-)
-from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
-from polars_prcurve.view.charts.parts.label_placement import Word
-from polars_prcurve.view.charts.parts.names_and_numbers import round_digits
-from polars_prcurve.view.charts.parts.panel_layers import keep_part
-from polars_prcurve.view.charts.parts.rule_flags import (
-    add_texts,
-    count_flag_rows,
-    draw_rules,
-    raise_flags,
-    write_rules,
 )
 from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import say_share

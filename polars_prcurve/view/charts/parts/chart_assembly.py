@@ -25,14 +25,13 @@ from polars_prcurve.view.charts.parts.active_theme import measure_text, read_siz
 from polars_prcurve.view.charts.parts.chart_axes import ChartSpec, GivenSize, PanelSize, fix_x, fix_y
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels, tell_panel
 from polars_prcurve.view.charts.parts.label_placement import (
-    Panel,
-    Word,
     place_labels,
     place_names,
     settle_words,
     widen_hidden_marks,
 )
 from polars_prcurve.view.charts.parts.names_and_numbers import escape_text, round_digits
+from polars_prcurve.view.charts.parts.panel_in_pixels import Panel, Word
 from polars_prcurve.view.charts.parts.panel_layers import Painter, keep_part, make_key, mark_grey
 from polars_prcurve.view.charts.parts.points_to_draw import pack_lines
 from polars_prcurve.view.words.names_in_sentences import start_sentence

@@ -10,7 +10,6 @@ import polars as pl
 
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import add_noun, format_count
-from polars_prcurve.view.charts.parts.canvas import Canvas
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.chart_input import (
     ChartCurves,
@@ -18,7 +17,11 @@ from polars_prcurve.view.charts.parts.chart_input import (
     pick_columns,
     read_points_targets,
 )
-from polars_prcurve.view.charts.parts.chart_titles import (
+from polars_prcurve.view.charts.parts.colors_and_panels import Channels
+from polars_prcurve.view.charts.parts.line_drawing import Canvas
+from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, name_target, round_digits
+from polars_prcurve.view.charts.parts.points_to_draw import has_points_alone
+from polars_prcurve.view.charts.parts.title_phrases import (
     find_half,
     name_curves,
     say_each,
@@ -27,9 +30,6 @@ from polars_prcurve.view.charts.parts.chart_titles import (
     say_resting,
     say_values,
 )
-from polars_prcurve.view.charts.parts.colors_and_panels import Channels
-from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, name_target, round_digits
-from polars_prcurve.view.charts.parts.points_to_draw import has_points_alone
 from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,

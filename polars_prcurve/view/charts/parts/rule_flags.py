@@ -14,8 +14,8 @@ from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.colors_and_panels import tell_panel
-from polars_prcurve.view.charts.parts.label_placement import Align, Word
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, round_digits
+from polars_prcurve.view.charts.parts.panel_in_pixels import Align, Word
 from polars_prcurve.view.words.number_words import say_thresholds
 
 _FOOT = 9  # pixels from the lines to the lowest row of texts

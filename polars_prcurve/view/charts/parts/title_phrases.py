@@ -1,4 +1,4 @@
-"""Titles of charts: what is drawn, in numbers, and what a test behind a chart settles.
+"""Phrases that titles of charts are made of: what is drawn, in numbers, and what a test settles.
 
 The highest number stands first; without a test behind it a title names no model as better.
 """
