@@ -14,8 +14,8 @@ from polars_prcurve.core.confidence.rate_intervals import rate_interval
 from polars_prcurve.core.ground.errors import PrcError, PrcWarning
 from polars_prcurve.core.ground.package_version import __version__ as __version__
 from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
+from polars_prcurve.core.prevalence.eta_by_parts_or_classes import class_mix, field
 from polars_prcurve.core.prevalence.eta_values import eta_from_ratio, eta_grid, ratio_from_eta
-from polars_prcurve.core.prevalence.field_and_class_mix import class_mix, field
 from polars_prcurve.core.prevalence.prior_shift import shift_prior
 from polars_prcurve.doors.namespace import prc, register
 from polars_prcurve.doors.namespace.frame import DataFramePrc, LazyFramePrc

@@ -14,8 +14,8 @@ a point metric comes first: `metrics.precision_at_threshold(0.8)`, `metrics.f1_a
 from collections.abc import Callable
 from functools import partial
 
-from polars_prcurve.core.ground.argument_hints import METRIC_OF_SYNONYM
-from polars_prcurve.core.ground.errors import suggest_names
+from polars_prcurve.core.ground.name_hints import METRIC_OF_SYNONYM
+from polars_prcurve.core.ground.name_hints import suggest_names
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric as PointMetric
 from polars_prcurve.core.metrics.curve_metric import CurveMetric as CurveMetric

@@ -18,7 +18,7 @@ from polars.testing import assert_frame_equal
 
 import polars_prcurve as pp
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.prevalence.field_and_class_mix import Field
+from polars_prcurve.core.prevalence.eta_by_parts_or_classes import Field
 from polars_prcurve.view.report.decision_html import build_document
 from tests.support.queries import DF, ETAS, LONG, QUERIES
 from tests.support.tiers import slow_unless

@@ -32,7 +32,7 @@ from polars_prcurve import (
     shift_prior,
 )
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
-from polars_prcurve.core.ground.argument_hints import SYNONYMS_OF_ARGUMENTS
+from polars_prcurve.core.ground.name_hints import SYNONYMS_OF_ARGUMENTS
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS

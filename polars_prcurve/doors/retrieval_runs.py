@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import read_whole_number, refuse_kind
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.visible_names import shorten_name
 from polars_prcurve.doors.namespace.frame import DataFramePrc
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from polars_prcurve.core.binding.eta_argument import EtaArgument
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS
 from polars_prcurve.core.confidence.interval_options import Intervals
-from polars_prcurve.core.ground.errors import PrcError, list_names
-from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import join_words, list_names
 from polars_prcurve.core.inputs.column_reader import InputColumns
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.table_reader import gives_squares

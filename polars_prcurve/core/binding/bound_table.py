@@ -25,8 +25,8 @@ from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TableWords
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.interval_options import Confidence, Intervals, read_interval_options
-from polars_prcurve.core.ground.argument_hints import METRIC_OF_SYNONYM, hint_at_arguments
-from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.name_hints import METRIC_OF_SYNONYM, HintingAttributes, hint_at_arguments
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
 from polars_prcurve.core.inputs.column_reader import (
     Column,

@@ -12,16 +12,17 @@ from typing import Any, ClassVar, cast
 
 import polars as pl
 
-from polars_prcurve.core.curves.field_bands_and_tests import build_field_grid
+from polars_prcurve.core.curves.field_bands_and_guarantees import build_field_grid
 from polars_prcurve.core.ground.argument_checks import select_column, take_frame
-from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.inputs.column_reader import Column
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.wide_tables import read_classes
 from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
+from polars_prcurve.core.prevalence.eta_by_parts_or_classes import ClassMix, Field
 from polars_prcurve.core.prevalence.eta_table import EtaTable, build_number_grid, read_eta_frame
 from polars_prcurve.core.prevalence.eta_values import read_eta_list
-from polars_prcurve.core.prevalence.field_and_class_mix import ClassMix, Field
 from polars_prcurve.core.prevalence.part_weights import build_field
 
 _TRUE_CLASS = "true class"

@@ -18,7 +18,7 @@ from polars_prcurve.core.binding.cache_of_read_tables import ReadTables
 from polars_prcurve.core.binding.eta_argument import EtaArgument
 from polars_prcurve.core.binding.group_renaming import TableT, hide_columns, hide_groups, list_hidden
 from polars_prcurve.core.comparison.comparison_request import Pairing
-from polars_prcurve.core.confidence.band_kinds import BandKind, FixedBands
+from polars_prcurve.core.confidence.band_options import BandKind, FixedBands
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.point_intervals import find_corners
 from polars_prcurve.core.ground.errors import PrcError

@@ -27,7 +27,8 @@ from polars_prcurve.core.comparison.difference_limits import SPARE, judge_sign
 from polars_prcurve.core.confidence.doubts import find_first_doubt
 from polars_prcurve.core.confidence.point_intervals import combine_distances, find_corners
 from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_value
-from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken

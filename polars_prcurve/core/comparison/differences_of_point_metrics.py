@@ -32,7 +32,7 @@ from polars_prcurve.core.comparison.model_pairs import (
     join_sides,
 )
 from polars_prcurve.core.confidence import point_intervals
-from polars_prcurve.core.confidence.band_kinds import MOVE_NAMES, ComparedBands, ModelBands
+from polars_prcurve.core.confidence.band_options import MOVE_NAMES, ComparedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.confidence.point_intervals import combine_distances

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias, get_args
 
 from polars_prcurve.core.confidence.rate_intervals import RateMethod, check_confidence, check_rate_method
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 
 IntervalMethod: TypeAlias = Literal["analytic", "rectangle", "bootstrap"]
 """Where intervals come from: a formula, the corners of two intervals, or resampled examples."""

@@ -35,7 +35,7 @@ from typing import TypeAlias
 import polars as pl
 
 from polars_prcurve.core.confidence import cohort_intervals
-from polars_prcurve.core.confidence.band_kinds import (
+from polars_prcurve.core.confidence.band_options import (
     LIMIT_COLUMNS,
     MOVE_NAMES,
     ChosenBands,

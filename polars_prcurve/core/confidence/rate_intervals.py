@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 import polars as pl
 
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.normal_distribution import normal_quantile
 from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.metrics.point_metric import choose_where

@@ -28,7 +28,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS, BinormalModel, Segment
 from polars_prcurve.core.sweep.group_table import class_counts, class_sizes
-from polars_prcurve.core.sweep.running_sums import CLASS_SUMS, SumColumns
+from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS, SumColumns
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end

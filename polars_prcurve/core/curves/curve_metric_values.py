@@ -17,7 +17,7 @@ import polars as pl
 
 from polars_prcurve.core.curves.binormal import build_nodes, fit_binormal
 from polars_prcurve.core.curves.curve_segments import build_hulls, build_segments, weighs_examples
-from polars_prcurve.core.curves.metrics_on_rows import build_metric_rows
+from polars_prcurve.core.curves.metric_and_band_columns import build_metric_rows
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable, has_unscored

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import FixedBands
+from polars_prcurve.core.confidence.band_options import FixedBands
 from polars_prcurve.core.curves.binormal import replace_by_binormal_rates
 from polars_prcurve.core.curves.long_tables import has_many
-from polars_prcurve.core.curves.metrics_on_rows import (
+from polars_prcurve.core.curves.metric_and_band_columns import (
     add_metrics,
     check_metric_names,
     fit_bands,

@@ -21,10 +21,10 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import FixedBands
+from polars_prcurve.core.confidence.band_options import FixedBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
-from polars_prcurve.core.curves.field_bands_and_tests import build_field_grid
-from polars_prcurve.core.curves.metrics_on_rows import add_metrics, fit_bands
+from polars_prcurve.core.curves.field_bands_and_guarantees import build_field_grid
+from polars_prcurve.core.curves.metric_and_band_columns import add_metrics, fit_bands
 from polars_prcurve.core.ground.argument_checks import read_list
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

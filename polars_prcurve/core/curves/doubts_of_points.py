@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.band_options import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import (
     DOUBT,
     EQUAL_SCORES,

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import round_to_float
-from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
+from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs import column_reader

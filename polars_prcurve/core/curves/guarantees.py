@@ -31,7 +31,7 @@ from polars_prcurve.core.confidence.interval_input_columns import (
     EtaError,
 )
 from polars_prcurve.core.confidence.rate_intervals import compute_upper_limits
-from polars_prcurve.core.curves import field_bands_and_tests as in_field
+from polars_prcurve.core.curves import field_bands_and_guarantees as in_field
 from polars_prcurve.core.curves.group_thresholds import (
     LEAST_SCORE,
     GroupThresholds,

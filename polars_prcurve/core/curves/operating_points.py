@@ -15,7 +15,7 @@ from functools import partial
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.band_options import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE, measure_chance
 from polars_prcurve.core.confidence.confidence_that_limit_holds import (
     CERTAINTY,
@@ -31,10 +31,10 @@ from polars_prcurve.core.curves.doubts_of_points import (
     doubt_points_without_ends,
     may_lack_weights,
 )
-from polars_prcurve.core.curves.field_bands_and_tests import add_field_tests
+from polars_prcurve.core.curves.field_bands_and_guarantees import add_field_tests
 from polars_prcurve.core.curves.group_thresholds import THRESHOLD_ROW
 from polars_prcurve.core.curves.long_tables import has_many
-from polars_prcurve.core.curves.metrics_on_rows import (
+from polars_prcurve.core.curves.metric_and_band_columns import (
     add_metrics,
     check_metric_names,
     fit_bands,

@@ -27,7 +27,7 @@ import polars as pl
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
 from polars_prcurve.core.curves.guarantees import PROMISE_COLUMNS, add_upper_limits
-from polars_prcurve.core.curves.metrics_on_rows import build_metric_rows
+from polars_prcurve.core.curves.metric_and_band_columns import build_metric_rows
 from polars_prcurve.core.curves.targets import (
     END,
     END_ROW,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import FixedBands
+from polars_prcurve.core.confidence.band_options import FixedBands
 from polars_prcurve.core.confidence.precision_band_width import smallest_eta
 from polars_prcurve.core.confidence.rate_intervals import BETA_METHODS
 from polars_prcurve.core.confidence.sample_sizes import SIZES_NEEDED, SizeOptions, add_needed_sizes

@@ -22,7 +22,7 @@ from typing import Any
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import LIMIT_COLUMNS, ModelBands
+from polars_prcurve.core.confidence.band_options import LIMIT_COLUMNS, ModelBands
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.confidence.point_intervals import (
     MOVED_RATES,

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.message_text import describe_value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

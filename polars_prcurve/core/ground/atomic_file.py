@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from polars_prcurve.core.ground.argument_checks import refuse_kind
-from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import describe_value
 
 _OPEN_FILE_FOLDERS = ("/proc", "/dev/fd")
 """Folders whose names represent files that are open already, such as standard output."""

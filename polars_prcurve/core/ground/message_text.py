@@ -1,10 +1,12 @@
-"""Text that messages need: what groups are called, counts, and lists."""
+"""Text that messages need: what groups are called, counts, lists, and values."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+from polars_prcurve.core.ground.visible_names import shorten_name
 
 _SIBILANT = re.compile(r"(s|x|z|ch|sh)$")  # of words whose plural ends in -es
 _CONSONANT_Y = re.compile(r"[^aeiou]y$")  # of words whose plural ends in -ies
@@ -52,3 +54,28 @@ def join_words(words: Iterable[str], conjunction: str = "and") -> str:
     """Return words as a list in a sentence: `a, b and c`."""
     *first_words, last_word = words
     return f"{', '.join(first_words)} {conjunction} {last_word}" if first_words else last_word
+
+
+_MAX_LISTED_NAMES = 30  # there are fewer metrics, which are all listed
+_N_FIRST_NAMES = 10  # of more names than that: about two lines
+
+
+def list_names(names: Iterable[str]) -> str:
+    """Return names as one text: if they are many, the first ones, and how many more there are."""
+    short_names = [shorten_name(name) for name in names]
+    if len(short_names) <= _MAX_LISTED_NAMES:
+        return ", ".join(short_names)
+    return f"{', '.join(short_names[:_N_FIRST_NAMES])} and {len(short_names) - _N_FIRST_NAMES} more"
+
+
+def describe_value(value: object) -> str:
+    """Return a value for a message: its repr, or its type if that is long."""
+    try:
+        value_text = repr(value)
+    except Exception:  # an int of 5,000 digits has none, and an object of the user's may raise anything
+        value_text = "<"
+    if len(value_text) <= 80 and value_text.isprintable() and not value_text.startswith("<"):
+        return value_text
+    type_name = type(value).__name__
+    begins_with_vowel = type_name.lower().startswith((*"aeiou", "nd"))  # as an ndarray does, read aloud
+    return f"{'an' if begins_with_vowel else 'a'} {type_name}"

@@ -27,9 +27,10 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 from polars import selectors
 
-from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.message_text import describe_value
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.visible_names import SYMBOL_OF_CHARACTER, SYMBOL_OF_CODE
 

@@ -15,9 +15,10 @@ import polars as pl
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import select_column
-from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.core.ground.name_hints import suggest_names
 from polars_prcurve.core.ground.reserved_prefix import RESERVED, USER_NAME
 from polars_prcurve.core.ground.value_checks import Check, DtypeRule, show_value
 from polars_prcurve.core.ground.visible_names import shorten_name

@@ -17,8 +17,9 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
+from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import check_forgotten_groups, read_group_keys

@@ -11,7 +11,9 @@ from polars import selectors
 
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import select_column
-from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import describe_value
+from polars_prcurve.core.ground.name_hints import suggest_names
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import (
     SCORE_DTYPES,

@@ -12,8 +12,8 @@ from dataclasses import KW_ONLY, InitVar, dataclass, field, fields, replace
 from functools import wraps
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 
 M = TypeVar("M", bound="Metric")  # a point metric or a curve metric
 P = ParamSpec("P")  # the parameters of a function that makes metrics

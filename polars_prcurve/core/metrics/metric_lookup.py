@@ -14,8 +14,8 @@ from difflib import get_close_matches
 from typing import Any, TypeVar, cast
 
 from polars_prcurve.core.ground.argument_checks import find_repeats, read_list, refuse_kind
-from polars_prcurve.core.ground.argument_hints import METRIC_OF_SYNONYM
-from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.name_hints import METRIC_OF_SYNONYM, suggest_names
 from polars_prcurve.core.ground.visible_names import shorten_name
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, CurveMetric
 from polars_prcurve.core.metrics.metric_base import (

@@ -23,9 +23,10 @@ from polars_prcurve.core.confidence.rate_intervals import (
     describe_rate,
 )
 from polars_prcurve.core.ground.argument_checks import check_texts, read_numbers, take_frame
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
-from polars_prcurve.core.ground.errors import PrcError, list_names, warn_caller
+from polars_prcurve.core.ground.errors import PrcError, warn_caller
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.message_text import list_names
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.value_checks import Check, count_check, run_query, stop_if_broken
 
 if TYPE_CHECKING:

@@ -23,8 +23,9 @@ from polars_prcurve.core.confidence.interval_input_columns import (
 )
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import is_pattern
-from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (

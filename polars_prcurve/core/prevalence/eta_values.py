@@ -11,15 +11,16 @@ import polars as pl
 
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import find_repeats
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
-from polars_prcurve.core.ground.errors import PrcError, describe_value
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.message_text import describe_value
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.share_texts import SHARE_SIGN, read_share_text
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from polars_prcurve.core.prevalence.field_and_class_mix import ClassMix, Field
+    from polars_prcurve.core.prevalence.eta_by_parts_or_classes import ClassMix, Field
 
 
 class UnlabelledTable(Protocol):

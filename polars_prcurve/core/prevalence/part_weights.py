@@ -30,7 +30,7 @@ from polars_prcurve.core.confidence.interval_input_columns import (
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import select_column
-from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import (
     LARGEST_WEIGHT,
     repeat_in_rows,
@@ -38,6 +38,7 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     to_whole_shares,
 )
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
+from polars_prcurve.core.ground.name_hints import suggest_names
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, overload
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import read_pair
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.metrics.metric_lookup import find_point_metric
 from polars_prcurve.core.metrics.point_formulas import f_beta
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric, choose_where, evaluate

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
-from polars_prcurve.core.ground.errors import PrcError, describe_value, suggest_names
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT, WEIGHT_BITS
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
-from polars_prcurve.core.ground.message_text import add_noun
+from polars_prcurve.core.ground.message_text import add_noun, describe_value
+from polars_prcurve.core.ground.name_hints import hint_at_arguments, suggest_names
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -40,7 +40,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import name_moment
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment, Unseen
 from polars_prcurve.core.sweep.effective_alerts import WeightSums, add_alert_sizes
-from polars_prcurve.core.sweep.running_sums import CLASS_SUMS, SQUARE_SUMS
+from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS, SQUARE_SUMS
 from polars_prcurve.core.sweep.sweep_column_names import SquareSegment
 
 _CELLS_OF_SIDE = {"above": ("tp", "fp"), "below": ("fn", "tn")}

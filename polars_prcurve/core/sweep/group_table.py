@@ -24,7 +24,7 @@ from polars_prcurve.core.inputs.resolved_tables import (
     class_amounts,
 )
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.sweep.running_sums import CLASS_SUMS, SQUARE_SUMS, to_counts
+from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS, SQUARE_SUMS, to_counts
 
 
 def class_sizes(table: ResolvedTable) -> tuple[pl.Expr, pl.Expr]:

@@ -8,7 +8,7 @@ from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable, class_amounts
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.sweep.running_sums import CLASS_SUMS, SQUARE_SUMS
+from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS, SQUARE_SUMS
 
 
 def join_group_numbers(

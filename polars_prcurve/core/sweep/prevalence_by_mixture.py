@@ -26,9 +26,10 @@ from polars_prcurve.core.confidence.interval_input_columns import (
 )
 from polars_prcurve.core.confidence.point_intervals import MOST_LEVELS, SLOPE_SCALE
 from polars_prcurve.core.confidence.rate_intervals import z_value
-from polars_prcurve.core.ground.errors import PrcError, list_names
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.lazy_numpy import Floats
+from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import (
@@ -42,7 +43,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.prevalence.estimated_eta import warn_of_refuted_estimates
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.prevalence_by_em import join_estimates, list_estimate_columns
-from polars_prcurve.core.sweep.running_sums import CLASS_SUMS
+from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS
 from polars_prcurve.core.sweep.sweep_table import build_running_sums
 
 LEAST_PER_LEVEL = 5

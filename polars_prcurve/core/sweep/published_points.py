@@ -19,7 +19,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
 from polars_prcurve.core.sweep import group_table
 from polars_prcurve.core.sweep.numbered_rows import join_group_numbers
-from polars_prcurve.core.sweep.running_sums import CLASS_SUMS
+from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS
 from polars_prcurve.core.sweep.sampling_designs import list_plain_sizes
 from polars_prcurve.core.sweep.sweep_column_names import GroupSums, Sweep
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables

@@ -47,7 +47,7 @@ from polars_prcurve.core.prevalence.population_column_names import Part
 from polars_prcurve.core.sweep import effective_clusters as clusters
 from polars_prcurve.core.sweep import effective_strata as strata
 from polars_prcurve.core.sweep import effective_weights as weights
-from polars_prcurve.core.sweep.running_sums import CLASS_SUMS, SQUARE_SUMS, to_counts
+from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS, SQUARE_SUMS, to_counts
 from polars_prcurve.core.sweep.sorted_group_rows import SortedRows
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, ClusterSize, StratumLabels, Sweep
 

@@ -23,7 +23,7 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveArrays
 from polars_prcurve.core.metrics.segment_column_names import Segment
-from polars_prcurve.core.sweep.running_sums import CLASS_SUMS
+from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

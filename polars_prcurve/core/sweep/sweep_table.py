@@ -32,7 +32,7 @@ from polars_prcurve.core.prevalence.population_column_names import Part, Populat
 from polars_prcurve.core.sweep import group_table
 from polars_prcurve.core.sweep.numbered_rows import prepare_rows
 from polars_prcurve.core.sweep.published_points import build_points, point_checks
-from polars_prcurve.core.sweep.running_sums import CLASS_SUMS, SQUARE_SUMS, SumColumns, to_counts
+from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS, SQUARE_SUMS, SumColumns, to_counts
 from polars_prcurve.core.sweep.sampling_designs import Design, choose_design
 from polars_prcurve.core.sweep.sorted_group_rows import SortedRows, sort_rows
 from polars_prcurve.core.sweep.sweep_column_names import (

@@ -25,7 +25,7 @@ from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.curves.curve_metric_values import CurveSegments, number_metrics
 from polars_prcurve.core.curves.curve_segments import add_extents, build_hulls
-from polars_prcurve.core.curves.metrics_on_rows import build_metric_rows
+from polars_prcurve.core.curves.metric_and_band_columns import build_metric_rows
 from polars_prcurve.core.ground.errors import warn_caller
 from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

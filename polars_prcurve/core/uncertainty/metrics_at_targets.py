@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import ChosenBands, FixedBands, ModelBands
+from polars_prcurve.core.confidence.band_options import ChosenBands, FixedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import (
     DOUBT,
     EQUAL_SCORES,

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.curves.metrics_on_rows import metric_values
+from polars_prcurve.core.curves.metric_and_band_columns import metric_values
 from polars_prcurve.core.ground.argument_checks import MOST_REPEATS, read_seed, read_whole_number
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group

@@ -16,7 +16,7 @@ from polars_prcurve.core.confidence.rate_intervals import check_confidence
 from polars_prcurve.core.ground.atomic_file import is_stream
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.prevalence.estimated_eta import eta_from_sample
-from polars_prcurve.core.prevalence.field_and_class_mix import field
+from polars_prcurve.core.prevalence.eta_by_parts_or_classes import field
 from polars_prcurve.doors.cli.options import TableFile, list_kinds, list_parameters
 from polars_prcurve.doors.cli.printing import ANSWERS_OF_METHOD, print_note
 from polars_prcurve.doors.cli.table_files import scan_files

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TARGET_WORDS
 from polars_prcurve.core.confidence.interval_options import Intervals, intervals
-from polars_prcurve.core.ground.argument_hints import suggest_arguments
-from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.name_hints import suggest_arguments, suggest_names
 from polars_prcurve.core.ground.package_version import __version__
 from polars_prcurve.doors.cli.printing import PROGRAM
 from polars_prcurve.doors.cli.table_files import find_format

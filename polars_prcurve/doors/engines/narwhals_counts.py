@@ -19,9 +19,9 @@ import polars as pl
 
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_choice
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
-from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
+from polars_prcurve.core.ground.name_hints import hint_at_arguments, suggest_names
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.value_checks import Check, guard, run_query
 from polars_prcurve.core.inputs.column_reader import (

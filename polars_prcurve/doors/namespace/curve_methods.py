@@ -24,7 +24,7 @@ from polars_prcurve.core.binding.shown_columns import (
     read_columns,
     read_count_names,
 )
-from polars_prcurve.core.confidence.band_kinds import ChosenBands
+from polars_prcurve.core.confidence.band_options import ChosenBands
 from polars_prcurve.core.confidence.interval_options import Confidence, Intervals
 from polars_prcurve.core.curves.binormal import Smooth, build_binormal_table, to_binormal_metric
 from polars_prcurve.core.curves.curve_table import build_curve_table

@@ -25,8 +25,8 @@ from polars_prcurve.core.judging.evidence import check_names
 from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
 from polars_prcurve.core.judging.judgement import judge_table
 from polars_prcurve.core.prevalence.estimated_eta import refuse_refuted_estimates
+from polars_prcurve.core.prevalence.eta_by_parts_or_classes import ClassMix, Field
 from polars_prcurve.core.prevalence.eta_table import EtaTable
-from polars_prcurve.core.prevalence.field_and_class_mix import ClassMix, Field
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
 from polars_prcurve.view.report.decision_result import Decision
 

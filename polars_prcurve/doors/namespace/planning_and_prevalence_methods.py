@@ -13,7 +13,7 @@ from polars_prcurve.core.binding.shared_arguments import (
     ScoreWords,
     WeightWords,
 )
-from polars_prcurve.core.confidence.band_kinds import FixedBands
+from polars_prcurve.core.confidence.band_options import FixedBands
 from polars_prcurve.core.confidence.interval_options import Confidence
 from polars_prcurve.core.curves.targets import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind, take_frame
@@ -21,8 +21,8 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.value_checks import SCORE_DTYPES, run_query
 from polars_prcurve.core.inputs.column_reader import ColumnReader
 from polars_prcurve.core.inputs.table_reader import read_part_labelled, read_parts, read_reference
+from polars_prcurve.core.prevalence.eta_by_parts_or_classes import Field
 from polars_prcurve.core.prevalence.eta_values import Eta
-from polars_prcurve.core.prevalence.field_and_class_mix import Field
 from polars_prcurve.core.prevalence.part_weights import build_reweighted_table
 from polars_prcurve.core.prevalence.prevalence_by_em import build_estimates_table, check_estimate_method
 from polars_prcurve.core.sweep.sweep_table import Thresholds

@@ -14,9 +14,9 @@ import polars as pl
 
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.argument_checks import Title
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts import doubt_of_points, names_and_numbers
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_sizes

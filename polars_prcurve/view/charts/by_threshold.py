@@ -12,9 +12,9 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.view.charts.parts import (
     chart_assembly,
     chart_axes,

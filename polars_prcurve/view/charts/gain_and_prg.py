@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, cast
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.message_text import add_noun, format_count
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.view.charts.parts import doubt_of_points, points_to_draw
 from polars_prcurve.view.charts.parts.chart_assembly import Chart

@@ -10,9 +10,9 @@ import altair as alt
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count, join_words
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.visible_names import shorten_names
 from polars_prcurve.view.charts.parts import chart_input, names_and_numbers
 from polars_prcurve.view.charts.parts import colors_and_sizes as style

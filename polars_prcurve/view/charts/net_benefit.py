@@ -12,8 +12,8 @@ import polars as pl
 
 from polars_prcurve.core.confidence.estimates import name_estimate
 from polars_prcurve.core.ground.argument_checks import Title, read_flag
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import chart_input, doubt_of_points, points_to_draw
 from polars_prcurve.view.charts.parts.chart_assembly import Chart

@@ -11,7 +11,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.estimates import find_estimate
 from polars_prcurve.core.ground.argument_checks import Title, read_choice, read_flag
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.view.charts.parts import (
     chart_axes,
     doubt_of_points,

@@ -15,8 +15,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from polars_prcurve.core.ground.argument_checks import Title, read_name
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.view.charts.by_prevalence import draw_firsts
 from polars_prcurve.view.charts.parts import chart_input, colors_and_panels
 from polars_prcurve.view.charts.parts import colors_and_sizes as style

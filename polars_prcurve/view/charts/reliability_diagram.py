@@ -16,9 +16,9 @@ import polars as pl
 from polars_prcurve.core.confidence.binomial_tails import is_tail_at_most
 from polars_prcurve.core.confidence.rate_intervals import check_confidence, find_wilson_ends, z_value
 from polars_prcurve.core.ground.argument_checks import Title
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count, join_words
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
 from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.view.charts.parts.active_theme import read_colors

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, read_flag, read_list, read_number
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
 from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
 from polars_prcurve.view.charts.parts import doubt_of_points, marked_points, points_to_draw

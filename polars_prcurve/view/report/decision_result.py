@@ -11,7 +11,8 @@ from typing import ClassVar
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import check_texts, read_whole_number
-from polars_prcurve.core.ground.errors import HintingAttributes, PrcError
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.name_hints import HintingAttributes
 from polars_prcurve.core.judging.judgement import Judgement
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status, sum_up

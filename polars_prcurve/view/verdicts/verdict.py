@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from polars_prcurve.core.ground.errors import HintingAttributes
+from polars_prcurve.core.ground.name_hints import HintingAttributes
 from polars_prcurve.core.judging.status_names import Status
 
 

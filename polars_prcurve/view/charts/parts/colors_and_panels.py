@@ -10,8 +10,9 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import join_words
+from polars_prcurve.core.ground.name_hints import suggest_names
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
 from polars_prcurve.view.charts.parts.chart_input import NUMBER, ChartCurves

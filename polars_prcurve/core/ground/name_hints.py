@@ -1,15 +1,15 @@
-"""Hints at arguments by the names that they have elsewhere, and at misspelt ones."""
+"""Hints at the name that a wrong one means: a misspelt one, or one that others use."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import wraps
-from typing import NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ClassVar, NoReturn, ParamSpec, TypeVar
 
-from polars_prcurve.core.ground.errors import describe_value, suggest_names
-from polars_prcurve.core.ground.message_text import join_words
-from polars_prcurve.core.ground.visible_names import make_visible
+from polars_prcurve.core.ground.message_text import describe_value, join_words, list_names
+from polars_prcurve.core.ground.visible_names import make_visible, shorten_name
 
 P = ParamSpec("P")  # the parameters of a function that is given hints
 R = TypeVar("R")  # what that function returns
@@ -202,3 +202,52 @@ def _describe_places(positional_names: Sequence[str], extra_value: object) -> st
         f"takes {len(positional_names)} positional arguments, {join_words(positional_names)}; got an "
         f"extra one, {extra_value_text}"
     )
+
+
+def suggest_names(
+    wrong_name: str, valid_names: Iterable[str], text_by_name: Mapping[str, str] | None = None
+) -> str:
+    """Return a hint at the valid names nearest to a wrong one, or at all of them if none is near.
+
+    Names are compared, and shown as in `text_by_name` where it has them.
+    """
+    valid_name_list, text_by_name = list(valid_names), text_by_name or {}
+    # At 0.9 a slip of one letter still finds its word; at 0.6, as by default, 'font' finds 'points'.
+    near_names = (
+        [name for name in valid_name_list if name.lower() == wrong_name.lower()]
+        or get_close_matches(wrong_name, valid_name_list, n=3, cutoff=0.9)
+        or [name for name in valid_name_list if name.startswith(f"{wrong_name}_")][:3]
+        or get_close_matches(wrong_name, valid_name_list, n=3, cutoff=0.65)
+    )
+    shown_texts = [text_by_name.get(name, name) for name in near_names or valid_name_list]
+    if near_names:
+        return f"did you mean {' or '.join(repr(shorten_name(text)) for text in shown_texts)}?"
+    return f"choose from: {list_names(shown_texts)}"
+
+
+class HintingAttributes:
+    """A base class whose errors of a wrong attribute hint at the one that is meant."""
+
+    _wrong_attribute: ClassVar[str]  # how the error begins, before the wrong name
+    _name_by_synonym: ClassVar[Mapping[str, str]] = {}  # the attributes that others call otherwise
+
+    if not TYPE_CHECKING:  # for a type checker any name would be an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Raise, with a hint at the attribute that a wrong name means."""
+            if name.startswith("_"):  # copies and notebooks look up many
+                raise AttributeError(name)
+            raise AttributeError(f"{self._wrong_attribute} {name!r}; {self._suggest_attribute(name)}")
+
+    @classmethod
+    def _suggest_attribute(cls, wrong_name: str) -> str:
+        """Return a hint at the attribute that a wrong name means, or at all."""
+        # Fields of a dataclass that have no default are no attributes of the class.
+        all_names = {*dir(cls), *getattr(cls, "__dataclass_fields__", ())}
+        public_names = sorted(name for name in all_names if not name.startswith("_"))
+        meant_name = cls._name_by_synonym.get(wrong_name)
+        return (
+            f"did you mean {meant_name!r}?"
+            if meant_name in public_names
+            else suggest_names(wrong_name, public_names)
+        )

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence import point_intervals
-from polars_prcurve.core.confidence.band_kinds import LIMIT_COLUMNS, FixedBands
+from polars_prcurve.core.confidence.band_options import LIMIT_COLUMNS, FixedBands
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS, EtaError
 from polars_prcurve.core.confidence.rate_intervals import compute_beta_limits
 from polars_prcurve.core.ground.exact_arithmetic import (

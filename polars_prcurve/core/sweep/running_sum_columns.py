@@ -1,4 +1,4 @@
-"""Running sums of classes and of squared weights: their columns, and the counts that they are."""
+"""Columns of running sums of classes and of squared weights, and the counts that they are."""
 
 from __future__ import annotations
 

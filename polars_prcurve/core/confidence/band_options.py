@@ -1,4 +1,4 @@
-"""Bands by the rows that they are for: what each kind reads of its rows, and puts beside a value.
+"""Options of bands, by the rows that they are for: what each kind reads, and puts beside a value.
 
 FixedBands      a threshold was given: the rows of a curve
 ChosenBands     the sample may have chosen it; then it is given to who deploys it (operating points)

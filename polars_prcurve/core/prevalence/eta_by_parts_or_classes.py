@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground.argument_hints import hint_at_arguments
-from polars_prcurve.core.ground.errors import PrcError, suggest_names
+from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.name_hints import hint_at_arguments, suggest_names
 from polars_prcurve.core.inputs.column_reader import Column, Columns, list_columns
 
 _ROUNDING_OF_SHARES = 0.005  # papers print shares in whole per cent

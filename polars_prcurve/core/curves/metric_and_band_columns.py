@@ -1,4 +1,4 @@
-"""Point metrics on the rows of any table, such as a curve or operating points, and their bands."""
+"""The columns of point metrics and their bands, for rows such as a curve or operating points."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from polars_prcurve.core.confidence.band_kinds import FixedBands
+from polars_prcurve.core.confidence.band_options import FixedBands
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.confidence.point_intervals import add_bands
-from polars_prcurve.core.curves.field_bands_and_tests import add_field_bands
+from polars_prcurve.core.curves.field_bands_and_guarantees import add_field_bands
 from polars_prcurve.core.curves.long_tables import long_columns, stack_metrics
 from polars_prcurve.core.ground.argument_checks import read_flag
 from polars_prcurve.core.ground.errors import PrcError
