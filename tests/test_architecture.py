@@ -69,20 +69,20 @@ ALLOWED = {
     "narwhals": ("doors.engines",),
     "scipy": ("core.confidence.rate_intervals",),
 }
-# `value_checks.run_query` collects for all modules, except a few that ask an engine about its values.
+# `query_guards.run_query` collects for all modules, except a few that ask an engine about its values.
 COLLECTS = {
-    "core.ground.value_checks": 1,
+    "core.ground.query_guards": 1,
     "doors.engines.narwhals_counts": 3,
 }
 # Doors, and the one method by which a stage collects half way, `ResolvedTable.collect`.
 RUNS_QUERIES = {
-    "core.ground.value_checks",
+    "core.ground.query_guards",
     "doors.engines.narwhals_counts",
     "core.inputs.resolved_tables",
     "core.inputs.never_scored",
     "core.inputs.column_reader",
     "core.curves.group_thresholds",
-    "core.curves.targets",
+    "core.curves.target_arguments",
     "core.prevalence.eta_table",
     "core.prevalence.estimated_eta",
 }

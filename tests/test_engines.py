@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, metrics, prc
-from polars_prcurve.core.ground.value_checks import translate_errors
+from polars_prcurve.core.ground.query_guards import translate_errors
 from polars_prcurve.core.inputs.column_reader import list_columns
 from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.comparing import assert_same

@@ -50,7 +50,7 @@ def test_some_kinds_of_targets_are_of_words_that_are_there() -> None:
     """What a new target cannot be by its declaration alone."""
     kinds = TARGET_KINDS.values()
     assert [kind.word for kind in kinds if kind.value_kind == "number"] == ["alerts"], (
-        "a number among per= is read by read_targets in core/curves/targets.py, for alerts alone"
+        "a number among per= is read by read_targets in curves/target_arguments.py, for alerts alone"
     )
     assert {kind.metric for kind in kinds if kind.promise_test == "rate"} == {point.recall, point.fpr}, (
         "_promise_rate in core/curves/guarantees.py takes the limit of recall, or of fpr"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from polars_prcurve import PrcError, prc
 from polars_prcurve.core.curves import expression_sweep, row_search_in_sorted_classes
-from polars_prcurve.core.metrics.curve_metric import split_sum
+from polars_prcurve.core.metrics.curve_arrays import split_sum
 from polars_prcurve.core.sweep import sorted_classes, sorted_group_rows
 from polars_prcurve.core.uncertainty import summary_table
 from tests.support.all_metrics import ALL_CURVE_METRICS

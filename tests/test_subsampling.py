@@ -14,7 +14,7 @@ from scipy import stats
 
 from polars_prcurve import PrcError, prc
 from polars_prcurve.core.binding.eta_argument import read_eta_argument
-from polars_prcurve.core.ground.value_checks import run_query
+from polars_prcurve.core.ground.query_guards import run_query
 from polars_prcurve.core.inputs.column_reader import InputColumns
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.uncertainty import precision_under_subsampling

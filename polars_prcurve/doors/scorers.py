@@ -16,7 +16,8 @@ from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.name_hints import hint_at_arguments, suggest_names
 from polars_prcurve.core.ground.value_checks import label_dtypes
-from polars_prcurve.core.metrics.curve_metric import CurveMetric, read_curve
+from polars_prcurve.core.metrics.curve_arrays import read_curve
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import write_parameter
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric
 from polars_prcurve.core.prevalence.eta_values import check_eta

@@ -32,10 +32,10 @@ from polars_prcurve.core.inputs.column_reader import (
     Column,
     ColumnReader,
     InputColumns,
-    check_group_names,
     list_columns,
     refuse_reserved_names,
 )
+from polars_prcurve.core.inputs.group_checks import check_group_names
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import gives_squares, list_named_columns

@@ -30,9 +30,9 @@ from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_va
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
+from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
-from polars_prcurve.core.inputs.column_reader import check_group_dtypes, check_group_names
+from polars_prcurve.core.inputs.group_checks import check_group_dtypes, check_group_names
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS

@@ -30,17 +30,18 @@ from polars_prcurve.core.comparison.sign_change_search import (
 )
 from polars_prcurve.core.curves.curve_metric_values import collect_curves, number_metrics
 from polars_prcurve.core.curves.sample_size_tables import build_counted_points
-from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
+from polars_prcurve.core.curves.target_arguments import RankingMetric
 from polars_prcurve.core.ground.argument_checks import read_pair
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.share_texts import read_share
-from polars_prcurve.core.inputs.column_reader import check_group_names
+from polars_prcurve.core.inputs.group_checks import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
-from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import find_none_as_zero
+from polars_prcurve.core.metrics.metric_base import direction_sign
+from polars_prcurve.core.metrics.metrics_at_thresholds import find_none_as_zero
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.population_column_names import Population

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -35,7 +35,6 @@ from polars_prcurve.core.comparison.model_pairs import SIDES, A
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.estimates import cut_to_ranges
 from polars_prcurve.core.confidence.rate_intervals import z_value
-from polars_prcurve.core.curves.targets import direction_sign
 from polars_prcurve.core.ground import normal_distribution as normal
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -43,7 +42,7 @@ from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.ground.student_distribution import normal_from_student, student_quantile
 from polars_prcurve.core.ground.studentised_range import list_range_deviations
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
-from polars_prcurve.core.metrics.metric_base import Metric
+from polars_prcurve.core.metrics.metric_base import Metric, direction_sign
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.uncertainty.unseen_examples import (
     CAUTIOUS,
@@ -423,7 +422,7 @@ def add_not_worse(differences: pl.LazyFrame, margin: float | None, metrics: Any)
                 f"margin= is on the scale of the metric, 0.02 for 2 points; {metric_name} goes from "
                 f"{least:g} to {greatest:g}; got {margin:g}"
             )
-    falling_metric_names = [m.name for m in chosen_metrics if direction_sign(cast("Any", m)) < 0]
+    falling_metric_names = [m.name for m in chosen_metrics if direction_sign(m) < 0]
     difference, low, high = pl.col("difference"), pl.col("low"), pl.col("high")
     is_falling = pl.col("metric").is_in(falling_metric_names)
     distance = pl.when(is_falling).then(margin - high).otherwise(low + margin)

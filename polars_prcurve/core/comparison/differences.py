@@ -20,19 +20,15 @@ from polars_prcurve.core.comparison.difference_limits import SPARE, judge_sign
 from polars_prcurve.core.comparison.differences_of_curve_metrics import subtract_curve_metrics
 from polars_prcurve.core.comparison.differences_of_point_metrics import subtract_point_metrics
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, METRIC_NUMBER
-from polars_prcurve.core.curves.targets import (
-    ONLY_POINT,
-    Target,
-    build_target_of_metric,
-    direction_sign,
-    require_one_point,
-)
+from polars_prcurve.core.curves.target_arguments import build_target_of_metric, require_one_point
+from polars_prcurve.core.curves.targets import ONLY_POINT, Target
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable
 from polars_prcurve.core.metrics import point_formulas
 from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric
+from polars_prcurve.core.metrics.metric_base import direction_sign
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import check_result_columns

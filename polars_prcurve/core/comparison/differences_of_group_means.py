@@ -28,8 +28,8 @@ from polars_prcurve.core.comparison.model_pairs import (
     two_models_check,
 )
 from polars_prcurve.core.confidence.doubts import DOUBT
+from polars_prcurve.core.ground.query_guards import stop_if_broken
 from polars_prcurve.core.ground.student_distribution import add_student_share
-from polars_prcurve.core.ground.value_checks import stop_if_broken
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric

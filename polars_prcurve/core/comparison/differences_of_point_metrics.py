@@ -45,8 +45,8 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
+from polars_prcurve.core.ground.query_guards import stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import stop_if_broken
 from polars_prcurve.core.inputs import resolved_tables as of_table
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable, class_amounts
 from polars_prcurve.core.inputs.row_column_names import Group, Row

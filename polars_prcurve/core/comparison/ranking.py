@@ -26,7 +26,7 @@ from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.curves.curve_metric_values import number_metrics
 from polars_prcurve.core.curves.operating_points import build_points_table
-from polars_prcurve.core.curves.targets import RankingMetric, direction_sign
+from polars_prcurve.core.curves.target_arguments import RankingMetric
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -38,6 +38,7 @@ from polars_prcurve.core.inputs.resolved_tables import (
 )
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.metric_base import direction_sign
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns, find_shared_eta
 from polars_prcurve.core.uncertainty.means_over_groups import (
     N_GROUPS,

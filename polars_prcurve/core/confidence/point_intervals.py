@@ -48,9 +48,9 @@ from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize,
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
+from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.student_distribution import student_quantile
-from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.metrics.point_metric import PointMetric, null_if_nan
 from polars_prcurve.core.metrics.segment_column_names import CELLS

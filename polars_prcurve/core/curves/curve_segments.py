@@ -12,7 +12,8 @@ from polars_prcurve.core.ground.group_keys import float_bits
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable, has_unscored
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.metrics.curve_metric import CurveMetric, find_vertices
+from polars_prcurve.core.metrics.curve_arrays import find_vertices
+from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment, Unseen
 from polars_prcurve.core.sweep.published_points import add_row_before
 from polars_prcurve.core.sweep.sweep_column_names import GroupSums, SquareSegment, Sweep

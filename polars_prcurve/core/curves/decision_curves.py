@@ -29,8 +29,8 @@ from polars_prcurve.core.ground.argument_checks import read_list
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.share_texts import read_share
-from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
+from polars_prcurve.core.inputs.group_checks import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable, is_field
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.point_formulas import build_net_benefit

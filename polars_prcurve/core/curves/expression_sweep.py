@@ -23,10 +23,12 @@ from polars import selectors
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.curves.curve_table import list_curve_columns
 from polars_prcurve.core.curves.expression_rises import can_list_rises, list_rises
-from polars_prcurve.core.curves.targets import ROW_NUMBER, Target
+from polars_prcurve.core.curves.row_extremes import ROW_NUMBER
+from polars_prcurve.core.curves.targets import Target
 from polars_prcurve.core.ground import exact_arithmetic, value_checks
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.value_checks import Check, equals_label, guard, label_dtypes
+from polars_prcurve.core.ground.query_guards import Check, guard
+from polars_prcurve.core.ground.value_checks import equals_label, label_dtypes
 from polars_prcurve.core.inputs.column_reader import Column, describe_expression, read_expression
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, SegmentValues, odds_against

@@ -15,10 +15,14 @@ from polars_prcurve.core.ground.argument_checks import round_to_float
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
 from polars_prcurve.core.ground.message_text import list_names
+from polars_prcurve.core.ground.query_guards import Check, run_query, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_broken
-from polars_prcurve.core.inputs import column_reader
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
+from polars_prcurve.core.inputs.group_checks import (
+    check_forgotten_groups,
+    missing_row_check,
+    read_group_keys,
+)
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable, read_score_dtype
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.prevalence.population_column_names import Population
@@ -60,7 +64,7 @@ class GroupThresholds(NamedTuple):
         drop_hint = (
             "'eta', which makes them thresholds at any prevalence" if "eta" in self.dtype_of_key else ""
         )
-        return column_reader.missing_row_check(self.argument, key_exprs, lacks_row, n_groups, drop_hint)
+        return missing_row_check(self.argument, key_exprs, lacks_row, n_groups, drop_hint)
 
 
 def read_group_thresholds(
@@ -90,9 +94,9 @@ def read_group_thresholds(
         else table.by[name]
         for name, label in label_by_name.items()
     }
-    shown_keys = column_reader.read_group_keys(argument_name, schema, dtype_by_label)
+    shown_keys = read_group_keys(argument_name, schema, dtype_by_label)
     other_columns = (name for name in schema if name not in (*shown_keys, *_OWN_COLUMNS))
-    column_reader.check_forgotten_groups(argument_name, other_columns, table.schema)
+    check_forgotten_groups(argument_name, other_columns, table.schema)
     label_by_key = {name: label for name, label in label_by_name.items() if label in shown_keys}
     dtype_of_key = {name: table.by[name] for name in label_by_key}
     if at_eta and "eta" in schema:

@@ -37,22 +37,24 @@ from polars_prcurve.core.curves.group_thresholds import (
     GroupThresholds,
     read_group_thresholds,
 )
+from polars_prcurve.core.curves.row_extremes import (
+    ROW_NUMBER,
+    Extreme,
+    ExtremeReader,
+    RowTest,
+    Search,
+    choose_row,
+    number_where,
+)
 from polars_prcurve.core.curves.targets import (
     END,
-    ROW_NUMBER,
     TARGET_NUMBER,
     ClassSizes,
     CountNeeded,
-    Extreme,
-    ExtremeReader,
     Promise,
-    RowTest,
-    Search,
     Target,
-    choose_row,
     find_greatest_rate,
     join_targets,
-    number_where,
     pick_by_target,
 )
 from polars_prcurve.core.ground.argument_checks import read_number, take_frame
@@ -61,9 +63,9 @@ from polars_prcurve.core.ground.exact_arithmetic import is_at_most
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.normal_distribution import add_normal_quantile
+from polars_prcurve.core.ground.query_guards import Check
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.share_texts import read_share
-from polars_prcurve.core.ground.value_checks import Check
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row

@@ -41,16 +41,16 @@ from polars_prcurve.core.curves.metric_and_band_columns import (
     list_metric_columns,
     metric_values,
 )
+from polars_prcurve.core.curves.row_extremes import ROW_NUMBER
 from polars_prcurve.core.curves.row_search_in_sorted_classes import find_few_rows
+from polars_prcurve.core.curves.target_arguments import require_one_point
 from polars_prcurve.core.curves.targets import (
     END,
     END_ROW,
-    ROW_NUMBER,
     TARGET_NUMBER,
     Target,
     find_greatest_rate,
     pick_by_target,
-    require_one_point,
 )
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs import resolved_tables as of_table

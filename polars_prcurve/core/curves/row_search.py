@@ -28,14 +28,11 @@ from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
 from polars_prcurve.core.curves.guarantees import PROMISE_COLUMNS, add_upper_limits
 from polars_prcurve.core.curves.metric_and_band_columns import build_metric_rows
+from polars_prcurve.core.curves.row_extremes import LIMIT_ROWS, ROW_NUMBER, Extreme, LimitRows
 from polars_prcurve.core.curves.targets import (
     END,
     END_ROW,
-    LIMIT_ROWS,
-    ROW_NUMBER,
     TARGET_NUMBER,
-    Extreme,
-    LimitRows,
     Target,
     find_greatest_rate,
     merge_steps,

@@ -32,8 +32,8 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.message_text import add_noun, list_names
+from polars_prcurve.core.ground.query_guards import Check, show_value, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import Check, show_value, stop_if_broken
 from polars_prcurve.core.inputs.column_reader import TypedColumn
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable

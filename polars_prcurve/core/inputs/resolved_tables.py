@@ -19,8 +19,8 @@ import polars as pl
 
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.query_guards import Check, run_query, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import Check, run_query, stop_if_broken
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import IN_PARTS, INDEPENDENT, SampleKind, find_sample_kind
 

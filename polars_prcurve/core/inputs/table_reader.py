@@ -18,7 +18,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.name_hints import suggest_names
-from polars_prcurve.core.ground.value_checks import Check
+from polars_prcurve.core.ground.query_guards import Check
 from polars_prcurve.core.inputs.column_reader import (
     Cells,
     Column,

@@ -10,11 +10,12 @@ import polars as pl
 
 from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.confidence.estimates import read_estimate
-from polars_prcurve.core.curves.targets import direction_sign, read_targets
+from polars_prcurve.core.curves.target_arguments import read_targets
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import describe_value
 from polars_prcurve.core.ground.share_texts import read_share, read_share_texts
 from polars_prcurve.core.inputs.resolved_tables import refuse_points
+from polars_prcurve.core.metrics.metric_base import direction_sign
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.target_definitions import (

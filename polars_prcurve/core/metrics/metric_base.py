@@ -148,3 +148,12 @@ def list_factories(metric_class: type[Metric]) -> list[str]:
         for factory_name in EXAMPLE_OF_FACTORY
         if inspect.signature(DECLARED_BY_NAME[factory_name]).return_annotation == metric_class.__name__
     )
+
+
+def direction_sign(metric: Metric) -> float:
+    """Return 1.0 if larger values are better, -1.0 if smaller ones are; raise if neither is."""
+    if metric.direction == "none":
+        raise PrcError(
+            f"pass a metric with a direction: {metric.name} has none, so no model is better by it"
+        )
+    return 1.0 if metric.direction == "maximize" else -1.0

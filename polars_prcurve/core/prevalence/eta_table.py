@@ -26,9 +26,10 @@ from polars_prcurve.core.ground.argument_checks import is_pattern
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import join_groups
 from polars_prcurve.core.ground.message_text import list_names
+from polars_prcurve.core.ground.query_guards import Check, run_query, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import Check, count_check, run_query, stop_if_broken
-from polars_prcurve.core.inputs.column_reader import (
+from polars_prcurve.core.ground.value_checks import count_check
+from polars_prcurve.core.inputs.group_checks import (
     check_forgotten_groups,
     check_group_names,
     missing_row_check,

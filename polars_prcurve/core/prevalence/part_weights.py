@@ -39,9 +39,10 @@ from polars_prcurve.core.ground.exact_arithmetic import (
 )
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.name_hints import suggest_names
+from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import Check, count_check, stop_if_broken
-from polars_prcurve.core.inputs.column_reader import (
+from polars_prcurve.core.ground.value_checks import count_check
+from polars_prcurve.core.inputs.group_checks import (
     check_forgotten_groups,
     check_group_names,
     list_key_phrases,

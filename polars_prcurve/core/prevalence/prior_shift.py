@@ -16,8 +16,8 @@ from polars_prcurve.core.ground.argument_checks import read_number, read_numbers
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
+from polars_prcurve.core.ground.query_guards import Check, guard
 from polars_prcurve.core.ground.share_texts import read_share
-from polars_prcurve.core.ground.value_checks import Check, guard
 from polars_prcurve.core.inputs.column_reader import describe_expression, read_expression
 from polars_prcurve.core.metrics.point_metric import evaluate
 

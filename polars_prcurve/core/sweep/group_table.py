@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.ground import exact_arithmetic
-from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
+from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.inputs.resolved_tables import (
     TOTALS,
     RateTable,

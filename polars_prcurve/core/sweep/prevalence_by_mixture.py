@@ -30,9 +30,9 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
 from polars_prcurve.core.ground.lazy_numpy import Floats
 from polars_prcurve.core.ground.message_text import list_names
+from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
-from polars_prcurve.core.inputs.column_reader import (
+from polars_prcurve.core.inputs.group_checks import (
     check_group_dtypes,
     check_group_names,
     list_key_phrases,

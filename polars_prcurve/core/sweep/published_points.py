@@ -13,7 +13,8 @@ from collections.abc import Callable
 import polars as pl
 
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
-from polars_prcurve.core.ground.value_checks import Check, count_check
+from polars_prcurve.core.ground.query_guards import Check
+from polars_prcurve.core.ground.value_checks import count_check
 from polars_prcurve.core.inputs.resolved_tables import RateTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment

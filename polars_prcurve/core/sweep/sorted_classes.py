@@ -21,7 +21,7 @@ from polars_prcurve.core.ground.lazy_numpy import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable, breaks_checks
 from polars_prcurve.core.inputs.row_column_names import Group, Row
-from polars_prcurve.core.metrics.curve_metric import CurveArrays
+from polars_prcurve.core.metrics.curve_arrays import CurveArrays
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS
 

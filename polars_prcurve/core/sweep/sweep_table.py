@@ -19,10 +19,10 @@ from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import read_choice, read_list, read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import Check, stop_if_broken
-from polars_prcurve.core.inputs.column_reader import check_group_names
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
+from polars_prcurve.core.inputs.group_checks import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable, has_unscored
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.segment_column_names import Segment

@@ -33,7 +33,7 @@ from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric
-from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import find_none_as_zero
+from polars_prcurve.core.metrics.metrics_at_thresholds import find_none_as_zero
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows

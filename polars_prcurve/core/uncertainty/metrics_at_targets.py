@@ -25,7 +25,8 @@ from polars_prcurve.core.confidence.doubts import (
 )
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
-from polars_prcurve.core.curves.targets import TARGET_NUMBER, Target, build_target_of_metric
+from polars_prcurve.core.curves.target_arguments import build_target_of_metric
+from polars_prcurve.core.curves.targets import TARGET_NUMBER, Target
 from polars_prcurve.core.curves.thresholds_moved_by_sample import GREATEST_STEPS
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

@@ -13,7 +13,7 @@ import polars as pl
 from polars_prcurve.core.comparison.model_pairs import find_lacking_groups, keep_first_model
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.progress import is_watched, print_beside, show_seconds
-from polars_prcurve.core.ground.value_checks import run_query
+from polars_prcurve.core.ground.query_guards import run_query
 from polars_prcurve.core.ground.visible_names import make_visible, shorten_name
 from polars_prcurve.core.judging.status_names import STATUSES
 from polars_prcurve.doors.cli import table_files

@@ -8,8 +8,8 @@ from shutil import get_terminal_size
 import polars as pl
 
 from polars_prcurve.core.ground.progress import clear_line, is_watched, print_beside
+from polars_prcurve.core.ground.query_guards import run_query
 from polars_prcurve.core.ground.terminal_text import fill_lines
-from polars_prcurve.core.ground.value_checks import run_query
 from polars_prcurve.view.report.result_text import Layout, format_table
 
 ANSWERS_OF_METHOD = {  # of each command, in the order of help, the columns that stand first

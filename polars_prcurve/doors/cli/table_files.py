@@ -21,7 +21,7 @@ from polars_prcurve.core.ground.atomic_file import (
     write_atomically,
 )
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.value_checks import translate_errors
+from polars_prcurve.core.ground.query_guards import translate_errors
 
 STDIO = "-"  # the path that represents CSV from standard input, or to standard output
 _BYTES_TO_JUDGE = 1 << 16  # of a file, in which a header ends and bytes that are no text show

@@ -22,14 +22,10 @@ from polars_prcurve.core.ground.argument_checks import read_choice
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
 from polars_prcurve.core.ground.name_hints import hint_at_arguments, suggest_names
+from polars_prcurve.core.ground.query_guards import Check, guard, run_query
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import Check, guard, run_query
-from polars_prcurve.core.inputs.column_reader import (
-    InputColumns,
-    Missing,
-    check_group_names,
-    list_columns,
-)
+from polars_prcurve.core.inputs.column_reader import InputColumns, Missing, list_columns
+from polars_prcurve.core.inputs.group_checks import check_group_names
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.sweep.sweep_column_names import COUNT_COLUMNS, SQUARE_COLUMNS

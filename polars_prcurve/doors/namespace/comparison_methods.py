@@ -25,17 +25,21 @@ from polars_prcurve.core.comparison.comparison_request import (
 )
 from polars_prcurve.core.comparison.difference_limits import add_not_worse, read_margin
 from polars_prcurve.core.confidence.interval_options import Confidence
-from polars_prcurve.core.curves.targets import RankingMetric, read_one_target, read_ranking_metric
+from polars_prcurve.core.curves.target_arguments import (
+    RankingMetric,
+    read_one_target,
+    read_ranking_metric,
+)
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.column_reader import (
     Column,
     ColumnReader,
     Columns,
-    check_group_names,
     list_columns,
     list_known_columns,
 )
+from polars_prcurve.core.inputs.group_checks import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric

@@ -29,10 +29,10 @@ from polars_prcurve.core.confidence.interval_options import Confidence, Interval
 from polars_prcurve.core.curves.binormal import Smooth, build_binormal_table, to_binormal_metric
 from polars_prcurve.core.curves.curve_table import build_curve_table
 from polars_prcurve.core.curves.decision_curves import PROBABILITIES, build_decision_table
-from polars_prcurve.core.curves.targets import read_targets
+from polars_prcurve.core.curves.target_arguments import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.value_checks import run_query
+from polars_prcurve.core.ground.query_guards import run_query
 from polars_prcurve.core.inputs.column_reader import Columns
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.metrics.curve_metric import CurveMetric

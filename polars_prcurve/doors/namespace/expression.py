@@ -17,7 +17,7 @@ from polars_prcurve.core.binding.shared_arguments import (
 )
 from polars_prcurve.core.curves.expression_sweep import read_scored_rows
 from polars_prcurve.core.curves.guarantees import promise_targets_of_expression
-from polars_prcurve.core.curves.targets import check_per_has_alerts, read_targets
+from polars_prcurve.core.curves.target_arguments import check_per_has_alerts, read_targets
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.column_reader import Column
 from polars_prcurve.core.metrics.areas import partial_roc_auc_mcclish

@@ -12,7 +12,7 @@ import polars as pl
 
 from polars_prcurve.core.binding.bound_table import F
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.value_checks import run_query
+from polars_prcurve.core.ground.query_guards import run_query
 from polars_prcurve.core.inputs import wide_tables
 from polars_prcurve.core.inputs.column_reader import refuse_reserved_names
 from polars_prcurve.core.inputs.never_scored import hide_unknown

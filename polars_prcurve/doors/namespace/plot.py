@@ -29,14 +29,14 @@ from polars_prcurve.core.binding.shared_arguments import (
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.rate_intervals import check_confidence
 from polars_prcurve.core.curves.decision_curves import PROBABILITIES, choose_risks
-from polars_prcurve.core.curves.targets import check_per_has_alerts
+from polars_prcurve.core.curves.target_arguments import check_per_has_alerts
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.value_checks import run_query
+from polars_prcurve.core.ground.query_guards import run_query
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metric, find_metrics
-from polars_prcurve.core.metrics.metrics_at_thresholds_and_means_over_eta import best
+from polars_prcurve.core.metrics.metrics_at_thresholds import best
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_values import eta_grid
 from polars_prcurve.core.sweep.effective_numbers_for_charts import add_effective_numbers
