@@ -22,6 +22,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric as CurveMetric
 from polars_prcurve.core.metrics.point_formulas import *
 from polars_prcurve.core.metrics.areas import *
 from polars_prcurve.core.metrics.metrics_at_thresholds import *
+from polars_prcurve.core.metrics.means_over_eta import *
 from polars_prcurve.core.metrics.metric_lookup import describe_unknown
 # isort: on
 

@@ -23,7 +23,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.comparison.comparison_request import Matched, list_compare_columns
-from polars_prcurve.core.comparison.difference_limits import SPARE, judge_sign
+from polars_prcurve.core.comparison.significance_and_margin import SPARE, judge_sign
 from polars_prcurve.core.confidence.doubts import find_first_doubt
 from polars_prcurve.core.confidence.point_intervals import combine_distances, find_corners
 from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_value

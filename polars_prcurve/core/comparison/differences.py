@@ -14,12 +14,12 @@ from typing import Any, cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison import difference_limits, model_pairs
+from polars_prcurve.core.comparison import limits_and_p_values, model_pairs
 from polars_prcurve.core.comparison.comparison_request import Comparison, list_compare_columns
-from polars_prcurve.core.comparison.difference_limits import SPARE, judge_sign
 from polars_prcurve.core.comparison.differences_of_curve_metrics import subtract_curve_metrics
 from polars_prcurve.core.comparison.differences_of_point_metrics import subtract_point_metrics
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, METRIC_NUMBER
+from polars_prcurve.core.comparison.significance_and_margin import SPARE, judge_sign
 from polars_prcurve.core.curves.target_arguments import build_target_of_metric, require_one_point
 from polars_prcurve.core.curves.targets import ONLY_POINT, Target
 from polars_prcurve.core.ground.errors import PrcError
@@ -104,7 +104,7 @@ def build_values_and_differences(comparison: Comparison) -> tuple[pl.LazyFrame |
             part_differences = subtract_point_metrics(part_comparison)
         part_differences = part_differences.with_columns(significant=judge_sign())
         differences_of_parts.append(
-            difference_limits.cut_to_range(part_differences, part_comparison.metrics)
+            limits_and_p_values.cut_to_range(part_differences, part_comparison.metrics)
         )
     key_columns = (*comparison.table.group_columns, eta_column, *comparison.grid.carried_columns)
     result_columns = (*key_columns, *other_columns, SPARE)

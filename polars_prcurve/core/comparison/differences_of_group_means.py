@@ -12,14 +12,12 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.comparison.comparison_request import Adjust, Comparison, list_compare_columns
-from polars_prcurve.core.comparison.difference_limits import (
-    SPARE,
+from polars_prcurve.core.comparison.differences import find_compared_metrics
+from polars_prcurve.core.comparison.limits_and_p_values import (
     AdjustedLevel,
     adjust_p_values,
     cut_to_range,
-    judge_sign,
 )
-from polars_prcurve.core.comparison.differences import find_compared_metrics
 from polars_prcurve.core.comparison.model_pairs import (
     A,
     B,
@@ -27,6 +25,7 @@ from polars_prcurve.core.comparison.model_pairs import (
     number_populations,
     two_models_check,
 )
+from polars_prcurve.core.comparison.significance_and_margin import SPARE, judge_sign
 from polars_prcurve.core.confidence.doubts import DOUBT
 from polars_prcurve.core.ground.query_guards import stop_if_broken
 from polars_prcurve.core.ground.student_distribution import add_student_share

@@ -19,9 +19,9 @@ from typing import cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison import difference_limits, model_pairs
+from polars_prcurve.core.comparison import limits_and_p_values, model_pairs
 from polars_prcurve.core.comparison.comparison_request import Comparison
-from polars_prcurve.core.comparison.difference_limits import SPARE, AdjustedLevel, adjust_p_values
+from polars_prcurve.core.comparison.limits_and_p_values import AdjustedLevel, adjust_p_values
 from polars_prcurve.core.comparison.model_pairs import (
     BASE_GROUP,
     ETA_NUMBER,
@@ -31,6 +31,7 @@ from polars_prcurve.core.comparison.model_pairs import (
     B,
     join_sides,
 )
+from polars_prcurve.core.comparison.significance_and_margin import SPARE
 from polars_prcurve.core.confidence import point_intervals
 from polars_prcurve.core.confidence.band_options import MOVE_NAMES, ComparedBands, ModelBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
@@ -179,7 +180,7 @@ def _number_points(
 
 def _add_limits(
     point_pairs: pl.LazyFrame,
-    adjusted_level: difference_limits.AdjustedLevel,
+    adjusted_level: limits_and_p_values.AdjustedLevel,
     correlation: pl.Expr | None = None,
 ) -> pl.LazyFrame:
     """Add limits and doubts to rows of both models, whose values may have a `correlation`."""

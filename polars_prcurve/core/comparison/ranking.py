@@ -1,8 +1,8 @@
 """Ranking: models in order at each prevalence, and whether the leader's lead is more than chance.
 
 A model may be the best one if it is not significantly behind any other. All differences of a group hold
-at once (Tukey 1953, Kramer 1956; see `difference_limits`), so that the limits and `may_be_best` are one
-statement: it rules out a model that is among the best in at most 1 - confidence of all tables,
+at once (Tukey 1953, Kramer 1956; see `limits_and_p_values`), so that the limits and `may_be_best` are
+one statement: it rules out a model that is among the best in at most 1 - confidence of all tables,
 however many models there are. Hsu 1996 calls these multiple comparisons with the best.
 """
 

@@ -23,7 +23,7 @@ from polars_prcurve.core.comparison.comparison_request import (
     Comparison,
     Matched,
 )
-from polars_prcurve.core.comparison.difference_limits import add_not_worse, read_margin
+from polars_prcurve.core.comparison.significance_and_margin import add_not_worse, read_margin
 from polars_prcurve.core.confidence.interval_options import Confidence
 from polars_prcurve.core.curves.target_arguments import (
     RankingMetric,
