@@ -17,8 +17,8 @@ import polars_prcurve
 from polars_prcurve import Decision, charts
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.report import Table
-from polars_prcurve.view.report.decision_drawings import describe_doubt, list_icons
-from polars_prcurve.view.verdicts.value_phrases import format_value, write_value
+from polars_prcurve.view.report.decision_drawings import describe_hatched_icons, list_icons
+from polars_prcurve.view.verdicts.value_phrases import format_estimate, write_value
 from tests.support.model_tests import draw_models
 from tests.support.page_reader import NAMES_OF_PAGES
 
@@ -312,7 +312,7 @@ def test_a_page_says_numbers_as_the_library_does(browser: Any, live: Path) -> No
     watched = watch(browser, live, 1280)
     shares = [0.0, 0.0123, 0.5, 0.949, 0.95, 0.9501, 0.989, 0.995, 0.9951, 0.99999, 1.0]
     said = watched.page.evaluate("shares => shares.map((share) => sayShares([share])[0])", shares)
-    assert said == [format_value("precision", Estimate(share))[0] for share in shares]
+    assert said == [format_estimate("precision", Estimate(share))[0] for share in shares]
     intervals = [(0.996, 0.95, 1.0), (0.01, 0.009892, 0.01001), (0.0123, 0.0078, 0.14), (0.0, 0.0, 0.07)]
     for name, scale in (("precision", 1), ("alerts", 10), ("alerts", 12_346)):
         for ends in intervals:
@@ -340,7 +340,7 @@ def test_a_page_says_numbers_as_the_library_does(browser: Any, live: Path) -> No
             "([value, low, high]) => describeDoubt({value, low, high})", [value, low, high]
         )
         of = replace(case, candidates=[]) if value > 0.02 else case
-        assert theirs == describe_doubt([(of, Estimate(value, low, high))])
+        assert theirs == describe_hatched_icons([(of, Estimate(value, low, high))])
         icons = watched.page.evaluate(
             "([value, low, high]) => { const place = shape('svg', {});"
             "drawIcons(place, {value, low, high}, 0, ''); return place.children.length; }",

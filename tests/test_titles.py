@@ -22,11 +22,15 @@ from polars_prcurve.view.charts.parts.active_theme import measure_text
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS
 from polars_prcurve.view.charts.parts.panel_in_pixels import LabelSpace
-from polars_prcurve.view.charts.parts.title_phrases import find_limits
+from polars_prcurve.view.charts.parts.title_phrases import find_wilson_limits
 from polars_prcurve.view.charts.period_series import _say_period as say_period
 from polars_prcurve.view.charts.pr import _say_row as read_precision
 from polars_prcurve.view.report.result_text import show_number
-from polars_prcurve.view.verdicts.value_phrases import format_ends, format_value, write_value
+from polars_prcurve.view.verdicts.value_phrases import (
+    format_ends,
+    format_estimate,
+    write_value,
+)
 from polars_prcurve.view.words.names_in_sentences import isolate_name
 from polars_prcurve.view.words.number_words import (
     count_of_100,
@@ -233,7 +237,7 @@ def test_a_difference_names_as_better_who_is_better_for_sure(seed):
 
 def test_titles_with_few_positives_say_how_little_they_tell():
     high = 0.5 + 1.96 / 2 / math.sqrt(14 + 1.96**2)  # Wilson 1927
-    low, _ = find_limits(6.5 / 14, 14)  # a threshold was chosen, at a positive
+    low, _ = find_wilson_limits(6.5 / 14, 14)  # a threshold was chosen, at a positive
     for chart in sorted(set(WORDS) - {"monitor", "reliability", "ranking", "decision_curve"}):
         said = heading(draw(chart, TABLES["few"]))
         assert said.startswith("With 14 positives, "), f"{chart}: {said}"
@@ -420,7 +424,7 @@ def test_charts_and_documents_write_an_interval_in_the_same_digits():
         texts = write_value("precision", estimate)
         assert join_value(*say_estimate(value, low, high)) == texts
         ends = format_ends("precision", estimate)
-        assert texts == f"{format_value('precision', estimate)[0]} ({ends[0][:-1]} to {ends[1][:-1]})"
+        assert texts == f"{format_estimate('precision', estimate)[0]} ({ends[0][:-1]} to {ends[1][:-1]})"
         row = {"precision": value, "low": low, "high": high, "at": 0.5}
         assert read_precision(("precision", "low", "high"), row)[1] == texts
         row = {"overall": value, "overall_low": low, "overall_high": high, "value": None}
@@ -831,7 +835,7 @@ def test_what_few_positives_leave_open_has_an_interval_or_none(n_pos, place):
     ending = r" known only roughly$" if point["recall_low"] is None else r" [\d.]+% to \d+%$"
     assert re.search(ending, said), said
     for share in (0.0, 1.0):
-        assert share in find_limits(share, n_pos)
+        assert share in find_wilson_limits(share, n_pos)
 
 
 # What is written once, and what a reader finds in the picture ------------------------------------

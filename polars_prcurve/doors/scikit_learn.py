@@ -21,7 +21,7 @@ from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.value_checks import label_dtypes
 from polars_prcurve.core.sweep.array_sweep import check_lengths, read_array, read_labels
 from polars_prcurve.doors.namespace.frame import DataFramePrc
-from polars_prcurve.doors.scorers import find_positives, predict_scores, read_classes
+from polars_prcurve.doors.scorers import find_positives, predict_scores, read_estimator_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -158,7 +158,7 @@ def _score_folds(results: Any, X: Any, pos_label: Any) -> list[tuple[Any, Any]]:
         raise PrcError(f"expected {_RESULTS}, with both flags; got {describe_value(results)}")
     rows_and_scores_of_folds = []
     for estimator, row_numbers in zip(results["estimator"], results["indices"]["test"], strict=False):
-        positive_index, _ = read_classes(estimator, pos_label)
+        positive_index, _ = read_estimator_classes(estimator, pos_label)
         try:  # a list, an array, a sparse matrix, or a frame of pandas or Polars
             if isinstance(X, list):
                 features: Any = [X[row_number] for row_number in row_numbers]
@@ -328,7 +328,7 @@ class PrevalenceDisplay:
         1.0
         """
         label_dtypes(pos_label)  # raises for what is no single value
-        positive_index, classes = read_classes(estimator, pos_label)
+        positive_index, classes = read_estimator_classes(estimator, pos_label)
         return cls.from_predictions(
             find_positives(y, classes, pos_label),
             predict_scores(estimator, X, positive_index, response_method),

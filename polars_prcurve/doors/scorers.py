@@ -128,7 +128,7 @@ class Scorer:
                 f"call the scorer of {self.name} with an estimator, X and y, or call .score(y, "
                 "scores); eval_metric= takes .lightgbm or .xgboost"
             )
-        positive_index, classes = read_classes(estimator, self.pos_label)
+        positive_index, classes = read_estimator_classes(estimator, self.pos_label)
         labels = find_positives(y, classes, self.pos_label)
         metric_value = self._measure(labels, predict_scores(estimator, X, positive_index), sample_weight)
         return metric_value if self.higher_is_better else -metric_value
@@ -219,7 +219,7 @@ def find_positives(y: Any, classes: Any, pos_label: Any) -> NDArray[np.bool_]:
     return is_positive
 
 
-def read_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
+def read_estimator_classes(estimator: Any, pos_label: Any) -> tuple[int, Any]:
     """Return which class of an estimator is positive, and all; by default the second."""
     classes = getattr(estimator, "classes_", None)
     if classes is None:

@@ -63,8 +63,8 @@ def compare_at_point(
             "pass eta= as numbers: match= compares both tables at one prevalence, and their "
             "own may differ"
         )
-    model_rows, group_columns = _read_cells(model_table, table_words, "model_a", "model")
-    point_rows, point_group_columns = _read_cells(point_table, {}, "model_b", "other")
+    model_rows, group_columns = _read_model_sweep(model_table, table_words, "model_a", "model")
+    point_rows, point_group_columns = _read_model_sweep(point_table, {}, "model_b", "other")
     _check_groups(model_rows, point_rows, group_columns, point_group_columns)
     if isinstance(point_rows, pl.LazyFrame) is not isinstance(model_rows, pl.LazyFrame):
         raise PrcError(
@@ -92,7 +92,7 @@ def _read_metrics(metrics: Any, match: Matched) -> list[PointMetric]:
     return point_metrics
 
 
-def _read_cells(
+def _read_model_sweep(
     table: Any, table_words: Mapping[str, Any], alias: str, default_name: str
 ) -> tuple[pl.DataFrame | pl.LazyFrame, list[str]]:
     """Return the sweep, with the column of models under a `alias`, and the columns of groups."""
@@ -152,9 +152,9 @@ def _subtract_points(
         fn=(pl.col("tp") + pl.col("fn")).first(),
         tn=(pl.col("fp") + pl.col("tn")).first(),
     )
-    paired_rows = _join_points(pl.concat([rows_above_all, model_rows]), point_rows, group_columns)
+    paired_rows = _join_given_points(pl.concat([rows_above_all, model_rows]), point_rows, group_columns)
     paired_rows = paired_rows.sort(*pair_keys, pl.col("tp") + pl.col("fp"))
-    paired_rows = _add_errors_left(_add_counts(paired_rows, match), pair_keys, z_value(confidence))
+    paired_rows = _add_errors_left(_add_hits(paired_rows, match), pair_keys, z_value(confidence))
     paired_rows = paired_rows.filter(pl.col("rest") > 0)
     for rate_name in ("own", "other"):
         low, high = find_wilson_ends(
@@ -180,7 +180,7 @@ def _subtract_points(
     return sorted_differences.select(*group_exprs, *list_compare_columns(None), SPARE)
 
 
-def _join_points(
+def _join_given_points(
     model_rows: pl.LazyFrame, point_rows: pl.LazyFrame, group_columns: Sequence[str]
 ) -> pl.LazyFrame:
     """Return the rows beside each point of their group; raise if a group has none, or two of a name."""
@@ -202,7 +202,7 @@ def _join_points(
     return stop_if_broken(paired_rows, [Check(has_no_point.any(), message_parts)])
 
 
-def _add_counts(paired_rows: pl.LazyFrame, match: Matched) -> pl.LazyFrame:
+def _add_hits(paired_rows: pl.LazyFrame, match: Matched) -> pl.LazyFrame:
     """Add `<rate>_hits` and `<rate>_size` of each of _RATES."""
     # The rate that is the same is matched; the other one is the model's own, or that of the point.
     matched_cells, compared_cells = (("tp", "fn"), ("fp", "tn"))[:: 1 if match == "recall" else -1]
@@ -265,7 +265,7 @@ def _subtract_values(
         recall, fpr = (pl.col("rate"), pl.col(rate_name))[:: 1 if match == "recall" else -1]
         value_exprs[f"of_{rate_name}"] = metric.from_columns(recall, fpr, pl.col("eta"))
     paired_rows = paired_rows.with_columns(**value_exprs)
-    limits = _find_limits(*map(pl.col, value_exprs))
+    limits = _find_difference_limits(*map(pl.col, value_exprs))
     is_first = pl.col("is_first")
     pair_rows = paired_rows.group_by(*pair_keys, "eta", _NUMBER).agg(
         difference=(pl.col("of_own") - pl.col("of_other")).filter(is_first).first(),
@@ -292,7 +292,7 @@ def _subtract_values(
     ).with_columns(significant=judge_sign())
 
 
-def _find_limits(
+def _find_difference_limits(
     model_value: pl.Expr, point_value: pl.Expr, *end_values: pl.Expr
 ) -> tuple[pl.Expr, pl.Expr]:
     """Return both ends of a difference, from two values and the values at the ends of their rates."""

@@ -23,10 +23,10 @@ from polars_prcurve.core.comparison.sign_change_search import (
     Evaluate,
     Indices,
     Roots,
+    find_etas,
+    find_logit,
     find_sign_changes,
-    from_logit,
     subtract_rounded,
-    to_logit,
 )
 from polars_prcurve.core.curves.curve_metric_values import collect_curves, number_metrics
 from polars_prcurve.core.curves.sample_size_tables import build_counted_points
@@ -101,17 +101,17 @@ class ModelScores:
     @property
     def low_logit(self) -> float:
         """The logit of the lowest prevalence."""
-        return to_logit(self.eta_ends[0])
+        return find_logit(self.eta_ends[0])
 
     @property
     def high_logit(self) -> float:
         """The logit of the highest prevalence."""
-        return to_logit(self.eta_ends[1])
+        return find_logit(self.eta_ends[1])
 
     def to_etas(self, logits: Floats) -> Floats:
         """Return the prevalences of logits; both ends as they were passed, without rounding."""
         is_end = [logits == self.low_logit, logits == self.high_logit]
-        return np.select(is_end, self.eta_ends, from_logit(logits))
+        return np.select(is_end, self.eta_ends, find_etas(logits))
 
     def find_order_changes(self) -> pl.DataFrame:
         """Return a row per change of order, by rising logit, with both models, and whether they part.
@@ -202,7 +202,7 @@ def _collect_model_scores(
         def score_curves(model_numbers: Indices, logits: Floats) -> Floats:
             sort_order = np.lexsort((logits, model_numbers))  # the order of pairs, as they come back
             group_numbers = model_rows[Group.NUMBER].gather(model_numbers[sort_order])
-            eta_rows = pl.LazyFrame({Group.NUMBER: group_numbers, "eta": from_logit(logits[sort_order])})
+            eta_rows = pl.LazyFrame({Group.NUMBER: group_numbers, "eta": find_etas(logits[sort_order])})
             populations = curves.build_populations(EtaTable(eta_rows, {Group.NUMBER: pl.UInt32()}))
             populations = populations.filter(pl.col(Population.HAS_ETA_ROW).is_not_null())
             query = curves.compute_values(populations, metrics_by_name).sort(Population.NUMBER)
@@ -218,7 +218,7 @@ def _collect_model_scores(
     def score_points(model_numbers: Indices, logits: Floats) -> Floats:
         with np.errstate(all="ignore"):
             recall, fpr = point_rates[model_numbers, 0], point_rates[model_numbers, 1]
-            values: Floats = metric.from_rates(recall, fpr, from_logit(logits))
+            values: Floats = metric.from_rates(recall, fpr, find_etas(logits))
             return values * sign
 
     model_index = ModelIndex(collected_points.select(*table.by))
@@ -247,7 +247,7 @@ def build_crossings_table(
         overtaken_models,
         model_a=model_index.model_names(overtaken_models),
         model_b=model_index.model_names(overtaking_models),
-        eta=from_logit(logits),
+        eta=find_etas(logits),
         value=model_scores.score_at(overtaken_models, logits) * model_scores.sign,
     )
 

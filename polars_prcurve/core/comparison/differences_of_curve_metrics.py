@@ -107,7 +107,7 @@ def subtract_curve_metrics(comparison: Comparison) -> tuple[pl.LazyFrame, pl.Laz
     )
     if comparison.pairing == "apart" or has_analytic_errors:
         differences = _carry_eta_errors(differences, model_curves, adjusted_level.confidence)
-        differences = limits_and_p_values.add_limits(
+        differences = limits_and_p_values.add_limits_and_p_values(
             differences,
             metrics_by_name,
             adjusted_level,
@@ -272,7 +272,7 @@ def _subtract_paired(model_curves: _ModelCurves, model_values: pl.LazyFrame) -> 
             continue
         if model_curves.may_rank_alike:
             eta_variance = _find_eta_variance(model_curves, name)
-            differences = ap_differences.add_leads(differences, name, eta_variance)
+            differences = ap_differences.add_logit_leads(differences, name, eta_variance)
         # The prevalence is one and the same, and moves both values.
         slope_a, slope_b = (pl.col(f"{side}{name}_{SLOPE}") for side in SIDES)
         eta_variance = (slope_a - slope_b) ** 2 * pl.col(EtaError.VARIANCE)
@@ -319,7 +319,7 @@ def _join_paired_values(
         group_columns=size_columns,
     )
     example_rows = build_numbered_rows(table, model_curves.sweep.groups, as_integers=True)
-    cells = count_cells(example_rows, table)
+    cells = share_out_examples(example_rows, table)
     differences = add_pair_variances(
         differences,
         cells,
@@ -469,7 +469,7 @@ _POWERS_OF_ENDING = {
 of its column the class of the scale that it is over, and the power."""
 
 
-def count_cells(example_rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+def share_out_examples(example_rows: pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return one row per model pair and cell: examples of one class, with an influence in each model."""
     by, unit_columns = table.group_columns, table.sample.unit_columns
     amount = pl.col(Row.POS) + pl.col(Row.NEG)  # an example is of one class

@@ -112,7 +112,7 @@ def build_mean_differences(
     outer_dtypes = {
         name: dtype for name, dtype in mean_groups.list_keys(table).items() if name != Row.MODEL
     }
-    differences = _subtract_values(table, grid, model_values, mean_groups, outer_dtypes)
+    differences = _subtract_means(table, grid, model_values, mean_groups, outer_dtypes)
     step_columns = list_row_keys({}, grid)
     adjusted_level = AdjustedLevel(confidence, adjust, [*outer_dtypes, *step_columns])
     differences = adjusted_level.add_quantile(differences, ["difference"])
@@ -133,7 +133,7 @@ def build_mean_differences(
     return differences.select(*outer_dtypes, eta_column, *grid.carried_columns, *other_columns, SPARE)
 
 
-def _subtract_values(
+def _subtract_means(
     table: ResolvedTable,
     grid: EtaTable,
     model_values: pl.LazyFrame,

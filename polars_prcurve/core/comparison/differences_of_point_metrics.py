@@ -101,7 +101,7 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
         if has_moving_threshold and (has_counted_eta or source != "eta")
     ]
     side_group_columns = [side + Group.NUMBER for side in SIDES]
-    point_pairs = _join_points(comparison, point_rows, step_dtypes, move_columns)
+    point_pairs = _join_models(comparison, point_rows, step_dtypes, move_columns)
     point_pairs = point_pairs.sort(BASE_GROUP, *step_dtypes, *side_group_columns)
     point_pairs = adjusted_level.add_quantile(point_pairs, ["difference"])
     correlation = None
@@ -120,13 +120,13 @@ def subtract_point_metrics(comparison: Comparison) -> pl.LazyFrame:
             has_counted_eta=has_counted_eta,
         )
         correlation = pl.col(CORRELATION)
-    differences = _add_limits(point_pairs, adjusted_level, correlation)
+    differences = _add_limits_and_doubts(point_pairs, adjusted_level, correlation)
     if is_paired and not has_moving_threshold and not comparison.has_weights:
         differences = replace_weighted_sums(differences, metrics, adjusted_level)
     return differences.with_columns(model_pairs.name_models(is_wide=comparison.pairing == "wide"))
 
 
-def _join_points(
+def _join_models(
     comparison: Comparison,
     point_rows: pl.LazyFrame,
     step_dtypes: Mapping[str, pl.DataType],
@@ -178,7 +178,7 @@ def _number_points(
     return numbered_points.cache()
 
 
-def _add_limits(
+def _add_limits_and_doubts(
     point_pairs: pl.LazyFrame,
     adjusted_level: limits_and_p_values.AdjustedLevel,
     correlation: pl.Expr | None = None,

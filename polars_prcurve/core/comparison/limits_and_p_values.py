@@ -113,7 +113,7 @@ class AdjustedLevel(NamedTuple):
         return differences
 
 
-def add_limits(
+def add_limits_and_p_values(
     differences: pl.LazyFrame,
     metrics_by_name: Mapping[str, CurveMetric],
     adjusted_level: AdjustedLevel,
@@ -135,7 +135,9 @@ def add_limits(
         if counts_unseen(metric) and may_rank_alike:  # where models rank alike, these limits are nearer
             n_deviations = pl.col(_STRETCHED_DEVIATIONS)
             differences = ap_differences.add_least_leads(differences, name, n_deviations)
-            low_if_alike, high_if_alike = map(pl.when(is_varying).then, ap_differences.find_limits(name))
+            low_if_alike, high_if_alike = map(
+                pl.when(is_varying).then, ap_differences.find_alike_limits(name)
+            )
             low, high = pl.max_horizontal(low, low_if_alike), pl.min_horizontal(high, high_if_alike)
         differences = differences.with_columns(
             pl.when(is_known).then(low).alias(f"{name}_low"),

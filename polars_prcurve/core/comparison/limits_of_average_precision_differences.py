@@ -72,7 +72,7 @@ _LEAST_LOSS = 2.0
 error, and equal models with tied scores differed significantly in up to 10% of tests."""
 
 
-def add_leads(differences: pl.LazyFrame, value_name: str, eta_variance: pl.Expr) -> pl.LazyFrame:
+def add_logit_leads(differences: pl.LazyFrame, value_name: str, eta_variance: pl.Expr) -> pl.LazyFrame:
     """Add what limits are read from, over errors by chance; null where a value is 0 or almost 1."""
     values = [pl.col(f"{side}{value_name}{ending}") for side in SIDES for ending in _CURVES]
     n_pos_lost = pl.col(EffectiveSize.N_POS) * (1 - pl.max_horizontal(values))
@@ -173,7 +173,7 @@ def add_least_leads(differences: pl.LazyFrame, value_name: str, n_deviations: pl
     return differences.with_columns(**lead_exprs)
 
 
-def find_limits(value_name: str) -> tuple[pl.Expr, pl.Expr]:
+def find_alike_limits(value_name: str) -> tuple[pl.Expr, pl.Expr]:
     """Return both limits of a difference, over the columns of `add_least_leads`."""
     limits = []
     for least_lead in map(pl.col, _LEAST_LEADS.values()):

@@ -175,7 +175,7 @@ class Watch:
         return bet_on_rate(n_hits, n_trials, bound)
 
 
-def count_cells(table: ResolvedTable, threshold: Any) -> pl.DataFrame:
+def count_cells_at_threshold(table: ResolvedTable, threshold: Any) -> pl.DataFrame:
     """Return the cells at the threshold, a row per group."""
     if table.count_dtype != pl.Int64:
         raise PrcError(

@@ -114,7 +114,7 @@ def build_ranking_table(
         greatest_low = low.max().over(key_columns)
         rank_rows = rank_rows.with_columns((high >= greatest_low).alias("may_be_best"))
     if differences is not None:
-        rank_rows = _add_lead(table, rank_rows, differences, sign)
+        rank_rows = _add_distances_behind(table, rank_rows, differences, sign)
     return rank_rows.select(*table.group_columns, eta_column, *grid.carried_columns, *other_columns)
 
 
@@ -173,7 +173,7 @@ def _rank_means(
         differences = build_mean_differences(
             table, grid, model_values, mean_groups, [metric], confidence=confidence, adjust="models"
         )
-        rank_rows = _add_lead(outer_table, rank_rows, differences, sign)
+        rank_rows = _add_distances_behind(outer_table, rank_rows, differences, sign)
     eta_column, *other_columns = _list_ranking_columns(has_leads=has_leads, is_mean=True)
     return rank_rows.select(
         *outer_table.group_columns, eta_column, *grid.carried_columns, *other_columns
@@ -214,7 +214,7 @@ def _check_ranking(
     grid.require_exact("a ranking at a target")
 
 
-def _add_lead(
+def _add_distances_behind(
     table: ResolvedTable, rank_rows: pl.LazyFrame, differences: pl.LazyFrame, sign: float
 ) -> pl.LazyFrame:
     """Add how far each model is behind the best other one, from `differences` of all model pairs."""

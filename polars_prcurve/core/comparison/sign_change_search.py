@@ -281,11 +281,11 @@ def _choose_next_share(*bracket_ends: _LogitAndGap) -> Floats:
     )
 
 
-def to_logit(eta: float) -> float:
+def find_logit(eta: float) -> float:
     """Return the logit of a prevalence, exact also for small ones."""
     return math.log(eta) - math.log1p(-eta)
 
 
-def from_logit(logits: Floats) -> Floats:
+def find_etas(logits: Floats) -> Floats:
     """Return the prevalences of logits."""
     return 1 / (1 + np.exp(-logits))

@@ -135,7 +135,7 @@ def measure_share(
         _add_cells(cell_names, table) for cell_names in (hit_cells, (*hit_cells, *miss_cells))
     )
     share_value = hit_sum / repeat_in_rows(cell_sum, cell_sum)
-    slopes = _find_slopes(share_value, share_cells)
+    slopes = _find_cell_slopes(share_value, share_cells)
     if not moment_columns:
         return share_value, cell_sum
     unit_slope_by_cell = dict.fromkeys((*hit_cells, *miss_cells), pl.lit(1.0))
@@ -163,7 +163,7 @@ def correlate_shares(
     """
     first_value, second_value = map(pl.col, cells_by_share)
     first_slopes, second_slopes = (
-        _find_slopes(pl.col(name), share_cells) for name, share_cells in cells_by_share.items()
+        _find_cell_slopes(pl.col(name), share_cells) for name, share_cells in cells_by_share.items()
     )
     if not moment_columns:
         if first_slopes.keys() != second_slopes.keys():
@@ -177,7 +177,7 @@ def correlate_shares(
     return pl.when(variance_product > 0).then((covariance / variance_product.sqrt()).clip(-1.0, 1.0))
 
 
-def _find_slopes(share_value: pl.Expr, share_cells: ShareCells) -> dict[str, pl.Expr]:
+def _find_cell_slopes(share_value: pl.Expr, share_cells: ShareCells) -> dict[str, pl.Expr]:
     """Return the slopes of a share by its cells, times their sum."""
     hit_cells, miss_cells = share_cells
     return dict.fromkeys(hit_cells, 1 - share_value) | dict.fromkeys(miss_cells, -share_value)

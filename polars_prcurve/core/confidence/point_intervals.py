@@ -248,7 +248,7 @@ def add_rate_limits(
             value_column: (rate_name, pl.col(size_column))
             for rate_name, (value_column, size_column) in columns_by_rate.items()
         }
-        return add_limits(points, rate_and_size, bands)
+        return add_lazy_limits(points, rate_and_size, bands)
     point_frame = table.collect(points, bands.needs_numbers)
     for rate_name, (value_column, size_column) in columns_by_rate.items():
         # A rate is the same at every prevalence, and at every threshold between two of its examples.
@@ -266,7 +266,7 @@ def add_rate_limits(
     return point_frame.lazy()
 
 
-def add_limits(
+def add_lazy_limits(
     points: pl.LazyFrame, rate_and_size_by_column: Mapping[str, tuple[str, pl.Expr]], bands: FixedBands
 ) -> pl.LazyFrame:
     """Add both ends of rates of these columns, each with the rate that it is and its size."""
@@ -438,7 +438,7 @@ def _add_plain_ends(
     """Add the ends of a metric from those of rates, at a fixed threshold, and of eta."""
     eta_limits = EtaError.LIMITS if bands.has_eta_limits and metric.depends_on_eta else ()
     if bands.band_kind != "mover":
-        return points.with_columns(**dict(zip(_ENDS, _find_extremes(metric, eta_limits), strict=True)))
+        return points.with_columns(**dict(zip(_ENDS, _find_range(metric, eta_limits), strict=True)))
     values_of_sources = [
         {limit_column: evaluate_metric(metric, limit_column, "fpr") for limit_column in _RECALL_LIMITS},
         {limit_column: evaluate_metric(metric, "recall", limit_column) for limit_column in _FPR_LIMITS},
@@ -458,14 +458,14 @@ def _add_plain_ends(
         _ENDS,
         evaluate_metric(metric, "recall", "fpr"),
         values_of_sources,
-        corner_values=_find_extremes(metric, eta_limits),
+        corner_values=_find_range(metric, eta_limits),
         rate_limits_of_ends=rate_limits_of_ends,
         common_errors=common_errors,
         other_distances=eta_distances if has_eta_squares else (),
     )
 
 
-def _find_extremes(metric: PointMetric, eta_columns: Sequence[str]) -> list[pl.Expr]:
+def _find_range(metric: PointMetric, eta_columns: Sequence[str]) -> list[pl.Expr]:
     """Return the least and the greatest value within the limits of both rates, at all of these eta."""
     least_values, greatest_values = (
         [
@@ -500,7 +500,7 @@ def _add_counted_ends(
             for i, share_name in enumerate(share_names)
         ]
         common_errors = _correlate_shares(share_names, correlation_columns)
-        corner_values, estimate = _find_extremes(metric, EtaError.LIMITS), evaluate_at(share_estimates)
+        corner_values, estimate = _find_range(metric, EtaError.LIMITS), evaluate_at(share_estimates)
         points = _add_ends_from_values(
             points,
             metric,

@@ -276,7 +276,7 @@ def _find_factor(rate_rows: F, size_options: SizeOptions, size_by_rate: Mapping[
             size_by_rate[rate_name].alias(_name(rate_name, "size")) for rate_name in _RATES
         )
         rate_rows = _add_log_widths(
-            _add_limits(rate_rows, size_options), is_at_eta=size_options.is_at_eta
+            _add_rate_ends(rate_rows, size_options), is_at_eta=size_options.is_at_eta
         )
         log_width, *moved_widths = (pl.col(_name(*moves, "log_width")) for moves in _MOVES_OF_RATES)
         recall_growth, fpr_growth = (
@@ -300,7 +300,7 @@ def _name(*name_parts: str) -> str:
     return RESERVED + "_".join(name_parts)
 
 
-def _add_limits(rate_rows: F, size_options: SizeOptions) -> F:
+def _add_rate_ends(rate_rows: F, size_options: SizeOptions) -> F:
     """Add the ends of the intervals of both rates at their expected numbers, below and above them."""
     z = normal_quantile(size_options.assurance)
     hit_exprs: dict[str, pl.Expr] = {}

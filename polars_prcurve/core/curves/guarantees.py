@@ -417,7 +417,7 @@ def _build_field_run(target: Target, find_ratio: Ratio) -> _Run:
         return has_begun
 
     def passes(row_values: SegmentValues) -> pl.Expr:
-        n_right, ratio_at_eta = _read_cells(row_values, target)[0], find_ratio(row_values.eta)
+        n_right, ratio_at_eta = _cast_cells(row_values, target)[0], find_ratio(row_values.eta)
         is_below: pl.Expr = row_values.column(run_columns.limit) <= ratio_at_eta.log()
         return (n_right > 0) & ((ratio_at_eta == math.inf) | is_below)
 
@@ -435,7 +435,7 @@ def _build_run(
 
     def add_odds(row_values: SegmentValues) -> dict[str, pl.Expr]:
         # The false positives per true one at which the target is just met in this table
-        tp, fp, fn, tn = _read_cells(row_values, target)
+        tp, fp, fn, tn = _cast_cells(row_values, target)
         odds: pl.Expr = ((fp + tn) * find_ratio(row_values.eta) / (tp + fn)).fill_nan(0.0)
         if (own_odds := _find_own_odds(target)) is None:
             return {odds_column: odds}
@@ -444,8 +444,8 @@ def _build_run(
         return {odds_column: pl.when(is_own).then(own_odds).otherwise(odds)}
 
     def add_test(row_values: SegmentValues) -> dict[str, pl.Expr]:
-        tp, fp, fn, tn = _read_cells(row_values, target)
-        n_wrong, n_alerts, _ = _count_alerts(row_values, target, guarantee)
+        tp, fp, fn, tn = _cast_cells(row_values, target)
+        n_wrong, n_alerts, _ = _list_alert_counts(row_values, target, guarantee)
         odds = row_values.column(odds_column)
         test_exprs = {passed_column: (tp > 0) & tails.is_tail_at_most(alpha, n_wrong, n_alerts, odds)}
         if guarantee.start is not None:
@@ -460,7 +460,7 @@ def _build_run(
         return {passing_column: tails.count_passing(n_alerts, odds, alpha)}
 
     def add_start(row_values: SegmentValues) -> dict[str, pl.Expr]:
-        _, _, n_alerts = _count_alerts(row_values, target, guarantee)
+        _, _, n_alerts = _list_alert_counts(row_values, target, guarantee)
         n_passing, odds = row_values.column(passing_column), row_values.column(odds_column)
         would_fewer_pass = tails.is_tail_at_most(alpha, n_passing, n_alerts, odds)
         is_early_start = (odds < math.inf) & would_fewer_pass
@@ -561,12 +561,12 @@ def _search_run(run: _Run, *, takes_first: bool, starts_at_score: bool = False) 
     return Search(find_ends, read_row, run.steps)
 
 
-def _count_alerts(
+def _list_alert_counts(
     row_values: SegmentValues, target: Target, guarantee: Guarantee
 ) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
     """Return the false positives, all alerts, and the most alerts so far; for npv those not flagged."""
     # With weights or clusters, they are as many as alerts that count alike and are independent.
-    tp, fp, _, _ = _read_cells(row_values, target)
+    tp, fp, _, _ = _cast_cells(row_values, target)
     n_alerts = tp + fp
     if not guarantee.has_sizes:
         return fp, n_alerts, n_alerts
@@ -587,7 +587,7 @@ def _count_alerts(
     return fp * (effective_size / n_alerts), effective_size, most_alerts
 
 
-def _read_cells(row_values: SegmentValues, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
+def _cast_cells(row_values: SegmentValues, target: Target) -> tuple[pl.Expr, pl.Expr, pl.Expr, pl.Expr]:
     """Return tp, fp, fn and tn as floats; for npv those of the examples that are not flagged."""
     # Npv is the precision of these, with classes and prevalence swapped.
     is_swapped = target.takes_first and isinstance(_read_test(target), RunTest)
@@ -671,7 +671,7 @@ def _build_rate_test(
     odds = divide_shares(1 - target_value if is_recall else target_value, right_share)
 
     def passes(row_values: SegmentValues) -> pl.Expr:
-        tp, fp, fn, tn = _read_cells(row_values, target)
+        tp, fp, fn, tn = _cast_cells(row_values, target)
         n_wrong, n_right = (fn, tp) if is_recall else (fp, tn)
         n_examples, has_examples = n_right + n_wrong, n_right + n_wrong > 0
         if guarantee.has_sizes:

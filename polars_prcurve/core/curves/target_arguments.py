@@ -52,7 +52,7 @@ def read_targets(
         _build_target(target_kind, value, value)
         for word, target_kind in TARGET_KINDS.items()
         if word in value_by_word and target_kind.value_kind != "number"
-        for value in _read_values(target_kind, value_by_word[word])
+        for value in _read_target_values(target_kind, value_by_word[word])
     ]
     alert_values, per = _to_list("alerts", value_by_word.get("alerts")), value_by_word.get("per")
     budgets = [read_budget(value, per) for value in alert_values]
@@ -84,7 +84,7 @@ def _build_threshold_targets(
         group_thresholds = read_group_thresholds(table, thresholds, at_eta=at_eta, one_each=one_each)
         # Its columns are joined to the rows, where the search and `value` read them.
         least_score_expr = pl.col(LEAST_SCORE)
-        search = choose_row(lambda row_values: _read_score(row_values) >= least_score_expr)
+        search = choose_row(lambda row_values: _score_of_row(row_values) >= least_score_expr)
         target = Target("threshold", pl.col(GIVEN_THRESHOLD), search_without_limit=search)
         return [replace(target, least_score=least_score_expr, thresholds=group_thresholds)]
     if table is None or (score_dtype := read_score_dtype(table)) is None:
@@ -95,12 +95,12 @@ def _build_threshold_targets(
     for target_number, exact_threshold in enumerate(exact_thresholds):
         shown_threshold = round_to_float(exact_threshold)
         least_score = least_scores.slice(target_number, 1)
-        limit = Limit(_read_score, least_score)
+        limit = Limit(_score_of_row, least_score)
         targets.append(Target("threshold", shown_threshold, least_score=least_score, limit=limit))
     return targets
 
 
-def _read_score(row_values: SegmentValues) -> Any:
+def _score_of_row(row_values: SegmentValues) -> Any:
     return row_values.column(Row.SCORE)
 
 
@@ -229,7 +229,7 @@ def _to_list(argument_name: str, argument_value: Any) -> list[Any]:
     return read_list(f"{argument_name}=", argument_value, expected_phrase)
 
 
-def _read_values(target_kind: TargetKind, argument_values: Any) -> list[float]:
+def _read_target_values(target_kind: TargetKind, argument_values: Any) -> list[float]:
     """Return the values of an argument as floats; raise unless all are shares, or factors."""
     expected_phrase, greatest_value = 'numbers in [0, 1], such as 0.8 or "80%"', 1.0
     if target_kind.value_kind == "factor":

@@ -28,7 +28,7 @@ from polars_prcurve.core.confidence.point_intervals import (
     MOVED_RATES,
     SIZE_COLUMNS,
     STEP_COLUMNS,
-    add_limits,
+    add_lazy_limits,
     add_limits_of_etas,
 )
 from polars_prcurve.core.curves.row_extremes import ROW_NUMBER
@@ -91,7 +91,7 @@ def add_row_limits(
     rate_and_size = {
         rate_column: (rate_column, size_column) for rate_column, size_column in size_by_rate.items()
     }
-    sweep_rows = add_limits(sweep_rows, rate_and_size, bands)
+    sweep_rows = add_lazy_limits(sweep_rows, rate_and_size, bands)
     width_by_step = {
         STEP_COLUMNS[rate_column]: pl.col(high_column) - pl.col(low_column)
         for rate_column, (low_column, high_column) in LIMIT_COLUMNS.items()

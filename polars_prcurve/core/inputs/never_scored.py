@@ -94,7 +94,7 @@ def add_never_scored(table: ScoreTable, below: Any, *, has_unscored_rows: bool) 
         return replace(table, unscored=never_scored)
     table = replace(table, counts_negatives=tells_negatives(below))
     if isinstance(below, pl.DataFrame | pl.LazyFrame):
-        never_scored = never_scored._replace(group_rows=_read_frame(below, table))
+        never_scored = never_scored._replace(group_rows=_read_below_frame(below, table))
     else:
         n_pos, n_neg = _read_numbers(below)
         never_scored = never_scored._replace(n_pos=n_pos, n_neg=MANY if n_neg is None else n_neg)
@@ -122,7 +122,7 @@ def _read_numbers(below: Any) -> tuple[int, int | None]:
     )
 
 
-def _read_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
+def _read_below_frame(below: pl.DataFrame | pl.LazyFrame, table: ScoreTable) -> pl.LazyFrame:
     """Return the frame of `below=` with its `by` columns and TOTALS; a DataFrame is checked at once."""
     group_rows, dtype_by_group = below.lazy(), table.by
     # Of a wide table the names of score columns are its models.

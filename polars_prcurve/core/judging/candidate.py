@@ -175,7 +175,7 @@ class Candidate:
         if self.goal.sign > 0 and self.merit.low <= 0:
             return True
         may_need_examples = self.row[DOUBT] in (None, *_CURED_BY_EXAMPLES)
-        return may_need_examples and measure_width(self.vaguest[1]) > WIDE
+        return may_need_examples and find_width(self.vaguest[1]) > WIDE
 
     @property
     def vaguest(self) -> tuple[str, Estimate]:
@@ -189,7 +189,8 @@ class Candidate:
         if is_at_half or all(estimate.span is None for estimate in estimate_by_name.values()):
             estimate_by_name = {self.goal.merit_column: self.merit, half_column: self.precision_at_half}
         return max(
-            estimate_by_name.items(), key=lambda name_and_estimate: measure_width(name_and_estimate[1])
+            estimate_by_name.items(),
+            key=lambda name_and_estimate: find_width(name_and_estimate[1]),
         )
 
     def read(self, name: str) -> Estimate:
@@ -228,7 +229,7 @@ def find_open_target(candidates: Sequence[Candidate]) -> tuple[Candidate, str] |
     )
 
 
-def measure_width(estimate: Estimate) -> float:
+def find_width(estimate: Estimate) -> float:
     """Return the width of an interval; below 0 if an end is missing."""
     return -1.0 if estimate.span is None else float(estimate.high - estimate.low)
 

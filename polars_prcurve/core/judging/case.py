@@ -387,7 +387,7 @@ def list_cases(
     """Return the cases in the order of the evidence, or of prevalences as they were listed."""
     goal, model_column, key_columns = request.goal, request.model, evidence.keys
     n_group_columns = key_columns.index("eta")
-    sizes_by_group = _measure_sizes(evidence)
+    sizes_by_group = _find_sizes(evidence)
     candidates_by_case: dict[tuple[Any, ...], list[Candidate]] = {}
     for row in evidence.rows.iter_rows(named=True):
         candidate = Candidate(None if model_column is None else row[model_column], row, goal)
@@ -417,7 +417,9 @@ def list_cases(
     return sorted(cases, key=lambda case: position_by_eta.get(case.eta, 0))
 
 
-def _measure_sizes(evidence: Evidence) -> dict[tuple[Any, ...], tuple[float, float, dict[str, float]]]:
+def _find_sizes(
+    evidence: Evidence,
+) -> dict[tuple[Any, ...], tuple[float, float, dict[str, float]]]:
     """Return the positives and negatives of each group, and as how many these count by their weights.
 
     Of models with a sample each they are the fewest.

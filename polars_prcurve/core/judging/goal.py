@@ -221,7 +221,7 @@ def _read_guarantee(value_by_target: Mapping[str, Any], guarantee: object) -> fl
     return read_share("guarantee=", guarantee, "a level such as 0.95", lambda level: 0.5 < level < 1)
 
 
-def check_groups(table: Any) -> None:
+def check_names_of_groups(table: Any) -> None:
     """Raise for groups and models that no sentence can name."""
     for dtype in table.by.values():
         if dtype.is_nested():

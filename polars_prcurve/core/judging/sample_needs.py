@@ -20,7 +20,7 @@ from polars_prcurve.core.judging.candidate import (
     Candidate,
     find_log_odds,
     find_open_target,
-    measure_width,
+    find_width,
 )
 from polars_prcurve.core.judging.case import LEAST_OF_CLASS, Case
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
@@ -476,5 +476,5 @@ def find_short_class(case: Case) -> tuple[float, str]:
 def find_vaguest(case: Case) -> tuple[Candidate, str, Estimate]:
     """Return a model, and its merit or precision: that of which the interval is the widest."""
     candidates = case.qualifiers or case.candidates
-    candidate = max(candidates, key=lambda candidate: measure_width(candidate.vaguest[1]))
+    candidate = max(candidates, key=lambda candidate: find_width(candidate.vaguest[1]))
     return candidate, *candidate.vaguest

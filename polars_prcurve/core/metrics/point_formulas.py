@@ -45,19 +45,19 @@ INF = math.inf  # the end of ranges that have none
 # fn = o (1 - r), fp = f and tn = 1 - f.
 
 
-def _divide(numerator: float, denominator: float) -> list[float]:
+def _solve_odds(numerator: float, denominator: float) -> list[float]:
     """Return the one solution of `odds * denominator = numerator`, if there is one."""
     return [numerator / denominator] if denominator != 0 else []
 
 
 def _tie_accuracy(point_a: Point, point_b: Point) -> list[float]:
     # Accuracy is (o r + 1 - f) / (o + 1).
-    return _divide(point_a.fpr - point_b.fpr, point_a.recall - point_b.recall)
+    return _solve_odds(point_a.fpr - point_b.fpr, point_a.recall - point_b.recall)
 
 
 def _tie_f(beta_squared: float) -> Ties:
     # With b = beta**2, (1 + b) / F is 1 + (b o + f) / (o r).
-    return lambda point_a, point_b: _divide(
+    return lambda point_a, point_b: _solve_odds(
         point_b.recall * point_a.fpr - point_a.recall * point_b.fpr,
         beta_squared * (point_a.recall - point_b.recall),
     )
@@ -68,7 +68,7 @@ def _tie_kappa(point_a: Point, point_b: Point) -> list[float]:
     # Kappa is 2 o J / (f + o (1 + J) + o^2 (1 - r)), which is 1 at o = -1 whatever the point. So that is
     # one root of the quadratic equation, and the other one follows from their product.
     numerator = youden_b * point_a.fpr - youden_a * point_b.fpr
-    return _divide(
+    return _solve_odds(
         numerator, youden_a * (1 - 2 * point_b.fpr) - youden_b * (1 - 2 * point_a.fpr) - numerator
     )
 
@@ -81,7 +81,7 @@ def _tie_mcc(point_a: Point, point_b: Point) -> list[float]:
     numerator = youden_b**2 * point_a.fpr * (1 - point_a.fpr)
     numerator -= youden_a**2 * point_b.fpr * (1 - point_b.fpr)
     youden_product = youden_a * youden_b
-    return _divide(
+    return _solve_odds(
         numerator,
         youden_product * (youden_a * (1 - 2 * point_b.fpr) - youden_b * (1 - 2 * point_a.fpr))
         - numerator,
@@ -97,13 +97,13 @@ def _tie_markedness(point_a: Point, point_b: Point) -> list[float]:
     z = youden_a * point_b.fpr * (1 - point_b.fpr) - youden_b * point_a.fpr * (1 - point_a.fpr)
     x, y = x + y + z, y + 2 * z
     if x == 0:
-        return _divide(-z, y)
+        return _solve_odds(-z, y)
     discriminant = y * y - 4 * x * z
     if discriminant < 0:
         return []
     # Nothing cancels in q; the roots are q/x and z/q.
     q = -(y + math.copysign(math.sqrt(discriminant), y)) / 2
-    return [*_divide(q, x), *_divide(z, q)]
+    return [*_solve_odds(q, x), *_solve_odds(z, q)]
 
 
 # Limits at eta = 0: there the cells of the positives are 0, so that a formula is 0/0 although recall
@@ -178,7 +178,7 @@ def f_gain(beta: float) -> PointMetric:
     def ties(point_a: Point, point_b: Point) -> list[float]:
         if point_a.recall == 0 or point_b.recall == 0:
             return []
-        return _divide(
+        return _solve_odds(
             point_b.fpr / point_b.recall - point_a.fpr / point_a.recall,
             beta_squared * (1 / point_a.recall - 1 / point_b.recall),
         )
@@ -347,7 +347,7 @@ def jaccard(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
 
 @declare_point(
     source="sqrt(precision * recall)",
-    ties=lambda a, b: _divide(b[0] ** 2 * a[1] - a[0] ** 2 * b[1], a[0] * b[0] * (a[0] - b[0])),
+    ties=lambda a, b: _solve_odds(b[0] ** 2 * a[1] - a[0] ** 2 * b[1], a[0] * b[0] * (a[0] - b[0])),
     limit_at_0=lambda recall, fpr: 0 * (recall / fpr),
 )
 def fowlkes_mallows(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
@@ -399,7 +399,7 @@ def lift(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:
 @declare_point(
     source="eta*recall + (1-eta)*fpr",
     direction="none",
-    ties=lambda a, b: _divide(b[1] - a[1], a[0] - b[0]),
+    ties=lambda a, b: _solve_odds(b[1] - a[1], a[0] - b[0]),
     share_of=(("tp", "fp"), ("fn", "tn")),
 )
 def predicted_positive_rate(tp: Amount, fn: Amount, fp: Amount, tn: Amount) -> Amount:

@@ -121,7 +121,7 @@ def build_factors(
     Part.ETA is the prevalence of the part where none is given, and the shares of a group sum to 1.
     Return also whether a prevalence is an estimate.
     """
-    frame_part_rows, is_uncertain = _read_frame(
+    frame_part_rows, is_uncertain = _read_part_frame(
         eta_frame, part_keys, table.schema, confidence, may_be_uncertain
     )
     part_rows = _divide_by_share_sums(_match_parts(table, part_keys, frame_part_rows), part_keys)
@@ -326,7 +326,7 @@ def _count_parts(table: ResolvedTable, part_keys: PartKeys) -> pl.LazyFrame:
     return part_rows.with_columns((pl.col(Group.N_POS) + pl.col(Group.N_NEG)).alias(_N_ROWS))
 
 
-def _read_frame(
+def _read_part_frame(
     eta_frame: pl.DataFrame | pl.LazyFrame,
     part_keys: PartKeys,
     table_schema: Mapping[str, pl.DataType],

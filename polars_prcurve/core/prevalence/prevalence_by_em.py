@@ -104,7 +104,7 @@ def build_estimates_table(table: ScoreTable, eta_train: float, confidence: float
     estimate_by_name: dict[str, Any] = {"eta": etas, "n": n_rows_of_groups, "shift_p_value": None}
     estimate_by_name |= {"iterations": n_iterations, "converged": has_converged}
     if confidence is not None:
-        eta_limits = _find_limits(posteriors, eta_train, etas, confidence)
+        eta_limits = _find_likelihood_limits(posteriors, eta_train, etas, confidence)
         estimate_by_name |= dict(zip(("eta_low", "eta_high"), eta_limits, strict=True))
     return join_estimates(group_rows.select(*table.by), confidence, estimate_by_name)
 
@@ -179,7 +179,7 @@ def _estimate_by_em(
     return etas, n_iterations, is_group_done
 
 
-def _find_limits(
+def _find_likelihood_limits(
     posteriors: _Posteriors, eta_train: float, estimated_etas: NDArray[np.float64], confidence: float
 ) -> list[NDArray[np.float64]]:
     """Return the least and the greatest prevalence whose likelihood is near that of the estimate."""

@@ -64,7 +64,7 @@ def roc_points(label: ArrayLike, score: ArrayLike, weight: ArrayLike | None = No
     >>> round(metrics.average_precision(points.recall, points.fpr, 0.01), 4)
     0.0149
     """
-    is_positive = _read_classes(label)
+    is_positive = _read_positives(label)
     array_counts = count_arrays(is_positive, score, weight)
     tp, fp = array_counts.tp, array_counts.fp
     if array_counts.exponents is not None:
@@ -196,7 +196,7 @@ def read_array(
 def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
     """Return which examples are positive: labels equal to `pos_label`, or 1 of {0, 1} or {-1, 1}."""
     if pos_label is None:
-        return _read_classes(label, ", or any labels with pos_label=")
+        return _read_positives(label, ", or any labels with pos_label=")
     labels = read_array("label", label, "biufcSUOMm", "labels")
     # NaN does not equal itself, and whether pandas' NA does is NA again.
     equality_texts = [str(value == value) for value in labels.tolist() if value is not None]  # noqa: PLR0124
@@ -211,7 +211,7 @@ def read_labels(label: ArrayLike, pos_label: Any = None) -> Booleans:
     return is_positive
 
 
-def _read_classes(label: ArrayLike, other_kinds_text: str = "") -> Booleans:
+def _read_positives(label: ArrayLike, other_kinds_text: str = "") -> Booleans:
     """Return which labels are 1 or True; an error lists `other_kinds_text` that the caller takes."""
     expected_phrase = (
         f'Booleans, or numbers in {{0, 1}} or {{-1, 1}}, such as label == "spam"{other_kinds_text}'

@@ -149,21 +149,21 @@ def measure_cluster_sizes(running_sums: pl.LazyFrame) -> pl.LazyFrame:
     """Replace CLUSTER_SUMS by what bands and guarantees read: sizes, freedom, moments, correlation."""
     column_exprs: dict[str, pl.Expr] = {}
     for class_column, (size_column, unreached_column, freedom_column) in _SIZE_NAMES.items():
-        n_rows, n_clusters = _read_sum(class_column, _TOTAL), _count_clusters(class_column)
+        n_rows, n_clusters = _read_sum(class_column, _TOTAL), _count_equal_clusters(class_column)
         when_several = pl.when(n_clusters > 1)
         # The examples that a class counts as if its design effect is 1.
         greatest_size = n_rows * ((n_clusters - 1) / n_clusters)
         # The design effect half way: V over r (1 - r) / X, the variance of independent examples; without
         # such a threshold the greatest one.
         n_flagged = _read_sum(class_column, _HALF + _COUNT)
-        design_effect = _divide(
+        design_effect = _divide_by_positive(
             _sum_squared_deviations(class_column, _HALF), n_rows * n_flagged * (n_rows - n_flagged)
         )
         design_effect_at_half = pl.max_horizontal(design_effect.fill_null(n_rows / n_clusters), 1.0)
         n_flagged, n_silent = _read_sum(class_column, _COUNT), n_rows - _read_sum(class_column, _COUNT)
         n_on_smaller_side = pl.min_horizontal(n_flagged, n_silent)
         # The design effect at the threshold itself, times the fewer rows.
-        smaller_side_effect = _divide(
+        smaller_side_effect = _divide_by_positive(
             _sum_squared_deviations(class_column) * n_on_smaller_side, n_rows * n_flagged * n_silent
         ).fill_null(0.0)
         size_at_threshold = (
@@ -282,24 +282,24 @@ def _correlate_rates() -> pl.Expr:
     variance_product: pl.Expr = pl.lit(1.0)
     for class_column, (size_column, _, _) in _SIZE_NAMES.items():
         n_rows, n_flagged = (_read_sum(class_column, sum_name) for sum_name in (_TOTAL, _COUNT))
-        n_clusters = _count_clusters(class_column)
+        n_clusters = _count_equal_clusters(class_column)
         variance = n_flagged * (n_rows - n_flagged) / pl.col(size_column)
         variance_product = variance_product * (
             variance * n_rows * n_rows * ((n_clusters - 1) / n_clusters)
         )
-    return _divide(covariance, variance_product.sqrt()).clip(-1.0, 1.0).fill_null(0.0)
+    return _divide_by_positive(covariance, variance_product.sqrt()).clip(-1.0, 1.0).fill_null(0.0)
 
 
-def _count_clusters(class_column: str) -> pl.Expr:
+def _count_equal_clusters(class_column: str) -> pl.Expr:
     """Return the number of clusters that a class counts as: of one size, if they are."""
     n_rows = _read_sum(class_column, _TOTAL)
-    return _divide(n_rows * n_rows, _read_sum(class_column, _ALL))
+    return _divide_by_positive(n_rows * n_rows, _read_sum(class_column, _ALL))
 
 
 def _read_sum(class_column: str, sum_name: str) -> pl.Expr:
     return pl.col(f"{class_column}_{sum_name}").cast(pl.Float64)
 
 
-def _divide(part: pl.Expr, total: pl.Expr) -> pl.Expr:
+def _divide_by_positive(part: pl.Expr, total: pl.Expr) -> pl.Expr:
     """Return the quotient, null where the total is not above 0."""
     return pl.when(total > 0).then(part / total)  # NaN is above 0, so a total must not be NaN

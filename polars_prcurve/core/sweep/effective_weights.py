@@ -115,17 +115,17 @@ def set_design_sizes(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
         for sum_columns, squares_flagged in zip(SQUARE_SUMS, square_sums_above, strict=True)
     ]
     total_squares = sum(_scale_all_squares(table), pl.lit(0.0))
-    mean_weight = total_squares / _add_counts("tp", "fn", "fp", "tn")
+    mean_weight = total_squares / _sum_amounts("tp", "fn", "fp", "tn")
     mean_exprs: dict[str, pl.Expr] = {}
     moment_exprs: dict[str, pl.Expr] = {}  # an example is in one cell, so there are none of two cells
     for (side, cell_names), side_square_sums in zip(
         _CELLS_OF_SIDE.items(), (square_sums_above, square_sums_below), strict=True
     ):
-        class_square_sums, n_rows = _scale_squares(table, *side_square_sums), _add_counts(*cell_names)
+        class_square_sums, n_rows = _scale_squares(table, *side_square_sums), _sum_amounts(*cell_names)
         mean_weight_of_side = pl.when(n_rows > 0).then(sum(class_square_sums, pl.lit(0.0)) / n_rows)
         mean_exprs[_MEAN_OF_SIDE[side]] = mean_weight_of_side.otherwise(mean_weight)
         for cell, cell_square_sum in zip(cell_names, class_square_sums, strict=True):
-            n_in_cell = _add_counts(cell)
+            n_in_cell = _sum_amounts(cell)
             mean_exprs[_MEAN_OF_CELL[cell]] = pl.when(n_in_cell > 0).then(cell_square_sum / n_in_cell)
             moment_exprs[name_moment(cell, cell)] = cell_square_sum
     share_exprs = {
@@ -155,7 +155,7 @@ with lognormal weights there are about 8, and 200 if their logs have a deviation
 def find_missing_weights() -> pl.Expr:
     """Return whether heavy negatives may be missing above a threshold, over points with moments."""
     square_sum = pl.sum_horizontal(name_moment(cell, cell) for cell in ("fp", "tn"))
-    neg_size, n_heavy = _add_counts("fp", "tn") ** 2 / square_sum, pl.col(_N_HEAVY_NEG)
+    neg_size, n_heavy = _sum_amounts("fp", "tn") ** 2 / square_sum, pl.col(_N_HEAVY_NEG)
     n_effective_fp = pl.col("fpr") * neg_size * (n_heavy * (1 / _FEW_HEAVY_ROWS)).clip(upper_bound=1.0)
     is_certain = pl.col(EffectiveSize.N_NEG) <= neg_size * _LESS
     return (n_heavy < _MOST_HEAVY_ROWS) & (n_effective_fp < _LEAST_FALSE) & ~is_certain
@@ -164,7 +164,7 @@ def find_missing_weights() -> pl.Expr:
 def _add_sizes_of_alerts(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     """Add ALERT_SIZES, from the counts and the moments of the cells."""
     sums_by_cell = {
-        cell: WeightSums(_add_counts(cell), pl.col(name_moment(cell, cell))) for cell in CELLS
+        cell: WeightSums(_sum_amounts(cell), pl.col(name_moment(cell, cell))) for cell in CELLS
     }
 
     def sum_cells(*cell_names: str) -> WeightSums:
@@ -202,7 +202,7 @@ def _measure_sizes(table: ScoreTable) -> list[pl.Expr]:
         share_below = _raise_share("below", class_number, 1 - pl.col(share_column), square_sum)
         # Exactly 1 where the shares of squares equal the rates, as those of equal weights do.
         design_effect = complement * (share_above / rate) + rate * (share_below / complement)
-        class_total = _add_counts(*(cells[class_number] for cells in _CELLS_OF_SIDE.values()))
+        class_total = _sum_amounts(*(cells[class_number] for cells in _CELLS_OF_SIDE.values()))
         weight_above, weight_below = (_weigh_unseen(side, class_number) for side in _CELLS_OF_SIDE)
         unseen_weight = pl.when(rate == 0).then(weight_above).otherwise(weight_below)
         when_on_both_sides = pl.when((rate > 0) & (rate < 1))
@@ -216,7 +216,7 @@ def _raise_share(side: str, class_number: int, square_share: pl.Expr, square_sum
     # That row has the mean weight; but the share is not raised above what the class would have if all
     # its rows on this side had that weight.
     mean_weight = pl.col(_MEAN_OF_SIDE[side])
-    n_rows = _add_counts(_CELLS_OF_SIDE[side][class_number])
+    n_rows = _sum_amounts(_CELLS_OF_SIDE[side][class_number])
     least_squares = pl.min_horizontal(n_rows * mean_weight, mean_weight * mean_weight)
     least_share = least_squares / repeat_in_rows(square_sum, square_share)
     # With equal weights both may be the square of one row, apart from rounding.
@@ -262,7 +262,7 @@ def add_design_shares(table: ScoreTable, points: pl.LazyFrame) -> pl.LazyFrame:
     points = points.with_columns(local_weight.alias(Segment.N_NEG_LOCAL), **share_exprs)
     # The weight of the negatives at a score, or else at the next one below; at the end, above.
     nearest_weight = pl.col(Segment.N_NEG_LOCAL).backward_fill().forward_fill().over(Group.NUMBER)
-    return points.with_columns((_add_counts("fp", "tn") / nearest_weight).alias(Segment.N_NEG_LOCAL))
+    return points.with_columns((_sum_amounts("fp", "tn") / nearest_weight).alias(Segment.N_NEG_LOCAL))
 
 
 def _read_totals(table: ScoreTable) -> list[tuple[pl.Expr, pl.Expr]]:
@@ -315,7 +315,7 @@ def _scale_all_squares(table: ScoreTable) -> list[pl.Expr]:
     return _scale_squares(table, *(pl.col(sum_columns.total) for sum_columns in SQUARE_SUMS))
 
 
-def _add_counts(*cell_names: str) -> pl.Expr:
+def _sum_amounts(*cell_names: str) -> pl.Expr:
     """Return a sum of counts that users see, in the unit of both classes."""
     count = pl.sum_horizontal(pl.col(name).cast(pl.Float64) for name in cell_names)
     return count * pl.col(EffectiveSize.WEIGHT_UNIT)

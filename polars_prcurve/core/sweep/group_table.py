@@ -101,7 +101,7 @@ def build_groups(table: ResolvedTable, aggregate_exprs: Iterable[pl.Expr]) -> pl
     return groups.with_columns(pl.col(Group.NUMBER).cast(pl.UInt32))
 
 
-def check_groups(table: ResolvedTable, groups: pl.LazyFrame, *other_checks: Check) -> pl.LazyFrame:
+def check_tallies(table: ResolvedTable, groups: pl.LazyFrame, *other_checks: Check) -> pl.LazyFrame:
     """Return the groups that count, without tallies; the query stops if a check of the table fails."""
     # Every result is joined with this table, so no check can be optimized away.
     checks = [*table.tallies.checks, *other_checks]

@@ -150,7 +150,7 @@ def _count_levels(
     )
     groups = join_groups(groups, aggregate_by(rows, table.by, reach_exprs), table.by, how="left")
     counted_groups = table.collect(groups.sort(Group.NUMBER), _COLLECTS)
-    return counted_groups.select(*table.by, _N_UNLABELLED), _read_counts(counted_groups)
+    return counted_groups.select(*table.by, _N_UNLABELLED), _read_levels(counted_groups)
 
 
 def _check_columns(table: ScoreTable, reference: ScoreTable, reference_name: str) -> None:
@@ -207,7 +207,7 @@ def _make_group_check(reference: ScoreTable, is_wrong: pl.Expr, trouble_text: st
     return Check(is_wrong.any(), (trouble_text, *where_parts, remedy_text))
 
 
-def _read_counts(groups: pl.DataFrame) -> LevelCounts:
+def _read_levels(groups: pl.DataFrame) -> LevelCounts:
     """Return the lists of levels as arrays, and the unlabelled rows at each level."""
     n_levels = groups[Row.POS].list.len().to_numpy()
     n_reaching_edges = groups.select(pl.col(f"^{_REACH}.*$")).cast(pl.Float64).to_numpy()

@@ -54,7 +54,7 @@ def build_points(table: RateTable, *, is_checked: bool = True) -> SweepTables:
     groups = groups.join(fall_counts, on=Group.NUMBER, how="left", maintain_order="left")
     if is_checked:
         # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = group_table.check_groups(
+        groups = group_table.check_tallies(
             table, groups, *point_checks(table, lambda name: pl.col(name).sum())
         )
         groups = groups.drop(GroupSums.RECALL_FALLS, GroupSums.SIZES_DIFFER, strict=False)

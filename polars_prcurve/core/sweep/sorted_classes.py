@@ -248,7 +248,7 @@ def sort_classes(table: ResolvedTable) -> SortedClasses | None:
     if _KEY not in stored_by_key:
         if breaks_checks(table):
             return None
-        sorted_classes = _read_classes(table)
+        sorted_classes = _read_class_scores(table)
         if sorted_classes is not None and table.kept_counts is not None:  # further questions search them
             sorted_classes.positives.sort()
             sorted_classes.negatives.sort()
@@ -257,7 +257,7 @@ def sort_classes(table: ResolvedTable) -> SortedClasses | None:
     return stored_classes
 
 
-def _read_classes(table: ResolvedTable) -> SortedClasses | None:
+def _read_class_scores(table: ResolvedTable) -> SortedClasses | None:
     """Return the scores of the classes of a group; None if it has no examples."""
     rows = table.collect(table.frame.select(**table.columns), "", n_etas=0)  # faster in memory
     if rows.is_empty():

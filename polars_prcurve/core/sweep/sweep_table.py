@@ -321,7 +321,7 @@ def _sum_rows(
     total_exprs = [*total_exprs, *design.list_totals()]
     groups = group_table.build_groups(table, total_exprs).cache()  # joined twice
     if is_checked and not table.has_float_sums:
-        groups = group_table.check_groups(table, groups)
+        groups = group_table.check_tallies(table, groups)
     rows = prepare_rows(table, groups, with_squares=with_squares)
     if table.has_float_sums:
         # Prepared a second time, without scores: rows shared with the sort would be held in memory.
@@ -332,7 +332,7 @@ def _sum_rows(
         # A group whose weights are all 0 has no rows to add up.
         groups = groups.with_columns(pl.col(list(sum_exprs)).fill_null(0))
         # Checked last: an error ahead of a group_by can lock the streaming engine.
-        groups = group_table.check_groups(table, groups) if is_checked else groups
+        groups = group_table.check_tallies(table, groups) if is_checked else groups
     mark_rows = None if list_marks is None else list_marks(groups)
     if listed_thresholds is not None:
         listed_rows = pl.LazyFrame({Row.SCORE: listed_thresholds.drop_nulls()})

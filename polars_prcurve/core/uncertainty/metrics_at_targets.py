@@ -142,7 +142,7 @@ def _find_values(
         points = _finish_intervals(points, point_metrics, target_by_key.values())
     endings = ["", "_standard_error", "_low", "_high", f"_{DOUBT}"] if has_intervals else [""]
     exprs_by_metric = {
-        name: _list_values(name, table, bands, has_intervals=has_intervals) for name in metric_by_name
+        name: _list_exprs(name, table, bands, has_intervals=has_intervals) for name in metric_by_name
     }
     point_exprs = (
         expr.alias(f"{RESERVED}{name}{ending}")
@@ -229,7 +229,7 @@ def _doubt_steps(points: pl.LazyFrame, metrics: Iterable[PointMetric]) -> pl.Laz
     return points.with_columns(doubt_exprs)
 
 
-def _list_values(
+def _list_exprs(
     metric_name: str, table: ResolvedTable, bands: FixedBands | None, *, has_intervals: bool
 ) -> list[pl.Expr]:
     """Return the value of a point metric and, with intervals, standard error, both ends and doubt."""

@@ -51,7 +51,7 @@ _ETA = re.compile(r"[^,]*\bin\s*[1-9]\d{0,2}(?:,\d{3}(?![\d.:/]|\s+in\b))+|[^,]+
 comma."""
 
 
-def read_numbers(words: Iterable[str]) -> list[Any]:
+def split_numbers(words: Iterable[str]) -> list[Any]:
     """Return numbers from words, in which commas part them; a word that is no plain number stays."""
     return [int(name) if name.isdecimal() else _read_float(name) for name in read_names(words)]
 
@@ -63,9 +63,9 @@ def _read_float(word: str) -> float | str:
         return word
 
 
-def read_sizes(words: Iterable[str]) -> list[tuple[Any, ...]]:
+def split_sizes(words: Iterable[str]) -> list[tuple[Any, ...]]:
     """Return the two numbers of `12/340`, or of `12/unknown`, of which the last is None."""
-    sizes = [read_numbers(name.split("/")) for name in read_names(words)]
+    sizes = [split_numbers(name.split("/")) for name in read_names(words)]
     return [tuple(None if size == "unknown" else size for size in pair) for pair in sizes]
 
 
@@ -76,7 +76,7 @@ def read_confidence(words: Iterable[str]) -> list[str | Intervals]:
         name, has_value, value = word.partition("=")
         is_level = not has_value and word[0] in ".0123456789"
         arguments["level" if is_level else name] = (
-            word if is_level else pick_one(read_numbers([value])) if has_value else True
+            word if is_level else pick_one(split_numbers([value])) if has_value else True
         )
     try:
         return [arguments["level"] if arguments.keys() == {"level"} else intervals(**arguments)]
@@ -87,7 +87,7 @@ def read_confidence(words: Iterable[str]) -> list[str | Intervals]:
 def read_other_table(words: Sequence[str]) -> list[Any]:
     """Return a file and what its columns hold, as `test.csv counts=n_pos,n_neg` has it, or a number."""
     if len(words) == 1:
-        return read_numbers(words)
+        return split_numbers(words)
     texts = dict(word.split("=", 1) for word in words[1:] if "=" in word)
     if "=" in words[0] or len(texts) < len(words) - 1 or not texts.keys() <= {*TABLE_WORDS}:
         raise PrcError(
@@ -128,7 +128,7 @@ _KIND_OF_NAME = {  # of options whose type leaves open what they take, or that a
     "threshold": _SCORE,
     "start": _SCORE,
     "plan": _SCORE._replace(metavar="FILE"),
-    "alerts": Kind("ALERTS/CASES", read_numbers),
+    "alerts": Kind("ALERTS/CASES", split_numbers),
     "pos_label": Kind("VALUE"),
     "parts": _COLUMN,
     "fail_unless": Kind("STATUS", read_names),
@@ -137,11 +137,11 @@ _KIND_OF_NAME = {  # of options whose type leaves open what they take, or that a
 }
 _KIND_OF_TYPE = {
     "BoundTable": Kind("FILE", read_other_table, may_be_file=True),
-    "Below": Kind("N_POS/N_NEG", read_sizes, may_be_file=True),
+    "Below": Kind("N_POS/N_NEG", split_sizes, may_be_file=True),
     "Confidence": Kind("LEVEL", read_confidence),
     "CurveMetric|PointMetric": Kind("METRIC", read_names),
     "Column|Columns|Cells|Counts": _COLUMN,
-    "float|int|TargetValues|Thresholds|Sizes": Kind("N", read_numbers),
+    "float|int|TargetValues|Thresholds|Sizes": Kind("N", split_numbers),
     "bool": _SWITCH,
 }
 

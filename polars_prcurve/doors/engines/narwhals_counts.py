@@ -412,26 +412,26 @@ def _list_checks(
     score_description = f"score column {column_names.score!r}"
     label_description = f"label column {column_names.label!r}"
     yield from value_checks.missing_checks(
-        _sum_rows, score_description, pl.col("score"), refuses_nan=True, may_rank_last=True
+        _count_rows_where, score_description, pl.col("score"), refuses_nan=True, may_rank_last=True
     )
     yield from value_checks.missing_checks(
-        _sum_rows, label_description, pl.col("label"), refuses_nan=False
+        _count_rows_where, label_description, pl.col("label"), refuses_nan=False
     )
     if pos_label is not None:
         yield from value_checks.pos_label_checks(
-            _sum_rows, label_description, pl.col("label"), pos_label
+            _count_rows_where, label_description, pl.col("label"), pos_label
         )
     elif dtype_by_column[column_names.label] != pl.Boolean:
-        yield from value_checks.label_checks(_sum_rows, label_description, pl.col("label"))
+        yield from value_checks.label_checks(_count_rows_where, label_description, pl.col("label"))
     if column_names.weight is not None:
         weight_description = f"weight column {column_names.weight!r}"
         yield from value_checks.missing_checks(
-            _sum_rows, weight_description, pl.col("weight"), refuses_nan=True
+            _count_rows_where, weight_description, pl.col("weight"), refuses_nan=True
         )
-        yield from value_checks.weight_checks(_sum_rows, weight_description, pl.col("weight"))
+        yield from value_checks.weight_checks(_count_rows_where, weight_description, pl.col("weight"))
 
 
-def _sum_rows(condition: pl.Expr) -> pl.Expr:
+def _count_rows_where(condition: pl.Expr) -> pl.Expr:
     """Return the number of rows on the engine whose kinds of value pass the test."""
     return pl.when(condition).then(pl.col(_ROW_COUNT)).otherwise(0).sum()
 

@@ -574,10 +574,10 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
 
     def _count_cells(self, threshold: Any, call_arguments: Any) -> pl.DataFrame:
         """Return the cells at the threshold, a row per group."""
-        from polars_prcurve.core.comparison.monitoring import count_cells
+        from polars_prcurve.core.comparison.monitoring import count_cells_at_threshold
 
         table = self._ask("monitor", call_arguments, collects=True).read()
-        return count_cells(table, threshold)
+        return count_cells_at_threshold(table, threshold)
 
     def _count_reference(self, reference: Any, threshold: Any, call_arguments: Any) -> pl.DataFrame:
         """Return the cells of the reference, by the groups that it has."""

@@ -22,7 +22,7 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import check_names
-from polars_prcurve.core.judging.goal import Goal, check_goal, check_groups, read_goal
+from polars_prcurve.core.judging.goal import Goal, check_goal, check_names_of_groups, read_goal
 from polars_prcurve.core.judging.judgement import judge_table
 from polars_prcurve.core.prevalence.estimated_eta import refuse_refuted_estimates
 from polars_prcurve.core.prevalence.eta_by_parts_or_classes import ClassMix, Field
@@ -38,7 +38,7 @@ def make_decision(
     question.require_interval_options()
     goal = read_goal(question, guarantee)
     table = question.read()
-    check_groups(table)
+    check_names_of_groups(table)
     with refuse_refuted_estimates():
         grid = EtaTable(pl.LazyFrame())
         if not question.eta.is_estimated:  # scores are counted

@@ -28,7 +28,7 @@ from polars_prcurve.view.charts.parts.colors_and_panels import (
 )
 from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
-from polars_prcurve.view.charts.parts.names_and_numbers import describe_target, format_level
+from polars_prcurve.view.charts.parts.names_and_numbers import describe_target, format_checked_level
 from polars_prcurve.view.charts.parts.panel_in_pixels import Word
 from polars_prcurve.view.charts.parts.title_phrases import (
     MOST_LETTERS,
@@ -120,7 +120,7 @@ def alerts(
             color_channel = replace(color_channel, ink_label=facet_channel.ink_label)
         channels = replace(channels, color=color_channel, facet=facet_channel)
     canvas, grid_by_curve = _draw_icons(curves, channels, size)
-    level_text = "interval" if confidence is None else f"{format_level(confidence)} interval"
+    level_text = "interval" if confidence is None else f"{format_checked_level(confidence)} interval"
     note = ["Solid: true positives. Hollow: false positives"]
     has_span = "low" in curves.points.columns
     if has_span:

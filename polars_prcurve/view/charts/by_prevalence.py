@@ -226,7 +226,7 @@ class _LineChart:
         self.order = add_order(curves, "p3_curve", ranking).order
         self.is_limited, self.metrics = is_limited, curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
-        self.name = names_and_numbers.format_metric(self.metrics[0]) if is_one_metric else "Metrics"
+        self.name = names_and_numbers.format_metric_name(self.metrics[0]) if is_one_metric else "Metrics"
         self.few = f"{f'{self.name} is' if is_one_metric else 'The metrics are'} known only roughly"
         means = curves.find_means("value")
         self.channels = choose_channels(curves, color, facet, means)

@@ -32,7 +32,7 @@ from polars_prcurve.view.charts.parts.label_placement import place_names
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER
 from polars_prcurve.view.charts.parts.panel_in_pixels import Panel, Word
-from polars_prcurve.view.charts.parts.panel_layers import make_key
+from polars_prcurve.view.charts.parts.panel_layers import name_selection
 from polars_prcurve.view.charts.parts.points_to_draw import ALERT_RATE
 from polars_prcurve.view.charts.parts.rule_flags import (
     add_texts,
@@ -280,7 +280,7 @@ class _Column:
         """Return three charts above each other; in the uppermost are names of lines."""
         panels: list[alt.LayerChart] = []
         data: list[dict[str, Any]] = []
-        key = make_key(self.canvas.records, f"x {self.spec.y.field}")
+        key = name_selection(self.canvas.records, f"x {self.spec.y.field}")
         # Most often two rows of thresholds stand between the head and the lines.
         lift = max(2, count_flag_rows(self.flags)) if self.flags else 0
         words = [*self.flags]

@@ -134,7 +134,7 @@ def _say_pair(canvas: Canvas) -> tuple[str, str]:
     # Which model is better above 0 stands in the chart.
     curves = canvas.curves
     pair_row = curves.curve_rows.row(0, named=True)
-    metric_name = names_and_numbers.format_metric(pair_row["metric"])
+    metric_name = names_and_numbers.format_metric_name(pair_row["metric"])
     model_names = _name_models(pair_row["pair"])
     subtitle = f"{' minus '.join(model_names)}: {go_on(metric_name)}"
     if not _is_higher_better(pair_row["metric"]):
@@ -278,11 +278,13 @@ def _draw_table(
     has_open = any(row["part"] == "interval" and "settled" not in row for row in canvas.records)
     open_reason = ", or in doubt" if pair_rows["significant"].null_count() else ""
     note = (
-        f"Lines: {names_and_numbers.say_level(confidence)}",
+        f"Lines: {names_and_numbers.name_intervals(confidence)}",
         f"Significance: {scope_text}" if has_pairs else "",
         f"Dotted and hollow: not significant{open_reason}" if has_open else "",
     )
-    metric_name = names_and_numbers.format_metric(metrics[0]) if len(metrics) == 1 else "the metrics"
+    metric_name = (
+        names_and_numbers.format_metric_name(metrics[0]) if len(metrics) == 1 else "the metrics"
+    )
     etas_text = names_and_numbers.describe_etas(etas)
     subtitle = f"Differences in {go_on(metric_name)}, in percentage points, {etas_text}"
     finding = _say_settled(

@@ -24,8 +24,8 @@ from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_pa
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
 from polars_prcurve.view.charts.parts.names_and_numbers import (
     escape_text,
-    format_level,
-    format_metric,
+    format_checked_level,
+    format_metric_name,
     round_digits,
 )
 from polars_prcurve.view.charts.parts.panel_in_pixels import Word
@@ -93,7 +93,7 @@ def monitor(
     curves, time = _read_periods(table)
     period_rows = curves.points
     shares = pl.concat([period_rows[name].cast(pl.Float64).rename("share") for name in _SHARES])
-    rate_text = format_metric(period_rows["metric"][0] if len(period_rows) else "precision")
+    rate_text = format_metric_name(period_rows["metric"][0] if len(period_rows) else "precision")
     y_axis = ChartAxis("overall", rate_text, *fit_shares(shares, is_level=True))
     channels = read_panels_of_one(curves, color, facet)
     channels = channels if color else Channels(None, channels.facet)  # heads name the series
@@ -110,7 +110,7 @@ def monitor(
     _draw_levels(canvas, first_rows, is_rise=is_rise)
     _draw_periods(canvas)
     canvas.follow_pointer(period_rows, "nearest", _say_period)
-    level_text = "" if confidence is None else f"{format_level(confidence)} "
+    level_text = "" if confidence is None else f"{format_checked_level(confidence)} "
     has_change = any(record["part"] == "past mean" for record in canvas.records)
     periods_text = name_groups([time])[1].replace("groups", "periods")  # of no name with a plural
     mean_text = f"{level_text}interval of {'a' if has_change else 'the'} mean"

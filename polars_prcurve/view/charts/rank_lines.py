@@ -33,7 +33,11 @@ from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
-from polars_prcurve.view.charts.parts.names_and_numbers import format_level, format_metric, round_digits
+from polars_prcurve.view.charts.parts.names_and_numbers import (
+    format_checked_level,
+    format_metric_name,
+    round_digits,
+)
 from polars_prcurve.view.charts.parts.panel_in_pixels import Word
 from polars_prcurve.view.charts.parts.panel_layers import keep_part
 from polars_prcurve.view.charts.parts.title_phrases import (
@@ -116,7 +120,7 @@ def ranking(
     value_by_curve = {curve: -rank for curve, rank in curve_ranks.rows()}
     channels = colors_and_panels.pick_out(channels, value_by_curve, colors_and_panels.MAX_COLORS)
     canvas = _open_canvas(curves, channels, size)
-    metric_name = "" if metric is None else format_metric(read_name("metric=", metric))
+    metric_name = "" if metric is None else format_metric_name(read_name("metric=", metric))
     metric_text = f" by {go_on(metric_name)}" if metric_name else ""
     _draw_zones(canvas, zones)
     firsts = _list_firsts(curves, channels)
@@ -283,7 +287,7 @@ def _describe_zones(
     if "behind" not in result.columns:
         reason = "nothing is known between points or within equal scores"
         return [f"Grey zones: the order is unknown, since {reason}"]
-    level_text = "" if confidence is None else f" ({format_level(confidence)})"
+    level_text = "" if confidence is None else f" ({format_checked_level(confidence)})"
     is_partly_tested = not has_pairs and curves.points["rank"].max() > 2  # type: ignore[operator]
     result_phrase = "not tested, or not significant" if is_partly_tested else "not significant"
     grey_sentence = (

@@ -28,7 +28,7 @@ from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.view.charts.parts.doubt_of_points import has_counts
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
-from polars_prcurve.view.charts.parts.names_and_numbers import format_level, round_digits
+from polars_prcurve.view.charts.parts.names_and_numbers import format_checked_level, round_digits
 from polars_prcurve.view.charts.parts.panel_layers import keep_part
 from polars_prcurve.view.charts.parts.title_phrases import MOST_LETTERS, are_short, count_positives
 from polars_prcurve.view.words.number_words import (
@@ -103,7 +103,7 @@ def reliability(
     sentences = [f"Each range holds an equal share of {variance_text}"] if has_ranges else []
     if test_level is not None:
         each_text = " for each range alone" if has_ranges else ""
-        sentences.append(f"Line: {format_level(test_level)} interval{each_text}")
+        sentences.append(f"Line: {format_checked_level(test_level)} interval{each_text}")
         ranges_text = "both" if len(range_rows) == 2 else f"all {len(range_rows)}"
         correction_text = f", corrected for {ranges_text} ranges" if has_ranges else ""
         sentences.append(f"Filled: significantly off{correction_text}")

@@ -18,7 +18,7 @@ from polars_prcurve.view.verdicts.case_places import name_eta, name_in_table, na
 from polars_prcurve.view.verdicts.value_phrases import (
     NO_VALUE,
     count_hits,
-    format_metric,
+    format_row_value,
     list_metrics,
     name_model,
     write_threshold,
@@ -30,7 +30,7 @@ from polars_prcurve.view.words.names_in_sentences import name_metric
 MOST_MODELS = 50  # of an only case, at most: more scroll off a terminal
 
 
-def list_columns(judgement: Judgement, cases: Sequence[Case]) -> list[TextColumn]:
+def list_text_columns(judgement: Judgement, cases: Sequence[Case]) -> list[TextColumn]:
     """Return the columns of the models of an only case, or of several cases; none if all are dashes."""
     candidates = [candidate for case in cases for candidate in case.candidates]
     lacks_scores = all(case.lacks_scores for case in cases)
@@ -50,7 +50,7 @@ def list_model_columns(
     """Return the columns of models of a case: name, threshold and values, the one that decides first."""
     goal, text_columns = case.goal, []
     if any(candidate.model is not None for candidate in candidates):
-        text_columns.append(name_models(candidates))
+        text_columns.append(build_name_column(candidates))
     first_metric_column, *other_metric_columns = list_metrics(goal)
     text_columns += list_thresholds(goal, candidates)
     text_columns.append(list_values(candidates, first_metric_column, level_text=_head_level(judgement)))
@@ -61,7 +61,7 @@ def list_model_columns(
     return text_columns
 
 
-def name_models(candidates: Sequence[Candidate]) -> TextColumn:
+def build_name_column(candidates: Sequence[Candidate]) -> TextColumn:
     """Return the column of the names of models."""
     return TextColumn("model", [*map(name_model, candidates)], is_text=True, shown_names=["model"])
 
@@ -71,14 +71,16 @@ def list_values(
 ) -> TextColumn:
     """Return the column of a metric of some models; a dash where no threshold meets the targets."""
     value_and_span_texts = [
-        format_metric(candidate, metric_column) if candidate and candidate.has_values else (NO_VALUE, "")
+        format_row_value(candidate, metric_column)
+        if candidate and candidate.has_values
+        else (NO_VALUE, "")
         for candidate in candidates
     ]
-    column = join_values(head or name_metric(metric_column), value_and_span_texts)
+    column = build_value_column(head or name_metric(metric_column), value_and_span_texts)
     return column._replace(shown_names=[metric_column], level=level_text)
 
 
-def join_values(head: str, value_and_span_texts: Sequence[tuple[str, str]]) -> TextColumn:
+def build_value_column(head: str, value_and_span_texts: Sequence[tuple[str, str]]) -> TextColumn:
     """Return the column of values and their intervals, which are in brackets."""
     span_texts = [span_text and f"({span_text})" for _, span_text in value_and_span_texts]
     return TextColumn(head, [value_text for value_text, _ in value_and_span_texts], spans=span_texts)
@@ -121,7 +123,7 @@ def _head_level(judgement: Judgement) -> str:
 
 def list_case_columns(judgement: Judgement, cases: Sequence[Case]) -> list[TextColumn]:
     """Return the columns of cases: name, threshold and values of one model, or a value of each model."""
-    first_metric_column, *other_metric_columns = choose_columns(judgement.goal)
+    first_metric_column, *other_metric_columns = choose_value_columns(judgement.goal)
     verdict_texts = [say_short(case) for case in cases]
     verdict_column = TextColumn("verdict", verdict_texts, is_text=True, shown_names=["verdict"])
     if judgement.has_one_model:
@@ -148,7 +150,7 @@ def list_case_columns(judgement: Judgement, cases: Sequence[Case]) -> list[TextC
 
 def list_pair_columns(judgement: Judgement, cases: Sequence[Case]) -> list[TextColumn]:
     """Return the columns of the two models of each case that a document draws, one below the other."""
-    first_metric_column, *_ = choose_columns(judgement.goal)
+    first_metric_column, *_ = choose_value_columns(judgement.goal)
     leaders_of_cases = [case.leaders for case in cases]
     candidates = [candidate for leaders in leaders_of_cases for candidate in leaders]
     place_columns = [
@@ -163,7 +165,7 @@ def list_pair_columns(judgement: Judgement, cases: Sequence[Case]) -> list[TextC
     ]
     return [
         *place_columns,
-        name_models(candidates),
+        build_name_column(candidates),
         list_values(candidates, first_metric_column, level_text=_head_level(judgement)),
     ]
 
@@ -196,7 +198,7 @@ def sort_cases(judgement: Judgement) -> Sequence[Case]:
     has_groups = len({tuple(case.groups.values()) for case in judgement.cases}) == len(judgement.cases)
     if not has_groups or not judgement.has_one_model:
         return judgement.cases
-    first_metric_column, *_ = choose_columns(judgement.goal)
+    first_metric_column, *_ = choose_value_columns(judgement.goal)
 
     def read_value(case: Case) -> float:
         return case.candidates[0].read(first_metric_column).value or 0.0 if case.qualifiers else -1.0
@@ -204,7 +206,7 @@ def sort_cases(judgement: Judgement) -> Sequence[Case]:
     return sorted(judgement.cases, key=read_value, reverse=True)
 
 
-def choose_columns(goal: Goal) -> list[str]:
+def choose_value_columns(goal: Goal) -> list[str]:
     """Return the columns whose values stand beside cases: all that is limited, or first the merit.
 
     With `per` the alerts are among them.

@@ -80,7 +80,7 @@ def describe_look(icon_kind: str, color_number: int | None) -> str:
     }[icon_kind]
 
 
-def describe_doubt(cases_and_precisions: Iterable[tuple[Case, Estimate]]) -> str:
+def describe_hatched_icons(cases_and_precisions: Iterable[tuple[Case, Estimate]]) -> str:
     """Return what hatched icons of models mean, and how many there would be if not all are drawn."""
     grid_cases_and_precisions = list(cases_and_precisions)
     # Where precision is small, icons are the alerts that are read until one is right.
@@ -303,12 +303,12 @@ def _draw_curve(place_point: PlacePoint, curve: Curve) -> Iterator[str]:
     if band_rows and curve.color_number is not None:
         upper_points = [place_point(row["recall"], row["precision_high"]) for row in band_rows]
         lower_points = [place_point(row["recall"], row["precision_low"]) for row in band_rows]
-        yield draw_area(_list_corners(upper_points), _list_corners(lower_points), color)
+        yield draw_area(_list_stairs(upper_points), _list_stairs(lower_points), color)
     first_solid_row = next(
         (row_number for row_number, row in enumerate(curve_rows) if not _is_by_chance(row)),
         len(curve_rows),
     )
-    line_points = _list_corners([place_point(row["recall"], row["precision"]) for row in curve_rows])
+    line_points = _list_stairs([place_point(row["recall"], row["precision"]) for row in curve_rows])
     if first_solid_row > 0:
         yield draw_path(line_points[: 2 * first_solid_row + 1], color, 1.6, DOTTED)
     if solid_points := line_points[2 * first_solid_row :]:
@@ -319,7 +319,7 @@ def _draw_curve(place_point: PlacePoint, curve: Curve) -> Iterator[str]:
         yield draw_circle(x, y, 5, circle_attributes)
 
 
-def _list_corners(points: Sequence[Point]) -> list[Point]:
+def _list_stairs(points: Sequence[Point]) -> list[Point]:
     """Return points of rising recall as steps: between two recalls the lower threshold is needed."""
     corners = [*points[:1]]
     for (x, _), next_point in pairwise(points):

@@ -50,9 +50,9 @@ from polars_prcurve.view.report.page_style import DECISION_STYLE
 from polars_prcurve.view.verdicts import value_phrases
 from polars_prcurve.view.verdicts.case_places import (
     list_all_names,
+    name_cases,
     name_in_sentence,
     name_places,
-    name_unit,
 )
 from polars_prcurve.view.verdicts.caveat_sentences import describe_difference
 from polars_prcurve.view.verdicts.target_phrases import describe_best
@@ -245,7 +245,9 @@ def write_key(judgement: Judgement, cards: Sequence[ModelCard]) -> str:
         )
         for icon_kind in ("right", "likely", "false")
     }
-    doubt_phrase = drawings.describe_doubt((card.case, card.candidate.precision) for card in cards)
+    doubt_phrase = drawings.describe_hatched_icons(
+        (card.case, card.candidate.precision) for card in cards
+    )
     return (
         f'<p class="key">{dot_svg_by_kind["right"]}true '
         f"{dot_svg_by_kind['likely']}{escape(doubt_phrase)}: the "
@@ -290,7 +292,7 @@ def write_groups(judgement: Judgement) -> Iterator[str]:
     ]
     if cards and not judgement.goal.is_of_curve:
         yield write_cards(judgement, cards) + write_key(judgement, cards)
-    yield f'<section class="chart"><h2>Every {name_unit(judgement.cases, is_plural=False)}</h2>'
+    yield f'<section class="chart"><h2>Every {name_cases(judgement.cases, is_plural=False)}</h2>'
     metric_name, group_tests = drawings.choose_drawn_column(judgement.goal), judgement.group_tests
     legend_text = "hollow: too little data" if judgement.has_one_model else "hollow: significantly worse"
     if judgement.goal.demand:
@@ -329,11 +331,11 @@ def pick_rows(
     judgement: Judgement, cases: Sequence[Case], *curve_frames: pl.DataFrame
 ) -> list[CurveRows]:
     """Return the rows of these frames, which are curves or points of them, for each case."""
-    case_keys = [make_key(*case.groups.values(), case.eta) for case in cases]
+    case_keys = [make_nan_equal(*case.groups.values(), case.eta) for case in cases]
     rows_by_key: dict[tuple[Any, ...], CurveRows] = {case_key: {} for case_key in case_keys}
     for row in (row for curve_frame in curve_frames for row in curve_frame.iter_rows(named=True)):
         rows_by_model = rows_by_key.get(
-            make_key(*(row[name] for name in judgement.evidence.group_columns), row["eta"])
+            make_nan_equal(*(row[name] for name in judgement.evidence.group_columns), row["eta"])
         )
         if rows_by_model is not None:
             model = None if judgement.model is None else row[judgement.model]
@@ -341,7 +343,7 @@ def pick_rows(
     return [rows_by_key[case_key] for case_key in case_keys]
 
 
-def make_key(*values: Any) -> tuple[Any, ...]:
+def make_nan_equal(*values: Any) -> tuple[Any, ...]:
     """Return values as a key of a mapping, in which NaN is a value like any other."""
     return tuple("NaN" if isinstance(value, float) and math.isnan(value) else value for value in values)
 
@@ -470,9 +472,9 @@ def write_shares(case: Case) -> str:
         ]
         column_head = "precision" if candidate.model is None else value_phrases.name_model(candidate)
         value_and_span_texts = [
-            value_phrases.format_value("precision", estimate) for estimate in estimates
+            value_phrases.format_estimate("precision", estimate) for estimate in estimates
         ]
-        text_columns.append(columns.join_values(column_head, value_and_span_texts))
+        text_columns.append(columns.build_value_column(column_head, value_and_span_texts))
     place_phrase = "the thresholds of this decision"
     if case.goal.is_of_curve:
         place_phrase = f"{number_words.say_share(0.5)} true recall"

@@ -10,13 +10,13 @@ from polars import selectors
 from polars_prcurve.core.ground.message_text import add_noun, format_count, name_groups
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.judging.judgement import Judgement
-from polars_prcurve.view.verdicts.case_places import name_unit
+from polars_prcurve.view.verdicts.case_places import name_cases
 from polars_prcurve.view.words.names_in_sentences import show_on_one_line, start_sentence
 from polars_prcurve.view.words.number_words import (
     format_level,
     glue_numbers,
+    say_computed_level,
     say_dropped_rows,
-    say_level,
 )
 
 
@@ -47,7 +47,7 @@ def describe_levels(judgement: Judgement) -> str:
     """Return which levels tests of groups have, and why, in a sentence; empty if they have one."""
     level_texts = _list_levels(judgement)
     if len(level_texts) > 1:
-        tests_text = f"{len(judgement.cases)} {name_unit(judgement.cases)}"
+        tests_text = f"{len(judgement.cases)} {name_cases(judgement.cases)}"
         return (
             f"Confidence levels are {' to '.join(level_texts)}, corrected for testing "
             f"{tests_text} (Holm 1979)"
@@ -56,8 +56,8 @@ def describe_levels(judgement: Judgement) -> str:
     if judgement.has_one_model or test_level == judgement.confidence:
         return ""
     case_by_group = {tuple(case.groups.values()): case for case in judgement.cases}
-    groups_text = f"{len(case_by_group)} {name_unit([*case_by_group.values()])}"
-    level_text = say_level(test_level)
+    groups_text = f"{len(case_by_group)} {name_cases([*case_by_group.values()])}"
+    level_text = say_computed_level(test_level)
     return (
         f"Differences between models have a level of {level_text}, corrected for {groups_text} "
         "(Bonferroni)"
@@ -69,7 +69,7 @@ def _list_levels(judgement: Judgement) -> list[str]:
     levels = sorted(judgement.evidence.rows[EvidenceColumn.LEVEL]) if judgement.goal.is_gate else []
     if not levels:
         return [format_level(judgement.confidence)]
-    return [*dict.fromkeys(map(say_level, (levels[0], levels[-1])))]
+    return [*dict.fromkeys(map(say_computed_level, (levels[0], levels[-1])))]
 
 
 def describe_test(judgement: Judgement, date_text: str | None) -> str:

@@ -82,7 +82,7 @@ def _choose_columns(judgement: Judgement, width: int) -> tuple[list[TextColumn],
     The last ones go first, but never the names and the value which the verdict speaks of.
     """
     cases = columns.sort_cases(judgement)[:_MOST_ROWS]
-    text_columns, hidden_heads = columns.list_columns(judgement, cases), []
+    text_columns, hidden_heads = columns.list_text_columns(judgement, cases), []
     if text_columns and len(cases) > 1 and not judgement.has_one_model:
         hidden_heads = columns.name_absent_columns(judgement.goal)
         if _measure_least(text_columns) > width:
@@ -184,7 +184,7 @@ def write_model_card(judgement: Judgement, date_text: str | None) -> str:
 
 
 def _write_markdown_table(judgement: Judgement) -> list[str]:
-    text_columns = columns.list_columns(judgement, columns.sort_cases(judgement))
+    text_columns = columns.list_text_columns(judgement, columns.sort_cases(judgement))
     if not text_columns:
         return []
     if len(judgement.cases) == 1:

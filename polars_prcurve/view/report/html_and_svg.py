@@ -39,7 +39,7 @@ def isolate(name: str) -> str:
     return f"<bdi>{escape(name)}</bdi>"
 
 
-def show_value(cell_value: Any, show_float: Callable[[float], str]) -> str:
+def show_cell(cell_value: Any, show_float: Callable[[float], str]) -> str:
     """Return what a cell of a table shows; a list shows its values."""
     if cell_value is None:
         return "–"
@@ -49,7 +49,7 @@ def show_value(cell_value: Any, show_float: Callable[[float], str]) -> str:
         number_text = show_float(cell_value) if isinstance(cell_value, float) else f"{cell_value:,}"
         return number_text.replace("-", MINUS, 1) if cell_value < 0 else number_text
     if isinstance(cell_value, pl.Series | list | tuple):
-        return ", ".join(show_value(element, show_float) for element in cell_value)
+        return ", ".join(show_cell(element, show_float) for element in cell_value)
     return str(cell_value)
 
 
@@ -111,7 +111,7 @@ def write_frame(
     text_columns = [
         TextColumn(
             series.name,
-            [show_value(cell_value, show_float) for cell_value in series],
+            [show_cell(cell_value, show_float) for cell_value in series],
             is_text=not series.dtype.is_numeric(),
             shown_names=[series.name],
         )

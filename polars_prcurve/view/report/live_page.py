@@ -136,7 +136,7 @@ def describe_data(judgement: Judgement) -> dict[str, Any]:
     """Return what the script reads: as many groups as have room, with their curves and prevalences."""
     cases_by_group: dict[tuple[Any, ...], list[Case]] = {}
     for case in columns.sort_cases(judgement):
-        cases_by_group.setdefault(document.make_key(*case.groups.values()), []).append(case)
+        cases_by_group.setdefault(document.make_nan_equal(*case.groups.values()), []).append(case)
     cases_by_group_number = list(cases_by_group.values())
     first_cases = [group_cases[0] for group_cases in cases_by_group_number]  # whose rates are of all
 

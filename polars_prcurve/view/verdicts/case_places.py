@@ -12,7 +12,7 @@ from polars_prcurve.view.words.names_in_sentences import name_group
 from polars_prcurve.view.words.number_words import map_etas
 
 
-def name_unit(cases: Sequence[Case], *, is_plural: bool = True) -> str:
+def name_cases(cases: Sequence[Case], *, is_plural: bool = True) -> str:
     """Return what the cases are: "sites", "groups", "prevalences", "groups and prevalences"."""
     n_groups = len({tuple(case.groups.values()) for case in cases})
     if n_groups < 2:
@@ -68,7 +68,7 @@ def name_places(cases: Sequence[Case]) -> str:
 
 def name_all(cases: Sequence[Case]) -> str:
     """Return all of several cases: `all 4 sites`, `both prevalences`."""
-    return f"{'both' if len(cases) == 2 else f'all {len(cases)}'} {name_unit(cases)}"
+    return f"{'both' if len(cases) == 2 else f'all {len(cases)}'} {name_cases(cases)}"
 
 
 def name_all_places(cases: Sequence[Case], claim: str) -> str:
@@ -81,7 +81,7 @@ def name_all_places(cases: Sequence[Case], claim: str) -> str:
         return f"{preposition} {name_all(cases)}"
     has_two = len(cases) == 2
     quantifier = "either" if has_two else f"any of the {len(cases)}"
-    return f"{preposition} {quantifier} {name_unit(cases, is_plural=not has_two)}"
+    return f"{preposition} {quantifier} {name_cases(cases, is_plural=not has_two)}"
 
 
 def join_by_place(cases_by_text: Mapping[str, Sequence[Case]], cases: Sequence[Case]) -> str:

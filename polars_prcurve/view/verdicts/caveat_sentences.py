@@ -14,7 +14,12 @@ from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.view.verdicts.case_places import name_places
 from polars_prcurve.view.verdicts.target_phrases import describe_best, describe_comparison, name_targets
-from polars_prcurve.view.verdicts.value_phrases import list_names, name_merit, name_model, write_value
+from polars_prcurve.view.verdicts.value_phrases import (
+    list_model_names,
+    name_merit,
+    name_model,
+    write_value,
+)
 from polars_prcurve.view.words.number_words import (
     format_level,
     glue_numbers,
@@ -86,23 +91,23 @@ def _list_caveats_of_models(case: Case) -> Iterator[Caveat]:
             "" if goal.guarantee is None else f" with {format_level(goal.guarantee)} confidence"
         )
         yield Caveat(
-            f"no threshold of {list_names(unqualified_candidates)} meets the "
+            f"no threshold of {list_model_names(unqualified_candidates)} meets the "
             f"{name_targets(goal.limits)}{level_phrase}",
             describe_best(unqualified_candidates),
         )
     suspects = [candidate for candidate in case.qualifiers if candidate.may_be_chance]
     if status in ("winner", "no_winner", "met") and suspects:
-        yield Caveat(f"not significantly better than chance: {list_names(suspects)}")
+        yield Caveat(f"not significantly better than chance: {list_model_names(suspects)}")
     reversed_candidates = [candidate for candidate in case.candidates if candidate.is_reversed]
     if reversed_candidates and not case.is_reversed:  # or the verdict itself states it
         verb = "ranks" if len(reversed_candidates) == 1 else "rank"
         yield Caveat(
-            f"scores are reversed: {list_names(reversed_candidates)} {verb} negatives above positives; "
-            "negate them"
+            f"scores are reversed: {list_model_names(reversed_candidates)} {verb} negatives above "
+            "positives; negate them"
         )
     worse_candidates = [candidate for candidate in case.qualifiers if not candidate.may_be_best]
     if worse_candidates and status == "no_winner":
-        yield Caveat("", f"significantly worse: {list_names(worse_candidates)}")
+        yield Caveat("", f"significantly worse: {list_model_names(worse_candidates)}")
 
 
 def _describe_few_scores(candidate: Candidate) -> Caveat:
@@ -124,8 +129,8 @@ def _compare_rivals(case: Case) -> Iterator[Caveat]:
     if case.has_equal_rivals:
         counts_phrase = "" if case.goal.is_of_curve else " and the same counts at the target"
         yield Caveat(
-            f"the same average precision{counts_phrase} for {list_names(case.rivals[:2])}: if they "
-            "rank all examples alike, there is no difference"
+            f"the same average precision{counts_phrase} for {list_model_names(case.rivals[:2])}: if "
+            "they rank all examples alike, there is no difference"
         )
     elif difference_text := describe_difference(case):
         yield Caveat("", f"difference in {name_merit(case)}: {difference_text}")

@@ -38,7 +38,7 @@ SHARES = {kind.metric.name for kind in TARGET_KINDS.values() if kind.value_kind 
 # Values and intervals -----------------------------------------------------------------------------
 
 
-def format_value(metric_name: str, estimate: Estimate, *other_numbers: float) -> tuple[str, str]:
+def format_estimate(metric_name: str, estimate: Estimate, *other_numbers: float) -> tuple[str, str]:
     """Return a value, and its interval as `45 to 58` or empty; a share has its sign at the value.
 
     All have two digits, and more if two different numbers would read alike. `other_numbers`
@@ -68,7 +68,7 @@ def _write_numbers(metric_name: str, estimate: Estimate, *other_numbers: float) 
 
 def write_value(metric_name: str, estimate: Estimate, *other_numbers: float) -> str:
     """Return a value and its interval: `52% (45 to 58)`."""
-    return join_value(*format_value(metric_name, estimate, *other_numbers))
+    return join_value(*format_estimate(metric_name, estimate, *other_numbers))
 
 
 def write_threshold(candidate: Candidate) -> str:
@@ -83,10 +83,10 @@ def write_merit(candidate: Candidate) -> str:
 
 def write_metric(candidate: Candidate, metric_column: str) -> str:
     """Return a value of the row of a model, and its interval."""
-    return join_value(*format_metric(candidate, metric_column))
+    return join_value(*format_row_value(candidate, metric_column))
 
 
-def format_metric(candidate: Candidate, metric_column: str) -> tuple[str, str]:
+def format_row_value(candidate: Candidate, metric_column: str) -> tuple[str, str]:
     """Return a value of the row of a model, and its interval or an empty text."""
     limit_of_column, estimate = candidate.goal.limit_of_column, candidate.read(metric_column)
     other_limits = (
@@ -94,7 +94,7 @@ def format_metric(candidate: Candidate, metric_column: str) -> tuple[str, str]:
         if metric_column in limit_of_column
         else _find_hidden_targets(candidate.goal, metric_column, estimate)
     )
-    return format_value(metric_column, estimate, *other_limits)
+    return format_estimate(metric_column, estimate, *other_limits)
 
 
 def _find_hidden_targets(goal: Goal, metric_column: str, estimate: Estimate) -> list[float]:
@@ -171,7 +171,7 @@ def is_rarely_right(case: Case) -> bool:
 
 def describe_icons(precision: Estimate) -> str:
     """Return what icons show: `67% of alerts are true (54 to 78)`."""
-    value_text, span_text = format_value("precision", precision)
+    value_text, span_text = format_estimate("precision", precision)
     return join_value(f"{value_text} of alerts are true", span_text)
 
 
@@ -182,7 +182,7 @@ def name_model(candidate: Candidate) -> str:
     return name_value(candidate.model)
 
 
-def list_names(candidates: Sequence[Candidate]) -> str:
+def list_model_names(candidates: Sequence[Candidate]) -> str:
     """Return the names of models in a sentence; of many, the first ones and how many more."""
     return list_texts([name_model(candidate) for candidate in candidates])
 

@@ -10,9 +10,9 @@ from polars_prcurve.core.judging.judgement import Judgement, are_alike, find_lea
 from polars_prcurve.view.verdicts.case_places import (
     join_by_place,
     name_all,
+    name_cases,
     name_in_sentence,
     name_places,
-    name_unit,
 )
 from polars_prcurve.view.verdicts.caveat_sentences import write_caveats
 from polars_prcurve.view.verdicts.condition_sentences import describe_conditions
@@ -25,7 +25,7 @@ from polars_prcurve.view.verdicts.target_phrases import (
 )
 from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
-    list_names,
+    list_model_names,
     list_texts,
     name_merit,
     name_outcome,
@@ -66,7 +66,7 @@ def say_status(judgement: Judgement) -> str:
         return f"{n_groups_apart} of {n_groups_tested} {'differs' if n_groups_apart == 1 else 'differ'}"
     n_with_winner = sum(case.status == "winner" for case in cases)
     if judgement.status == "no_winner" and n_with_winner == n_cases:
-        return f"no single winner in {n_cases} {name_unit(cases)}"
+        return f"no single winner in {n_cases} {name_cases(cases)}"
     status = "winner" if n_with_winner and not judgement.goal.demand else judgement.status
     n_alike = sum(case.status == status for case in cases)
     is_counted = 0 < n_alike < n_cases and not judgement.goal.demand
@@ -76,7 +76,7 @@ def say_status(judgement: Judgement) -> str:
 def say_short(case: Case) -> str:
     """Return a verdict in a few words."""
     if case.standing is None and case.status == "winner":
-        return f"{list_names(case.finalists)} is better"
+        return f"{list_model_names(case.finalists)} is better"
     return name_outcome(case.outcome)
 
 
@@ -95,18 +95,18 @@ def _write_headline(judgement: Judgement) -> str:
     if judgement.has_one_model:
         measured_cases = sorted((case for case in cases if case.status == "measured"), key=_read_merit)
         other_cases = [case for case in cases if case.status != "measured"]
-        clauses = [join_by_place(_split(other_cases, say_short), cases)] if other_cases else []
+        clauses = [join_by_place(_split_by_text(other_cases, say_short), cases)] if other_cases else []
         if measured_cases:
             verb = "is" if len(measured_cases) < 3 else "ranges"
             clauses.insert(0, f"{name_merit(cases[0])} {verb} {_write_values(measured_cases)}")
         return start_sentence("; ".join(clauses))
-    cases_by_text = _split(sorted(cases, key=lambda case: case.status != "winner"), say_short)
+    cases_by_text = _split_by_text(sorted(cases, key=lambda case: case.status != "winner"), say_short)
     headline = join_by_place(cases_by_text, cases)
     has_winner = any(case.status == "winner" for case in cases)  # whose name stays as it is
     return headline if has_winner else start_sentence(headline)
 
 
-def _split(cases: Sequence[Case], say: Callable[[Case], str]) -> dict[str, list[Case]]:
+def _split_by_text(cases: Sequence[Case], say: Callable[[Case], str]) -> dict[str, list[Case]]:
     """Return the cases by a text on each, in the order of the first ones."""
     cases_by_text: dict[str, list[Case]] = {}
     for case in cases:
@@ -122,20 +122,22 @@ def _count_demand(judgement: Judgement) -> str:
     for verb, is_met in (("meet", True), ("miss", False)):
         if all(case.met is is_met for case in cases):
             return f"{start_sentence(name_all(cases))} {verb} {targets_text}"
-    count_text = f"{n_met} of {n_cases} {name_unit(cases)} {'meets' if n_met == 1 else 'meet'}"
+    count_text = f"{n_met} of {n_cases} {name_cases(cases)} {'meets' if n_met == 1 else 'meet'}"
     if n_met == 0:
-        count_text = f"No {name_unit(cases, is_plural=False)} is shown to meet"
+        count_text = f"No {name_cases(cases, is_plural=False)} is shown to meet"
 
     def say_result(case: Case) -> str:
         return "no threshold" if case.lacks_threshold else name_outcome(case.status)
 
-    others_text = join_by_place(_split([case for case in cases if not case.met], say_result), cases)
+    others_text = join_by_place(
+        _split_by_text([case for case in cases if not case.met], say_result), cases
+    )
     return f"{count_text} {targets_text}; {others_text}"
 
 
 def _write_groups(cases: Sequence[Case]) -> str:
     """Return which groups differ significantly from all others together."""
-    unit_noun = name_unit(cases, is_plural=False)
+    unit_noun = name_cases(cases, is_plural=False)
     better_cases, worse_cases, open_cases = (
         sorted((case for case in cases if case.outcome == outcome), key=_read_merit)
         for outcome in ("better", "worse", "open")
@@ -162,7 +164,7 @@ def _write_groups(cases: Sequence[Case]) -> str:
             return name_outcome(case.status)
         return "no significant difference" if case.outcome == "open" else "nothing to compare with"
 
-    others_text = join_by_place(_split(other_cases, say_result), cases)
+    others_text = join_by_place(_split_by_text(other_cases, say_result), cases)
     return "; ".join(filter(None, [*clauses, others_text]))
 
 

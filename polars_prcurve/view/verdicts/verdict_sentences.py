@@ -24,7 +24,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
     MOST_NAMES,
     format_ends,
     list_metrics,
-    list_names,
+    list_model_names,
     name_merit,
     name_model,
     write_merit,
@@ -68,7 +68,7 @@ def _write_winner(case: Case) -> ClaimAndNumbers:
     winner, n_models = case.finalists[0], len(case.candidates)
     other_candidates = [candidate for candidate in case.qualifiers if candidate is not winner]
     if not other_candidates:
-        return f"Only {name_model(winner)} meets the targets", _write_values(case, winner)
+        return f"Only {name_model(winner)} meets the targets", _write_merit_and_rest(case, winner)
     claim = f"{name_model(winner)} is {'better' if n_models == 2 else f'the best of {n_models} models'}"
     return claim, (
         f"{name_merit(case)} {write_merit(winner)}, against {write_merit(other_candidates[0])} for "
@@ -87,14 +87,14 @@ def _write_no_winner(case: Case) -> ClaimAndNumbers:
     if unqualified_rivals := [candidate for candidate in rivals if not candidate.meets_targets]:
         verb = "misses" if len(unqualified_rivals) == 1 else "miss"
         return "", (
-            f"on this test set, {list_names(unqualified_rivals)} {verb} the targets, but not "
+            f"on this test set, {list_model_names(unqualified_rivals)} {verb} the targets, but not "
             f"significantly; {first_name} has {metric_name} {first_value_text}"
         )
     preposition = "between" if len(rivals) == 2 else "among"
     values_text = join_words(map(write_merit, rivals))
     if len(rivals) > MOST_NAMES:
         values_text = f"from {write_merit(rivals[-1])} to {first_value_text}"
-    return f"No clear winner {preposition} {list_names(rivals)}", f"{metric_name} {values_text}"
+    return f"No clear winner {preposition} {list_model_names(rivals)}", f"{metric_name} {values_text}"
 
 
 def _write_chance(case: Case) -> ClaimAndNumbers:
@@ -109,7 +109,7 @@ def _write_chance(case: Case) -> ClaimAndNumbers:
             f"precision is {precision_text}; the prevalence is {eta_text}",
         )
     has_names = candidates[0].model is not None
-    names_text = list_names(candidates) if has_names else "The scores"
+    names_text = list_model_names(candidates) if has_names else "The scores"
     is_singular = has_names and len(candidates) == 1
     if case.is_reversed:
         return f"{names_text} {'ranks' if is_singular else 'rank'} negatives above positives", ""
@@ -198,7 +198,7 @@ def _write_met(case: Case) -> ClaimAndNumbers:
     return "", (
         f"threshold {write_threshold(candidate)}{model_phrase} meets "
         f"{describe_targets(goal.targets, goal.per)} with {format_level(goal.guarantee or 0)} "
-        f"confidence: {_write_values(case, candidate)}"
+        f"confidence: {_write_merit_and_rest(case, candidate)}"
     )
 
 
@@ -239,7 +239,7 @@ def _write_limited(case: Case, target_names: Sequence[str]) -> str:
     )
 
 
-def _write_values(case: Case, candidate: Candidate) -> str:
+def _write_merit_and_rest(case: Case, candidate: Candidate) -> str:
     """Return what a model does: its merit, and what else counts at its threshold."""
     phrases = []
     for metric_column in list_metrics(case.goal):
@@ -255,7 +255,9 @@ def _write_values(case: Case, candidate: Candidate) -> str:
 
 def _write_measured(case: Case) -> ClaimAndNumbers:
     [candidate] = case.candidates
-    return "" if candidate.model is None else name_model(candidate), _write_values(case, candidate)
+    return "" if candidate.model is None else name_model(candidate), _write_merit_and_rest(
+        case, candidate
+    )
 
 
 _WRITERS: Mapping[Status, Callable[[Case], ClaimAndNumbers]] = {

@@ -47,7 +47,7 @@ def format_level(confidence: float) -> str:
     return f"{100 * confidence:.6g}%"
 
 
-def say_level(confidence: float) -> str:
+def say_computed_level(confidence: float) -> str:
     """Return a level that was computed in three digits, or in as many as do not read as 100%."""
     digit_counts = itertools.count(3)
     rounded_levels = (float(f"{confidence:.{n_digits}g}") for n_digits in digit_counts)
@@ -173,7 +173,7 @@ def _say_tiny(share: float) -> str:
     return f"{share:.2g}" if share < _LEAST_IN_WORDS else _say_one_in(count_one_in(share))
 
 
-def say_areas(areas: Sequence[float]) -> list[str]:
+def write_areas(areas: Sequence[float]) -> list[str]:
     """Return areas in two digits, or in more if one would read as 1."""
     return [write_apart([area_value], 1.0)[0] for area_value in areas]
 

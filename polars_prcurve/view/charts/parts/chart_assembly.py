@@ -32,7 +32,7 @@ from polars_prcurve.view.charts.parts.label_placement import (
 )
 from polars_prcurve.view.charts.parts.names_and_numbers import escape_text, round_digits
 from polars_prcurve.view.charts.parts.panel_in_pixels import Panel, Word
-from polars_prcurve.view.charts.parts.panel_layers import Painter, keep_part, make_key, mark_grey
+from polars_prcurve.view.charts.parts.panel_layers import Painter, keep_part, mark_grey, name_selection
 from polars_prcurve.view.charts.parts.points_to_draw import pack_lines
 from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import NO_BREAK, glue_numbers
@@ -196,7 +196,7 @@ def build_panel(
     """Return one panel, and its records: those of its data, and those of words."""
     # `chooser` is the key of another panel of the same lines, whose names are clicked.
     spec, data, channels, size = panel.spec, panel.records, panel.channels, panel.size
-    key = make_key(data, f"{spec.x.field} {spec.y.field}")
+    key = name_selection(data, f"{spec.x.field} {spec.y.field}")
     words = [*words, *place_labels(panel, words)]
     widen_hidden_marks(panel)
     names = None if chooser else place_names(panel, words)

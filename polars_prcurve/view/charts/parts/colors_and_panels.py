@@ -17,7 +17,7 @@ from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
 from polars_prcurve.view.charts.parts.chart_input import NUMBER, ChartCurves
 from polars_prcurve.view.charts.parts.names_and_numbers import build_labels, escape_name
-from polars_prcurve.view.words.number_words import FEW_POSITIVES, map_etas, say_areas
+from polars_prcurve.view.words.number_words import FEW_POSITIVES, map_etas, write_areas
 
 MAX_COLORS = 8  # as many as `colors_and_sizes.COLORS` has
 # Panels in which colours are groups. Beyond that, groups are panels if another field can be colour.
@@ -184,7 +184,7 @@ def choose_channels(
         panel_channel = sort_panels(panel_channel, value_by_curve)
         if has_heads and channels.color is None:
             head_text_by_label = {
-                label: say_areas([value])[0]
+                label: write_areas([value])[0]
                 for curve, label in panel_channel.label_by_curve.items()
                 if (value := value_by_curve.get(curve)) is not None
             }

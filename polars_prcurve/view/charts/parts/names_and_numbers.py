@@ -49,20 +49,20 @@ def format_range(sizes: pl.Series) -> str:
     return low_text if low_text == high_text else f"{low_text} to {high_text}"
 
 
-def format_level(confidence: float) -> str:
+def format_checked_level(confidence: float) -> str:
     return number_words.format_level(check_confidence(confidence))
 
 
-def say_level(confidence: float | None) -> str:
+def name_intervals(confidence: float | None) -> str:
     """Return which intervals are drawn: those of a level, or of a table whose level is not known."""
     if confidence is None:
         return "confidence intervals"
-    return f"{format_level(confidence)} intervals"
+    return f"{format_checked_level(confidence)} intervals"
 
 
 def describe_level(band: object, confidence: float | None) -> str:
     """Return a sentence on the shade of a chart; empty without a band."""
-    return f"Shaded: {say_level(confidence)}" if band else ""
+    return f"Shaded: {name_intervals(confidence)}" if band else ""
 
 
 def describe_etas(etas: Sequence[float | None]) -> str:
@@ -116,7 +116,7 @@ def add_threshold(row: Mapping[str, Any]) -> str:
     return f", threshold {threshold_text}" if threshold_text else ""
 
 
-def format_metric(name: str) -> str:
+def format_metric_name(name: str) -> str:
     """Return the name of a metric as an axis shows it: `PR AUC hull` for `pr_auc_hull`."""
     # A parameter follows its name: `Precision at recall 0.5` for `precision_at_recall(0.5)`.
     metric_name = name_metric(name)
@@ -148,7 +148,7 @@ def name_with_column(field: str, column: str, value: Any) -> str:
 def format_value(field: str, value: Any) -> str:
     """Return a value of the field as text, on one line."""
     if field == "metric":
-        return format_metric(value)
+        return format_metric_name(value)
     if field == "pair":
         return " minus ".join(name_with_column("group", "model", name) for name in value.values())
     if field == "target":

@@ -39,7 +39,7 @@ def keep_lines(layer: alt.Chart, part_name: str, fields: list[Any], *tests: str)
     return layer.transform_flatten(list_fields, as_=fields)
 
 
-def make_key(records: list[dict[str, Any]], chart_kind: str) -> str:
+def name_selection(records: list[dict[str, Any]], chart_kind: str) -> str:
     """Return a name for the selections of a chart, which only an equal chart has, too."""
     return f"k{zlib.crc32((chart_kind + json.dumps(records)).encode()):08x}"
 

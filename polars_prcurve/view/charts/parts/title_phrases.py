@@ -76,7 +76,7 @@ def count_positives(n_positives: pl.Series) -> str:
     return add_noun(format_range(n_positives), "positive")
 
 
-def find_limits(share: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+def find_wilson_limits(share: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return the limits of a share of n examples (Wilson 1927)."""
     return find_wilson_ends(share * n, n, z_value(confidence))
 
@@ -84,8 +84,8 @@ def find_limits(share: float, n: float, confidence: float = 0.95) -> tuple[float
 def _find_half_limits(n_positives: float) -> tuple[float, float]:
     """Return the 95% limits that `operating_points(recall=0.5)` has for recall."""
     # The threshold was chosen on a positive: the low limit is that of half a positive less.
-    low, _ = find_limits((0.5 * n_positives - 0.5) / n_positives, n_positives)
-    return low, find_limits(0.5, n_positives)[1]
+    low, _ = find_wilson_limits((0.5 * n_positives - 0.5) / n_positives, n_positives)
+    return low, find_wilson_limits(0.5, n_positives)[1]
 
 
 def say_few_false_alerts(curves: ChartCurves, channels: Channels) -> str:
@@ -515,8 +515,8 @@ def may_be_chance(curves: ChartCurves, points: pl.DataFrame | None = None) -> bo
 
 def _are_alike(recall: float, fpr: float, n_pos: float, n_neg: float, *, confidence: float) -> bool:
     """Return whether two shares of so many examples do not differ significantly."""
-    recall_low, recall_high = find_limits(recall, n_pos, confidence)
-    fpr_low, fpr_high = find_limits(fpr, n_neg, confidence)
+    recall_low, recall_high = find_wilson_limits(recall, n_pos, confidence)
+    fpr_low, fpr_high = find_wilson_limits(fpr, n_neg, confidence)
     if recall == fpr == 1:  # all are flagged: other thresholds, with less recall, may be better
         return False
     if recall >= fpr:
@@ -651,4 +651,4 @@ def say_areas(
     if "eta" in curves.column_by_field and curve_rows["eta"].n_unique() > 1:
         return ""  # areas at different prevalences
     name_by_curve = name_curves(curves, channels)
-    return say_each(f"{area_name} is", "", known_area_by_curve, name_by_curve, number_words.say_areas)
+    return say_each(f"{area_name} is", "", known_area_by_curve, name_by_curve, number_words.write_areas)
