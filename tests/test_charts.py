@@ -2037,6 +2037,12 @@ def test_decision_curves_of_groups_say_where_acting_is_better_in_all(n_groups):
     ends = f"at risks from {say_target(sure[0])} to {say_target(sure[-1])}"
     said = f"Net benefit is above treat-all and treat-none for {groups} {ends}"
     assert heading(charts.decision_curve(table)) == plain(said)
+    risk, place_one = pl.col("threshold_probability"), f"at a risk of {say_target(sure[0])}"
+    for useful, place in ((sure[:1], place_one), (sure[::2], "at some risks")):
+        is_kept = risk.is_in(useful) | ~risk.is_in(sure)
+        rows = table.with_columns(net_benefit=pl.when(is_kept).then("net_benefit").otherwise(0.0))
+        said = f"Net benefit is above treat-all and treat-none for {groups} {place}"
+        assert heading(charts.decision_curve(rows)) == plain(said), "a title without a stretch"
     useless = frame.with_columns(score=pl.when(site="s1").then(0.01).otherwise("score"))
     said = "Net benefit is above treat-all and treat-none at some risks for "
     found = heading(plot(useless).decision_curve(by="site"))

@@ -396,9 +396,12 @@ def _say_useful_risks(channels: Channels, curves: ChartCurves) -> str:
             if labels and all(labels) and sum(map(len, labels)) <= 1.5 * MOST_LETTERS:
                 owners = f"{start}{join_words(labels)}"
         return f"Net benefit is {above} at some risks for {owners}"
-    stretch_text = _say_longest_stretch(risk_rows.filter(pl.col("n_useful") == most))
-    if not stretch_text:
+    all_useful_rows = risk_rows.filter(pl.col("n_useful") == most)
+    stretch_text = _say_longest_stretch(all_useful_rows)
+    if not stretch_text and n_lines == 1:  # whose value at a marked risk is a title, too
         return ""
+    one_risk = f"at a risk of {say_target(all_useful_rows['threshold_probability'][0])}"
+    stretch_text = stretch_text or (one_risk if len(all_useful_rows) == 1 else "at some risks")
     lines_text = {1: "", 2: f" for both {noun}s"}.get(n_lines, f" for all {n_lines} {noun}s")
     return f"Net benefit is {above}{lines_text} {stretch_text}"
 
