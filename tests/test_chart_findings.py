@@ -198,13 +198,32 @@ def test_targets_have_their_words_in_titles_and_names():
     one = test.plot.metric_by_eta([0.01, 0.1], metrics="precision", alerts=300, per=10_000)
     assert "Thresholds for 300 alerts per 10,000 cases" in subtitle(one)
     short = test.operating_points(0.01, alerts=[300, 500], per=10_000)
-    assert "for 300 alerts per 10,000 cases and" in plain(heading(charts.alerts(short)))
+    assert "at 300 alerts per 10,000 cases and" in plain(heading(charts.alerts(short)))
+
+
+def test_a_title_on_icons_of_several_targets_or_prevalences_is_a_sentence():
+    frame = draw_models({"new": 2.5, "old": 1.6})
+    test, one = prc(frame, score=["new", "old"]), prc(frame, score="new")
+    title = r"At {}, \d+% of alerts are true positives for new and \d+% for old"
+    for target, place in (
+        ({"recall": [0.5, 0.8]}, "50% recall"),
+        ({"threshold": [1.0, 2.0]}, "threshold 1"),
+    ):
+        assert re.fullmatch(title.format(place), heading(test.plot.alerts(0.1, **target)))
+    title = r"\d+% of alerts are true positives at 50% recall and \d+% at 80% recall"
+    assert re.fullmatch(title, heading(one.plot.alerts(0.1, recall=[0.5, 0.8])))
+    rare, common = "for old at a prevalence of 1 in 100", "for new at a prevalence of 1 in 10"
+    title = heading(test.plot.alerts([0.1, 0.01], recall=0.5))
+    assert re.fullmatch(rf"True positives range from [\d.]+% of alerts {rare} to \d+% {common}", title)
 
 
 def test_a_title_on_doubt_names_the_lines_in_doubt():
     test = prc(draw_models({"new": 2.5, "old": 1.6}), score=["new", "old"])
     chart = test.plot.p3_curve(recall=[0.05, 0.5])
-    assert heading(chart) == "Precision is known only roughly for new · 5% recall and old · 5% recall"
+    assert heading(chart) == "Precision at 5% recall is known only roughly for new and old"
+    chart = test.plot.metric_by_eta(eta_grid(0.0001, 0.5), metrics=["average_precision", "roc_auc"])
+    place = "for new and old at some prevalences"
+    assert heading(chart) == f"Average precision is known only roughly {place}"
     chart = test.plot.metric_by_eta(metrics="precision", score="new", alerts=[300, 500], per=10_000)
     assert heading(chart).endswith("at some prevalences")
 

@@ -23,12 +23,17 @@ from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_lines
 from polars_prcurve.view.charts.parts.colors_and_panels import (
     Channel,
     Channels,
+    build_channel,
     read_panels_of_one,
     sort_panels,
 )
 from polars_prcurve.view.charts.parts.icon_counts import MOST_ICONS, IconGrid, count_icons
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
-from polars_prcurve.view.charts.parts.names_and_numbers import describe_target, format_checked_level
+from polars_prcurve.view.charts.parts.names_and_numbers import (
+    describe_target,
+    format_checked_level,
+    name_target,
+)
 from polars_prcurve.view.charts.parts.panel_in_pixels import Word
 from polars_prcurve.view.charts.parts.title_phrases import (
     MOST_LETTERS,
@@ -36,6 +41,7 @@ from polars_prcurve.view.charts.parts.title_phrases import (
     add_order,
     add_recalls,
     count_positives,
+    go_on,
     join_clauses,
     may_be_chance,
     say_chance_of_alerts,
@@ -48,6 +54,7 @@ from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,
     are_rarely_right,
     join_value,
+    map_etas,
     say_share,
     say_shares,
 )
@@ -130,7 +137,7 @@ def alerts(
         note.append(f"{rare_note}; dotted: this number's uncertainty" if has_span else rare_note)
     if any(grid.n_icons == MOST_ICONS for grid in grid_by_curve.values()):
         note.append(f"At most {format_count(MOST_ICONS)} alerts are drawn")
-    say_grids = partial(_say_each_of_100, grid_by_curve, _name_recalls(curves, canvas.channels))
+    say_grids = partial(_say_each_of_100, grid_by_curve, _name_in_sentence(curves, canvas.channels))
     are_few = bool((curves.curve_rows["n_pos"] < FEW_POSITIVES).fill_null(False).all())
     finding = say_grids(curves) if are_few else say_known(curves, say_grids)
     etas = curves.curve_rows["eta"].unique().to_list()
@@ -145,10 +152,32 @@ def alerts(
 
 def _say_purpose(curves: ChartCurves) -> str:
     """Return what thresholds were chosen for, such as `50% recall`."""
-    if target := _find_recall(curves):
-        recalls = curves.points.get_column("recall", default=pl.Series([target]))
-        return say_reached(recalls.drop_nulls(), target)
-    return describe_target(curves.curve_rows.get_column("target", default=None)) or _NAME
+    target_text = describe_target(curves.curve_rows.get_column("target", default=None))
+    return _say_recall(curves) or target_text or _NAME
+
+
+def _say_recall(curves: ChartCurves) -> str:
+    """Return the recall that all thresholds were chosen for, as reached; empty of other targets."""
+    target = _find_recall(curves)
+    if not target:
+        return ""
+    recalls = curves.points.get_column("recall", default=pl.Series([target]))
+    return say_reached(recalls.drop_nulls(), target)
+
+
+def _name_in_sentence(curves: ChartCurves, channels: Channels) -> Channels:
+    """Return channels whose panels are called as in a sentence: `forest at a prevalence of 1 in 10`."""
+    # Without the target: a title is on one of several.
+    facet = channels.facet
+    if facet is not None and len(facet.fields) > 1:
+        groups = [field for field in curves.group_fields if curves.count_distinct([field]) > 1]
+        names = build_channel(curves, groups or ["target"], is_eta_added=False).label_by_curve
+        if "eta" in facet.fields:
+            etas = dict(curves.curve_rows.select("curve", "eta").rows())
+            text_of_eta = map_etas(etas.values())
+            names = {n: f"{name} at a prevalence of {text_of_eta[etas[n]]}" for n, name in names.items()}
+        channels = replace(channels, facet=replace(facet, label_by_curve=names))
+    return _name_recalls(curves, channels)
 
 
 def _name_recalls(curves: ChartCurves, channels: Channels) -> Channels:
@@ -290,11 +319,15 @@ def _say_each_of_100(
     grid_by_curve: Mapping[int, IconGrid], channels: Channels, curves: ChartCurves
 ) -> str:
     """Return the true positives in each of few grids, the most first, or in the extreme ones."""
-    if "target" in curves.column_by_field and curves.count_distinct(curves.group_fields) > 1:
+    place_text = ""
+    if curves.count_distinct(["target"] if "target" in curves.column_by_field else []) > 1 and (
+        curves.count_distinct(curves.group_fields) > 1
+    ):
         targets = curves.curve_rows["target"].to_list()  # one of which is compared
         first = next((target for target in targets if target["criterion"] == "recall"), targets[0])
         is_first = pl.Series([target == first for target in targets])
         curves = curves.pick(curves.curve_rows["curve"].filter(is_first).to_list())
+        place_text = f"At {_say_recall(curves) or name_target(**first)}, "
     facet_channel, n_positives = channels.facet, curves.curve_rows["n_pos"]
     label_by_curve = dict.fromkeys(curves.curve_rows["curve"], "")
     if facet_channel is not None:
@@ -309,6 +342,7 @@ def _say_each_of_100(
     if are_few and not all(grid.is_of_100 and grid.span for grid in grids):
         return say_too_few(n_positives, "precision is known only roughly")
     sentence = _say_grids(labels, grids, facet_channel.fields if facet_channel else [], are_few=are_few)
+    sentence = f"{place_text}{go_on(sentence)}" if place_text else sentence
     if not are_few:
         return sentence
     count_text = count_positives(n_positives)
@@ -320,7 +354,8 @@ def _say_grids(
     labels: Sequence[str], grids: Sequence[IconGrid], fields: Sequence[str], *, are_few: bool
 ) -> str:
     """Return the true positives in grids, the most first, of labels of these fields."""
-    places = [f" for {label}" if label else "" for label in labels]
+    joint_word = "for" if any(field.startswith("group") for field in fields) else "at"
+    places = [f" {joint_word} {label}" if label else "" for label in labels]
     if fields == ["eta"]:
         places = [f" at a prevalence of {labels[0]}", *(f" at {label}" for label in labels[1:])]
     is_of_100 = all(grid.is_of_100 for grid in grids)
@@ -335,7 +370,10 @@ def _say_grids(
         labels_by_text.setdefault(text, []).append(label)
     first, *_, last = texts * 2  # the same of one
     if fields != ["eta"]:  # grids that read alike are together
-        places = [f" for {join_words(names)}" if all(names) else "" for names in labels_by_text.values()]
+        places = [
+            f" {joint_word} {join_words(names)}" if all(names) else ""
+            for names in labels_by_text.values()
+        ]
         texts = [*labels_by_text]
     if len(labels_by_text) == 1 < len(grids):
         texts, places = [first], [""]

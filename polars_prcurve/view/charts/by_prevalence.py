@@ -405,7 +405,19 @@ class _LineChart:
             return f"{join_words(labels)} {'is' if len(labels) == 1 else 'are'} known only roughly"
         known_rows = self.doubt.filter(pl.col("curve").is_in(numbers), ~pl.col("doubt").fill_null(False))
         is_known_elsewhere = known_rows.drop_nulls("value")["curve"].n_unique() == len(numbers)
-        return f"{self.few}{place_text}{' at some prevalences' if is_known_elsewhere else ''}"
+        few = self._say_few_of_panel(numbers, is_short=is_short) or f"{self.few}{place_text}"
+        return f"{few}{' at some prevalences' if is_known_elsewhere else ''}"
+
+    def _say_few_of_panel(self, numbers: list[int], *, is_short: bool) -> str:
+        """Return that lines of one metric or target are known only roughly; empty of several."""
+        color, facet = self.channels.color, self.channels.facet
+        panels = {facet.label_by_curve[number] for number in numbers} if facet else set()
+        if len(panels) != 1 or not (is_short and color and color.fields[0].startswith("group")):
+            return ""
+        place_text = f"known only roughly for {join_words([color.label_by_curve[n] for n in numbers])}"
+        texts = {"metric": "{0} is {2}", "target": "{1} at {0} is {2}"}
+        text = texts.get(" ".join(facet.fields) if facet else "", "")
+        return text.format(*panels, self.name, place_text)
 
     def _say_heights(
         self, start: str, curves: ChartCurves, eta: float, value_by_curve: dict[int, float]
