@@ -127,6 +127,8 @@ def ranking(
     if any(name for _, name in firsts):
         draw_firsts(canvas, firsts, "")
     finding = say_firsts(firsts, channels.color.labels if channels.color else [])
+    swaps = _say_swaps(curves, channels)
+    swaps += " (not tested)" if swaps and "may_be_best" not in table.columns else ""
     chart = CurveChart(
         canvas,
         lines=curves.points.with_columns(doubt=pl.col("top") < pl.col("foot")),
@@ -136,7 +138,7 @@ def ranking(
         say_row=_say_row,
         subtitle=f"Rank{metric_text} at each prevalence; 1 is best",
         title="Ranking by prevalence",
-        finding=say_by_metric(metric_name, finding) or _say_swaps(curves, channels),
+        finding=say_by_metric(metric_name, finding) or swaps,
         describe_doubt=lambda _: _describe_zones(curves, table, confidence, has_pairs=pairs is not None),
     )
     return chart.draw(title)
