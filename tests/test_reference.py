@@ -679,7 +679,7 @@ def binormal_ap_crossing(case: Case) -> None:
     ]
 
     def average_precision(numbers: Any, places: Any) -> Any:
-        eta = sign_change_search.find_etas(places)[:, None]
+        eta = sign_change_search.expit(places)[:, None]
         recall, fpr = (np.array([r[i] for r in rates])[numbers] for i in range(2))
         return (eta * recall / (eta * recall + (1 - eta) * fpr)) @ weight
 
@@ -691,7 +691,7 @@ def binormal_ap_crossing(case: Case) -> None:
         sign_change_search.find_logit(1 - 1e-4),
     )
     expected = case["expected"]
-    assert_close(case, sign_change_search.find_etas(found.logits), expected["roots"])
+    assert_close(case, sign_change_search.expit(found.logits), expected["roots"])
     separations = [(m["mu_pos"] - m["mu_neg"]) / math.hypot(m["sd_pos"], m["sd_neg"]) for m in models]
     assert_close(case, below(np.array(separations)), [expected["auc_a"], expected["auc_b"]])
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from polars_prcurve.core.comparison.sign_change_search import (
     Roots,
-    find_etas,
+    expit,
     find_logit,
     find_sign_changes,
 )
@@ -174,7 +174,7 @@ def test_no_pairs() -> None:
 
 @pytest.mark.parametrize("eta", [1e-300, 1e-11, 0.3, 1 - 1e-9])
 def test_logits(eta: float) -> None:
-    assert find_etas(np.array([find_logit(eta)]))[0] == pytest.approx(eta, rel=1e-12)
-    [(place, falls)] = roots_of(lambda x: find_etas(x) - eta, find_logit(eta) - 3, find_logit(eta) + 2)
+    assert expit(np.array([find_logit(eta)]))[0] == pytest.approx(eta, rel=1e-12)
+    [(place, falls)] = roots_of(lambda x: expit(x) - eta, find_logit(eta) - 3, find_logit(eta) + 2)
     assert place == pytest.approx(find_logit(eta), abs=1e-7 if eta > 0.9 else 1e-9)
     assert not falls

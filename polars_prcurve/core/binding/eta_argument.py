@@ -38,8 +38,6 @@ class EtaArgument:
     value: Any
     """The argument as it was passed, with which other methods are called."""
 
-    is_of_classes: ClassVar[bool] = False
-    """Whether it has the shares of classes, which a wide table has a column of scores for."""
     is_estimated: ClassVar[bool] = False
     """Whether prevalences are estimated with the very table of the call."""
 
@@ -65,12 +63,6 @@ class EtaArgument:
     def find_etas(self, level: float | None) -> pl.DataFrame | pl.LazyFrame:
         """Return the frame of the parts of a field with their prevalences."""
         raise NotImplementedError(level)
-
-    def build_field(
-        self, label_name: str, label_dtype: pl.DataType, score_column_by_class: Mapping[Any, str]
-    ) -> tuple[EtaArgument, pl.Expr]:
-        """Return the field of the classes of a label, and the column of its parts."""
-        raise NotImplementedError(label_name, label_dtype, score_column_by_class)
 
     def list_numbers(self, method_name: str) -> list[float | None]:
         """Return the prevalences, None for that of the group; raise for what holds no numbers."""
@@ -176,7 +168,6 @@ class EtaClassMix(EtaArgument):
 
     value: ClassMix
     facts: ClassVar[Set[str]] = frozenset({"eta=", "class_mix()"})
-    is_of_classes: ClassVar[bool] = True
 
     def build_field(
         self, label_name: str, label_dtype: pl.DataType, score_column_by_class: Mapping[Any, str]

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.binding import argument_rules
+from polars_prcurve.core.binding.eta_argument import EtaClassMix
 from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.inputs.column_reader import Column, ColumnReader, list_columns
@@ -177,7 +178,7 @@ def _stack_classes(question: Question, grouping_columns: list[Column]) -> Questi
         score=stacked_table.score_name, label=stacked_table.label_name, by=grouping_columns
     )
     question = question._replace(wide_scores=dict(score_column_by_class))
-    if question.eta.is_of_classes:
+    if isinstance(question.eta, EtaClassMix):
         assert isinstance(label_name, str)  # `stack_classes` takes no other
         eta_field, part_expr = question.eta.build_field(
             label_name, wide_rows.collect_schema()[label_name], score_column_by_class

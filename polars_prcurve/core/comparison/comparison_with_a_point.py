@@ -139,11 +139,9 @@ def _subtract_points(
     """Return the differences of models, from CELLS by falling score, from the points of their groups."""
     # Users may call their columns whatever they like.
     internal_name_by_column = {name: f"{RESERVED}by_{i}" for i, name in enumerate(group_columns)}
-    model_rows, point_rows, group_columns = (
-        model_rows.rename(internal_name_by_column),
-        point_rows.rename(internal_name_by_column),
-        list(internal_name_by_column.values()),
-    )
+    model_rows = model_rows.rename(internal_name_by_column)
+    point_rows = point_rows.rename(internal_name_by_column)
+    group_columns = list(internal_name_by_column.values())
     model_keys, pair_keys = [*group_columns, "model_a"], [*group_columns, "model_a", "model_b"]
     model_rows = model_rows.select(*model_keys, *(pl.col(name).cast(pl.Float64) for name in CELLS))
     rows_above_all = model_rows.group_by(model_keys).agg(

@@ -23,7 +23,7 @@ from polars_prcurve.core.comparison.sign_change_search import (
     Evaluate,
     Indices,
     Roots,
-    find_etas,
+    expit,
     find_logit,
     find_sign_changes,
     subtract_rounded,
@@ -111,7 +111,7 @@ class ModelScores:
     def to_etas(self, logits: Floats) -> Floats:
         """Return the prevalences of logits; both ends as they were passed, without rounding."""
         is_end = [logits == self.low_logit, logits == self.high_logit]
-        return np.select(is_end, self.eta_ends, find_etas(logits))
+        return np.select(is_end, self.eta_ends, expit(logits))
 
     def find_order_changes(self) -> pl.DataFrame:
         """Return a row per change of order, by rising logit, with both models, and whether they part.
@@ -202,7 +202,7 @@ def _collect_model_scores(
         def score_curves(model_numbers: Indices, logits: Floats) -> Floats:
             sort_order = np.lexsort((logits, model_numbers))  # the order of pairs, as they come back
             group_numbers = model_rows[Group.NUMBER].gather(model_numbers[sort_order])
-            eta_rows = pl.LazyFrame({Group.NUMBER: group_numbers, "eta": find_etas(logits[sort_order])})
+            eta_rows = pl.LazyFrame({Group.NUMBER: group_numbers, "eta": expit(logits[sort_order])})
             populations = curves.build_populations(EtaTable(eta_rows, {Group.NUMBER: pl.UInt32()}))
             populations = populations.filter(pl.col(Population.HAS_ETA_ROW).is_not_null())
             query = curves.compute_values(populations, metrics_by_name).sort(Population.NUMBER)
@@ -218,7 +218,7 @@ def _collect_model_scores(
     def score_points(model_numbers: Indices, logits: Floats) -> Floats:
         with np.errstate(all="ignore"):
             recall, fpr = point_rates[model_numbers, 0], point_rates[model_numbers, 1]
-            values: Floats = metric.from_rates(recall, fpr, find_etas(logits))
+            values: Floats = metric.from_rates(recall, fpr, expit(logits))
             return values * sign
 
     model_index = ModelIndex(collected_points.select(*table.by))
@@ -232,10 +232,8 @@ def build_crossings_table(
     """Return `by` and CROSSING_COLUMNS; model_a is better below eta, model_b above."""
     check_group_names(table.by, CROSSING_COLUMNS)
     model_scores = _collect_model_scores(table, ranking_metric, eta_range)
-    model_index, order_changes = (
-        model_scores.model_index,
-        model_scores.find_order_changes().filter(~pl.col("is_parting")),
-    )
+    model_index = model_scores.model_index
+    order_changes = model_scores.find_order_changes().filter(~pl.col("is_parting"))
     group_series = pl.Series("group", model_index.group_numbers()[order_changes["overtaken"].to_numpy()])
     order_changes = order_changes.with_columns(group_series).sort(
         "group", "logit", "overtaken", "overtaker"
@@ -247,7 +245,7 @@ def build_crossings_table(
         overtaken_models,
         model_a=model_index.model_names(overtaken_models),
         model_b=model_index.model_names(overtaking_models),
-        eta=find_etas(logits),
+        eta=expit(logits),
         value=model_scores.score_at(overtaken_models, logits) * model_scores.sign,
     )
 

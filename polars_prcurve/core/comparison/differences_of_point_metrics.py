@@ -394,10 +394,8 @@ def replace_weighted_sums(
 ) -> pl.LazyFrame:
     """Replace errors, limits and doubts of differences of metrics that are such sums."""
     are_weighted_sums = [is_weighted_sum(metric) for metric in metrics]
-    difference, is_sum = (
-        pl.col("difference"),
-        pick_by_number(METRIC_NUMBER, map(pl.lit, are_weighted_sums), pl.lit(False)),
-    )
+    difference = pl.col("difference")
+    is_sum = pick_by_number(METRIC_NUMBER, map(pl.lit, are_weighted_sums), pl.lit(False))
     point_pairs, variance, has_enough_exprs = _measure_sums(point_pairs, metrics, are_weighted_sums)
     point_pairs = point_pairs.with_columns(
         pl.when(difference.is_not_null()).then(variance.sqrt()).alias(_SUM_ERROR), is_sum.alias(_IS_SUM)

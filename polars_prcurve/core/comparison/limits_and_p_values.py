@@ -135,9 +135,7 @@ def add_limits_and_p_values(
         if counts_unseen(metric) and may_rank_alike:  # where models rank alike, these limits are nearer
             n_deviations = pl.col(_STRETCHED_DEVIATIONS)
             differences = ap_differences.add_least_leads(differences, name, n_deviations)
-            low_if_alike, high_if_alike = map(
-                pl.when(is_varying).then, ap_differences.find_alike_limits(name)
-            )
+            low_if_alike, high_if_alike = map(pl.when(is_varying).then, ap_differences.find_limits(name))
             low, high = pl.max_horizontal(low, low_if_alike), pl.min_horizontal(high, high_if_alike)
         differences = differences.with_columns(
             pl.when(is_known).then(low).alias(f"{name}_low"),
@@ -281,11 +279,9 @@ def _find_deviations(
             start_deviations.alias(end_column), start_deviations.alias(_DEVIATIONS)
         )
         search_rows = add_lead(search_rows, f"{end_column}_lead")
-    near_lead, far_lead, least_lead = (
-        pl.col(f"{_NEAR}_lead"),
-        pl.col(f"{_FAR}_lead"),
-        pl.col(_LEAST_LEAD),
-    )
+    near_lead = pl.col(f"{_NEAR}_lead")
+    far_lead = pl.col(f"{_FAR}_lead")
+    least_lead = pl.col(_LEAST_LEAD)
     settled_deviations = pl.when(near_lead <= 0).then(0.0).when(far_lead >= 0).then(_FAR)
     search_rows = search_rows.with_columns(
         settled_deviations.alias(_SETTLED_DEVIATIONS), pl.lit(None, dtype=pl.Boolean).alias(_WAS_CERTAIN)

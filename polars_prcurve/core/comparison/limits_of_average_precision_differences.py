@@ -173,7 +173,7 @@ def add_least_leads(differences: pl.LazyFrame, value_name: str, n_deviations: pl
     return differences.with_columns(**lead_exprs)
 
 
-def find_alike_limits(value_name: str) -> tuple[pl.Expr, pl.Expr]:
+def find_limits(value_name: str) -> tuple[pl.Expr, pl.Expr]:
     """Return both limits of a difference, over the columns of `add_least_leads`."""
     limits = []
     for least_lead in map(pl.col, _LEAST_LEADS.values()):

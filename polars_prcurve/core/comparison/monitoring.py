@@ -516,9 +516,7 @@ def find_running_interval(n_hits: Counts, n_trials: Counts, alpha: float) -> tup
         for _ in range(_N_BISECTIONS):
             middle_rates = (inner_rates + outer_rates) / 2
             is_inside = compute_log_mixture(middle_rates) < -math.log(alpha)
-            inner_rates, outer_rates = (
-                np.where(is_inside, middle_rates, inner_rates),
-                np.where(is_inside, outer_rates, middle_rates),
-            )
+            inner_rates = np.where(is_inside, middle_rates, inner_rates)
+            outer_rates = np.where(is_inside, outer_rates, middle_rates)
         interval_ends.append(np.where(n_trials > 0, outer_rates, np.nan))
     return interval_ends[0], interval_ends[1]

@@ -160,10 +160,8 @@ def _find_brackets(
     # surroundings of each such near miss are scanned again, until the logits are _TOLERANCE apart.
     row_numbers, column_numbers = _find_near_misses(gaps)
     while len(row_numbers) > 0:
-        pair_numbers, outer_logits = (
-            pair_numbers[row_numbers],
-            (logits[row_numbers, column_numbers - 1], logits[row_numbers, column_numbers + 1]),
-        )
+        pair_numbers = pair_numbers[row_numbers]
+        outer_logits = (logits[row_numbers, column_numbers - 1], logits[row_numbers, column_numbers + 1])
         logits = np.linspace(*outer_logits, 2 * _REFINEMENT + 1, axis=1)
         gaps = evaluate_gaps(np.repeat(pair_numbers, logits.shape[1]), logits.ravel()).reshape(
             logits.shape
@@ -189,10 +187,8 @@ def _bracket_sign_changes(pair_numbers: Indices, logits: Floats, gaps: Floats) -
     signs = np.sign(gaps)  # a product of small gaps could underflow to 0
     has_changed = np.take_along_axis(signs, last_nonzero_columns, axis=1) * signs[:, 1:] < 0
     row_numbers, column_numbers = np.nonzero(has_changed)
-    low_column_numbers, high_column_numbers = (
-        last_nonzero_columns[row_numbers, column_numbers],
-        column_numbers + 1,
-    )
+    low_column_numbers = last_nonzero_columns[row_numbers, column_numbers]
+    high_column_numbers = column_numbers + 1
     return _Brackets(
         pair_numbers[row_numbers],
         logits[row_numbers, low_column_numbers],
@@ -221,16 +217,12 @@ def _solve_brackets(evaluate_gaps: Evaluate, brackets: _Brackets) -> Floats:
     """Return the logit of the sign change in each bracket, to within _TOLERANCE."""
     # As in Chandrupatla's algorithm, a is the latest logit, b the other end of the bracket, and c the
     # end that was dropped last. All brackets advance together, and narrow ones drop out.
-    pair_numbers, float_arrays = (
-        brackets.pair_numbers,
-        (float_array.copy() for float_array in brackets[1:]),
-    )
+    pair_numbers = brackets.pair_numbers
+    float_arrays = (float_array.copy() for float_array in brackets[1:])
     other_logits, latest_logits, other_gaps, latest_gaps = float_arrays
-    dropped_logits, dropped_gaps, step_shares = (
-        other_logits.copy(),
-        other_gaps.copy(),
-        np.full(len(other_logits), 0.5),
-    )
+    dropped_logits = other_logits.copy()
+    dropped_gaps = other_gaps.copy()
+    step_shares = np.full(len(other_logits), 0.5)
     low_signs = np.sign(other_gaps)
     open_numbers = np.arange(len(other_logits))
     while len(open_numbers) > 0:
@@ -286,6 +278,6 @@ def find_logit(eta: float) -> float:
     return math.log(eta) - math.log1p(-eta)
 
 
-def find_etas(logits: Floats) -> Floats:
+def expit(logits: Floats) -> Floats:
     """Return the prevalences of logits."""
     return 1 / (1 + np.exp(-logits))

@@ -70,20 +70,18 @@ def find_local_level(n_examples: float, level: float) -> float:
             # At another level there are more or fewer parts, by a ratio that grows or falls ever more
             # slowly. A growth goes on as between 500 and 2,000 examples; a fall is ignored. Both give a
             # smaller local level than the exact one.
-            ratio_before, ratio = (
-                _split_level(n, level) / _split_level(n, _TABLE_LEVEL) for n in (500, 2000)
-            )
+            ratio_before, ratio = (_split(n, level) / _split(n, _TABLE_LEVEL) for n in (500, 2000))
             ratio_growth = max(0.0, ratio - ratio_before) / math.log(2000 / 500)
             n_parts *= ratio + ratio_growth * math.log(n_examples / 2000)
     else:
         size_index = bisect_left(_SIZES, n_examples)
         first_size_index = size_index if n_examples == _SIZES[size_index] else size_index - 1
         neighbour_sizes = _SIZES[first_size_index : size_index + 1]
-        n_parts = _interpolate(n_examples, {size: _split_level(size, level) for size in neighbour_sizes})
+        n_parts = _interpolate(n_examples, {size: _split(size, level) for size in neighbour_sizes})
     return (1 - level) / n_parts
 
 
-def _split_level(n_examples: int, level: float) -> float:
+def _split(n_examples: int, level: float) -> float:
     """Return the number of parts in which n examples split the probability to miss."""
     return (1 - level) / solve_local_level(n_examples, level)
 
@@ -100,7 +98,7 @@ def _interpolate(n_examples: float, n_parts_by_size: dict[int, float]) -> float:
     return n_parts_by_size[sizes[-1]] + max(0.0, math.log(n_examples / sizes[-1])) * _STEEPEST_GROWTH
 
 
-# What `_split_level` would return for the sizes of the table
+# What `_split` would return for the sizes of the table
 _PARTS_OF_SIZE = {n: (1 - _TABLE_LEVEL) / a for n, a in _LOCAL_LEVEL_OF_SIZE.items()}
 
 

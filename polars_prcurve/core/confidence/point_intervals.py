@@ -184,11 +184,9 @@ def sum_slopes(class_name: str, share: pl.Expr) -> pl.Expr:
     """Return the sum of slopes over the examples of a class, from the highest score to a share of it."""
     # A level has the share of a class down to it, and a slope. The sum over the examples above a
     # threshold is linear in the rate within a level, so a rate alone determines it.
-    reference_struct, slope_sum, level_start = (
-        pl.col(EtaError.REFERENCE).struct,
-        pl.lit(0.0),
-        pl.lit(0.0),
-    )
+    reference_struct = pl.col(EtaError.REFERENCE).struct
+    slope_sum = pl.lit(0.0)
+    level_start = pl.lit(0.0)
     for level_number in range(MOST_LEVELS):
         level_end, slope = (
             reference_struct.field(f"{kind}_{class_name}_{level_number}") for kind in ("share", "slope")

@@ -55,10 +55,8 @@ def list_rises(score: pl.Expr, is_positive: pl.Expr, *, reads_fpr_before: bool) 
     tn, tn_before, n_neg, n_pos = (
         _read_digit(rise_structs.struct.field("counts"), digit_number) for digit_number in range(4)
     )
-    tp, tp_before = (
-        rise_structs.struct.field("tp"),
-        element.struct.field("tp").slice(0, rise_structs.len()),
-    )
+    tp = rise_structs.struct.field("tp")
+    tp_before = element.struct.field("tp").slice(0, rise_structs.len())
     field_exprs = {"tp": tp, "fp": n_neg - tn, "fn": n_pos - tp, "tn": tn, "tp_before": tp_before}
     if reads_fpr_before:
         field_exprs["fp_before"] = n_neg - tn_before

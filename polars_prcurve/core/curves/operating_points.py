@@ -365,13 +365,7 @@ def _build_search(
 ) -> row_search.RowSearch:
     """Return the rows and the populations of all curves, with what the targets and their bands read."""
     table = design.table
-    sweep_tables = build_sweep(
-        table,
-        with_sizes=design.with_sizes,
-        for_thresholds=True,
-        with_unscored=False,
-        known_sums=known_sums,
-    )
+    sweep_tables = build_sweep(table, design=design, with_unscored=False, known_sums=known_sums)
     sweep_rows = sweep_tables.rows if row_filter is None else sweep_tables.rows.filter(row_filter)
     sweep_rows = sweep_rows.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
     size_columns = _ROW_SIZES if design.has_varying_sizes else {}
@@ -396,7 +390,11 @@ def _build_search(
         if promise.starts is not None:
             populations = promise.starts.join_thresholds(populations)
     if isinstance(bands, ModelBands):
-        sweep_rows = _limit_rows(sweep_rows, targets, bands, design)
+        # A recall is reached where it rises, unless its error differs between rows.
+        has_rises = not size_columns and all(target.criterion == "recall" for target in targets)
+        sweep_rows = thresholds_moved_by_sample.add_row_limits(
+            sweep_rows, size_columns, bands, keeps_rises=has_rises
+        )
         if bands.has_eta_limits:
             populations = thresholds_moved_by_sample.add_eta_ends(populations, sweep_rows, bands)
     sweep_rows = sweep_rows.cache()  # read to choose rows from, and to look up the chosen ones
@@ -419,20 +417,6 @@ def _list_row_columns(bands: FixedBands | None, design: Design) -> list[str]:
         row_columns += [Segment.RECALL_BEFORE, Segment.FPR_BEFORE]  # for ABOVE_CHANCE
     reads_moments = bands is not None and (bands.counts_eta or may_lack_weights(bands))
     return row_columns + list(table.sample.moments if reads_moments else ())
-
-
-def _limit_rows(
-    sweep_rows: pl.LazyFrame, targets: Sequence[Target], bands: ModelBands, design: Design
-) -> pl.LazyFrame:
-    """Add the limits of both rates to rows, of which those are kept that moved targets may find."""
-    # A recall is reached where it rises, unless its error differs between rows.
-    needs_rises = not design.has_varying_sizes and all(
-        target.criterion == "recall" for target in targets
-    )
-    own_size_columns = _ROW_SIZES if design.has_varying_sizes else {}
-    return thresholds_moved_by_sample.add_row_limits(
-        sweep_rows, own_size_columns, bands, keeps_rises=needs_rises
-    )
 
 
 def _set_row_sizes(points: pl.LazyFrame, sweep_rows: pl.LazyFrame, design: Design) -> pl.LazyFrame:

@@ -176,13 +176,6 @@ def _list_counts(least_shares: Floats, greatest_shares: Floats, class_size: int)
     return _list_integers(first_counts, np.minimum(last_counts + 1, class_size) + 1)
 
 
-def _list_for_threshold(
-    sorted_classes: SortedClasses, least_scores: Scores, etas: Floats
-) -> Scores | None:
-    """Return the lowest scores that reach each threshold."""
-    return sorted_classes.list_next(least_scores)
-
-
 def _list_for_alerts(sorted_classes: SortedClasses, alert_rates: Floats, etas: Floats) -> Scores | None:
     """Return the scores from the lowest one that may keep to each share to the lowest that does."""
     pair_etas, pair_limits = np.repeat(etas, len(alert_rates)), np.tile(alert_rates, len(etas))
@@ -227,7 +220,7 @@ _RATIOS: dict[str, Callable[[Floats], Floats]] = {
 }
 """The false positives per true one that targets of two words allow."""
 _LIST_SCORES: dict[str, Callable[[SortedClasses, Any, Floats], Scores | None]] = {
-    "threshold": _list_for_threshold,
+    "threshold": lambda sorted_classes, least_scores, _etas: sorted_classes.list_next(least_scores),
     "recall": _list_for_recall,
     "fpr": _list_for_fpr,
     **{word: partial(_list_for_ratios, find_ratios) for word, find_ratios in _RATIOS.items()},

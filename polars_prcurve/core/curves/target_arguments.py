@@ -186,6 +186,7 @@ def _build_target(target_kind: TargetKind, target_value: float, limit: float) ->
         target_value,
         target_kind.metric.depends_on_eta,
         kind=target_kind,
+        takes_first=target_kind.takes_first,
         rate=limit if target_kind.promise_test == "alerts" else None,
         limit=Limit(target_kind.measure, target_kind.find_least(limit)),
     )

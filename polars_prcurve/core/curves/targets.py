@@ -102,6 +102,7 @@ class Target:
     value: float | pl.Expr | None  # to reach; None for the best value of a metric
     depends_on_eta: bool = False
     kind: TargetKind | None = None  # what its word means, if the word has one value to compare with
+    takes_first: bool = False  # whether the first row that passes the test is taken, not the last one
     least_score: pl.Series | pl.Expr | None = None
     """The least score that reaches the threshold, or null, if the target is a threshold."""
     maximized: PointMetric | None = None
@@ -120,11 +121,6 @@ class Target:
             return self.search_without_limit
         assert self.limit is not None
         return choose_row(self.limit.passes, takes_first=self.takes_first)
-
-    @property
-    def takes_first(self) -> bool:
-        """Whether the first of the rows that pass the test is taken; otherwise the last one is."""
-        return self.kind is not None and self.kind.takes_first
 
     @property
     def is_found_in_sample(self) -> bool:
@@ -185,10 +181,8 @@ def join_targets(targets: Sequence[Target]) -> Target:
             return None
         return lambda sizes, eta: pl.max_horizontal(count(sizes, eta) for count in counters)
 
-    promise, search = (
-        None,
-        choose_row(lambda rows: pl.all_horizontal(test(rows) for test in row_tests)),
-    )
+    promise = None
+    search = choose_row(lambda rows: pl.all_horizontal(test(rows) for test in row_tests))
     if promises:
         search = _join_searches(targets, promises)
         count_pos = count_most(target_promise.count_pos_needed for target_promise in promises)
@@ -254,6 +248,5 @@ def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Se
     )
 
 
-def pick_by_target(values: Iterable[Any], default_expr: pl.Expr | None = None) -> pl.Expr:
-    """Return value i in rows of target i, or `default_expr` where it is None; see `pick_by_number`."""
-    return pick_by_number(TARGET_NUMBER, values, default_expr)
+pick_by_target = partial(pick_by_number, TARGET_NUMBER)
+"""Return value i in rows of target i, or a default where it is None; see `pick_by_number`."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -173,9 +174,13 @@ def _list_ends(targets: Sequence[Target], bands: ModelBands) -> list[tuple[str, 
 
 
 def move_targets(targets: Sequence[Target], bands: ModelBands) -> list[Target]:
-    """Return each target at each of these ends."""
-    interval_ends = _list_ends(targets, bands)
-    return [_move_target(target, *interval_end) for target in targets for interval_end in interval_ends]
+    """Return each target at each of these ends, of rows that have the end instead of the value."""
+    moved_targets = []
+    for target, interval_end in product(targets, _list_ends(targets, bands)):
+        assert target.limit is not None  # the target is sought anew in each sample
+        measure = _MeasureAtEnd(target.limit.measure, *interval_end)
+        moved_targets.append(replace(target, limit=target.limit._replace(measure=measure)))
+    return moved_targets
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,10 +204,3 @@ class _MeasureAtEnd:
                 column, eta, lambda metric: metric.from_columns(column("recall"), column("fpr"), eta)
             )
         )
-
-
-def _move_target(target: Target, source_column: str, limit_column: str) -> Target:
-    """Return the target of rows whose rate, or prevalence, is an end of its interval."""
-    assert target.limit is not None  # the target is sought anew in each sample
-    measure = _MeasureAtEnd(target.limit.measure, source_column, limit_column)
-    return replace(target, limit=target.limit._replace(measure=measure))

@@ -31,11 +31,9 @@ def add_normal_quantile(frame: pl.LazyFrame, share_expr: pl.Expr, quantile_name:
     """Add the x below which a share, below 1/2, of a standard normal distribution lies."""
     # The first guess is good to 5e-4 (Hastings 1955). Each step of Halley's method cubes the error. Each
     # is a column of its own, because one expression of all would hold the guess hundreds of times.
-    root_of_log, quantile, newton_step = (
-        pl.col(_ROOT_OF_LOG),
-        pl.col(quantile_name),
-        pl.col(_NEWTON_STEP),
-    )
+    root_of_log = pl.col(_ROOT_OF_LOG)
+    quantile = pl.col(quantile_name)
+    newton_step = pl.col(_NEWTON_STEP)
     frame = frame.with_columns(share_expr.alias(_SHARE))
     frame = frame.with_columns((pl.col(_SHARE).log() * -2).sqrt().alias(_ROOT_OF_LOG))
     numerator = 2.515517 + root_of_log * (0.802853 + root_of_log * 0.010328)

@@ -33,10 +33,8 @@ def list_range_deviations(confidence: float) -> tuple[float, ...]:
         )
         powers_of_shares = shares_of_ranges ** (exact_mean_counts[:, None] - 1)
         reaches_confidence = exact_mean_counts * (powers_of_shares @ densities) >= confidence
-        low_ranges, high_ranges = (
-            np.where(reaches_confidence, low_ranges, middle_ranges),
-            np.where(reaches_confidence, middle_ranges, high_ranges),
-        )
+        low_ranges = np.where(reaches_confidence, low_ranges, middle_ranges)
+        high_ranges = np.where(reaches_confidence, middle_ranges, high_ranges)
     mean_counts = np.arange(2, int(exact_mean_counts[-1]) + 1)
     deviations = np.interp(np.log(mean_counts), np.log(exact_mean_counts), high_ranges / math.sqrt(2))
     # Of two means there is one difference.

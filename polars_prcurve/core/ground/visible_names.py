@@ -113,11 +113,9 @@ def _cut_name(text: str, whole_name: str, n_letters: int) -> str:
 
 def _spell_character(name: str, position: int) -> str:
     """Return a character of a name, or what identifies it: a sign, or its number in Unicode."""
-    character, character_before, character_after = (
-        name[position],
-        name[position - 1 : position],
-        name[position + 1 : position + 2],
-    )
+    character = name[position]
+    character_before = name[position - 1 : position]
+    character_after = name[position + 1 : position + 2]
     if character == " ":
         return (
             character

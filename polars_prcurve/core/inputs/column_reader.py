@@ -175,10 +175,8 @@ class ColumnReader:
         for name in [name_or_expr] if isinstance(name_or_expr, str) else name_or_expr.meta.root_names():
             if name not in self.schema:
                 arguments.read_name(f"{argument_name}=", name)
-                user_column_names, name_text = (
-                    self.user_table.lazy().collect_schema(),
-                    repr(shorten_name(name)),
-                )
+                user_column_names = self.user_table.lazy().collect_schema()
+                name_text = repr(shorten_name(name))
                 if name in user_column_names:  # a score column of a wide table, which is stacked by now
                     raise PrcError(
                         f"leave {name_text} out of score= or out of {argument_name}=: one column cannot "

@@ -169,9 +169,9 @@ class ResolvedTable:
     @property
     def rows(self) -> pl.LazyFrame:
         """The rows to count at a score."""
-        rows = self.frame.select(*self.by_exprs, **self.columns)
-        may_lack_scores = self.unscored is not None and self.unscored.has_rows
-        return rows.filter(pl.col(Row.SCORE).is_not_null()) if may_lack_scores else rows
+        if self.unscored is None or not self.unscored.has_rows:
+            return self.all_rows
+        return self.all_rows.filter(pl.col(Row.SCORE).is_not_null())
 
     def aggregate_groups(self, aggregate_exprs: Iterable[pl.Expr]) -> pl.LazyFrame:
         """Return one row per group, in order: aggregates over `frame`, tallies, rows of `below=`."""

@@ -440,10 +440,8 @@ def _read_counts(reader: ColumnReader, input_columns: InputColumns) -> dict[str,
 
 def _read_labels(reader: ColumnReader, input_columns: InputColumns) -> dict[str, TypedExpr]:
     """Return Row.LABEL; with weights return Row.POS and Row.NEG, of which one is 0 in each row."""
-    typed_label_column, pos_label = (
-        reader.read_column("label", input_columns.label),
-        input_columns.pos_label,
-    )
+    typed_label_column = reader.read_column("label", input_columns.label)
+    pos_label = input_columns.pos_label
     label_expr, dtype, _, subject_phrase = typed_label_column
     value_checks.label_dtypes(pos_label).require(subject_phrase, dtype)
     reader.handle_missing(typed_label_column)

@@ -283,10 +283,8 @@ def _stack_columns(
 ) -> pl.LazyFrame:
     """Return a row for each row and each of `name_values`, with `shared_columns`, and a `score_name`."""
     if row_number_name is not None:
-        wide_rows, shared_columns = (
-            _number_rows(wide_rows, row_number_name),
-            [row_number_name, *shared_columns],
-        )
+        wide_rows = _number_rows(wide_rows, row_number_name)
+        shared_columns = [row_number_name, *shared_columns]
     name_expr = pl.lit(name_values.implode()).first().alias(name_values.name)
     score_list_expr = pl.concat_list(*map(select_column, score_columns)).alias(score_name)
     shared_exprs = map(select_column, shared_columns)

@@ -189,8 +189,7 @@ class Candidate:
         if is_at_half or all(estimate.span is None for estimate in estimate_by_name.values()):
             estimate_by_name = {self.goal.merit_column: self.merit, half_column: self.precision_at_half}
         return max(
-            estimate_by_name.items(),
-            key=lambda name_and_estimate: find_width(name_and_estimate[1]),
+            estimate_by_name.items(), key=lambda name_and_estimate: find_width(name_and_estimate[1])
         )
 
     def read(self, name: str) -> Estimate:

@@ -417,9 +417,7 @@ def list_cases(
     return sorted(cases, key=lambda case: position_by_eta.get(case.eta, 0))
 
 
-def _find_sizes(
-    evidence: Evidence,
-) -> dict[tuple[Any, ...], tuple[float, float, dict[str, float]]]:
+def _find_sizes(evidence: Evidence) -> dict[tuple[Any, ...], tuple[float, float, dict[str, float]]]:
     """Return the positives and negatives of each group, and as how many these count by their weights.
 
     Of models with a sample each they are the fewest.

@@ -16,12 +16,7 @@ from typing import Any, NamedTuple
 from polars_prcurve.core.confidence.doubts import EQUAL_SCORES
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.confidence.rate_intervals import z_value
-from polars_prcurve.core.judging.candidate import (
-    Candidate,
-    find_log_odds,
-    find_open_target,
-    find_width,
-)
+from polars_prcurve.core.judging.candidate import Candidate, find_log_odds, find_open_target, find_width
 from polars_prcurve.core.judging.case import LEAST_OF_CLASS, Case
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS

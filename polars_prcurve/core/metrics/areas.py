@@ -65,10 +65,8 @@ def _build_influence(
     sum_name_prefix: str, change_segment: Callable[[SegmentValues], SegmentValues]
 ) -> Influence:
     """Return the influences on average precision of changed rows; the prefix begins names of sums."""
-    recall_sum_name, fpr_sum_name = (
-        f"{RESERVED}{sum_name_prefix}_of_recall",
-        f"{RESERVED}{sum_name_prefix}_of_fpr",
-    )
+    recall_sum_name = f"{RESERVED}{sum_name_prefix}_of_recall"
+    fpr_sum_name = f"{RESERVED}{sum_name_prefix}_of_fpr"
 
     def bind_sensitivity(segment: SegmentValues) -> dict[str, Amount]:
         """Bind how much the precision of a row moves with both rates, times the rise."""

@@ -1,4 +1,8 @@
-"""Curves as arrays: the segments through points, what a recipe reads of them, and exact sums."""
+"""One curve as NumPy arrays: its points, the segments between them, and exact sums of shares.
+
+recall, fpr -> points     checked, sorted along the curve, and led to (1, 1)
+            -> segments   each point with the point before it, first the origin
+"""
 
 from __future__ import annotations
 

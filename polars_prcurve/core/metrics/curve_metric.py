@@ -578,9 +578,3 @@ def odds_against(eta: Amount) -> Amount:
 def precision_at(recall: Amount, fpr: Amount, odds: Amount) -> Amount:
     """Return the precision of a point of the ROC plane."""
     return recall / (recall + odds * fpr)
-
-
-# One curve as NumPy arrays ---------------------------------------------------------------------
-
-# recall, fpr -> points     checked, sorted along the curve, and led to (1, 1)
-#             -> segments   each point with the point before it, first the origin

@@ -123,7 +123,9 @@ def _find_metric(
     """Return the metric of a name or a value; raise if there is none, or if it is of the other kind."""
     metric = name_or_metric
     if isinstance(name_or_metric, str):
-        metric = _METRIC_OF_NAME.get(name_or_metric) or _parse_name(name_or_metric, metric_class)
+        metric = _METRIC_OF_NAME.get(name_or_metric) or parse_metric(name_or_metric)
+        if metric is None:
+            raise PrcError(describe_unknown(name_or_metric, metric_class))
     if isinstance(metric, metric_class):
         return metric
     if isinstance(metric, CurveMetric):
@@ -144,13 +146,6 @@ def _find_metric(
         advice_phrase = f"write '{metric_name}_at_threshold(0.8)', or call operating_points()"
         advice_phrase += f"; {best_value_hint}" if best_value_hint else ""
     raise PrcError(f"{advice_phrase}: {metric_name!r} needs a threshold")
-
-
-def _parse_name(name: str, metric_class: type[Metric]) -> Metric:
-    """Return the metric of a name with parameters; raise with a hint at what may be meant."""
-    if (metric := parse_metric(name)) is not None:
-        return metric
-    raise PrcError(describe_unknown(name, metric_class))
 
 
 def describe_unknown(name: str, metric_class: type[Metric] = CurveMetric) -> str:

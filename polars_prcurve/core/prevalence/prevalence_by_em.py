@@ -140,10 +140,8 @@ def _estimate_by_em(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
     """Return the estimate, the iterations and whether it converged, of all groups at once."""
     active_group_indices = np.arange(len(posteriors.group_sizes))  # groups that have not converged yet
-    etas, n_iterations = (
-        np.full(len(active_group_indices), start_eta),
-        np.zeros(len(active_group_indices), dtype=np.int64),
-    )
+    etas = np.full(len(active_group_indices), start_eta)
+    n_iterations = np.zeros(len(active_group_indices), dtype=np.int64)
     is_group_done = np.zeros(len(active_group_indices), dtype=np.bool_)
     remaining_posteriors, n_rows_of_groups = posteriors, posteriors.sum_per_group(posteriors.counts)
     with np.errstate(divide="ignore", over="ignore"):
@@ -172,10 +170,8 @@ def _estimate_by_em(
                 np.repeat(~has_converged, remaining_posteriors.group_sizes)
             ]
             n_rows_of_groups = n_rows_of_groups[~has_converged]
-            active_group_indices, remaining_posteriors = (
-                active_group_indices[~has_converged],
-                remaining_posteriors.keep(~has_converged),
-            )
+            active_group_indices = active_group_indices[~has_converged]
+            remaining_posteriors = remaining_posteriors.keep(~has_converged)
     return etas, n_iterations, is_group_done
 
 

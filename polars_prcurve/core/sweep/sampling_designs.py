@@ -107,15 +107,11 @@ class Design:
             (CLASS_SUMS[1], "fp", "tn", Segment.FPR_BEFORE),
         ):
             n_flagged = sum_columns.sum_so_far
-            n_silent = pl.col(sum_columns.total) - sum_columns.sum_so_far
+            n_silent = pl.col(sum_columns.total) - n_flagged
             # Divide by `tp + fn`, not by the joined total: with a single group Polars may hold that as
             # one number, and it multiplies by the reciprocal of a number. 49 * (1 / 49) is not 1.
-            sum_exprs = {
-                flagged_column: n_flagged,
-                silent_column: n_silent,
-                sum_columns.total: n_flagged + n_silent,
-            }
-            sum_exprs[before_column] = sum_columns.sum_above
+            sum_exprs = {flagged_column: n_flagged, silent_column: n_silent}
+            sum_exprs |= {sum_columns.total: n_flagged + n_silent, before_column: sum_columns.sum_above}
             sum_exprs_of_classes.append(sum_exprs)
         count_exprs = to_counts(self.table, *sum_exprs_of_classes)
         return running_sums.with_columns(

@@ -64,19 +64,16 @@ _NARROW = _KeyFormat(32, pl.Int32(), pl.Int64(), pl.Float32(), pl.UInt32())
 
 
 def _choose_key_format(table: ScoreTable) -> _KeyFormat:
-    """Return the narrow key if all scores and numbers of groups fit into it."""
-    return _NARROW if table.score_dtype in _UP_TO_32_BITS and _has_few_groups(table) else _WIDE
-
-
-def _has_few_groups(table: ScoreTable) -> bool:
-    """Return whether a table has fewer than 2**28 groups, as its rows in memory show."""
+    """Return the narrow key if all scores and numbers of groups fit into it, as rows in memory show."""
+    if table.score_dtype not in _UP_TO_32_BITS:
+        return _WIDE
     if not table.by:
-        return True
+        return _NARROW
     if table.n_rows is None or table.unscored is not None or Row.CLASS in table.schema:
-        return False  # rows are not known, or of several groups each
+        return _WIDE  # rows are not known, or of several groups each
     model_dtype = table.schema.get(Row.MODEL)  # a row of a wide table is of one group for each model
     n_models = len(model_dtype.categories) if isinstance(model_dtype, pl.Enum) else 1
-    return table.n_rows * n_models < 2**28
+    return _NARROW if table.n_rows * n_models < 2**28 else _WIDE
 
 
 class SortedRows(NamedTuple):

@@ -95,7 +95,7 @@ def build_sweep(
     table: ResolvedTable,
     *,
     with_sizes: bool = False,
-    for_thresholds: bool = False,
+    design: Design | None = None,
     with_unscored: bool = True,
     known_sums: pl.LazyFrame | None = None,
 ) -> SweepTables:
@@ -105,7 +105,7 @@ def build_sweep(
     are a last row of their group, without a score; who looks for a threshold leaves these rows out, by
     `with_unscored`. `known_sums` are running sums that are known, instead of those of all scores.
     """
-    design = choose_design(table, with_sizes=with_sizes, for_thresholds=for_thresholds)
+    design = design or choose_design(table, with_sizes=with_sizes)
     if known_sums is None:
         rows, groups, _ = build_running_sums(table, None, is_checked=False, design=design)
     else:

@@ -60,10 +60,8 @@ def count_cluster_cells(table: ScoreTable, sweep: SweepTables) -> pl.LazyFrame:
     cells = cell_groups.agg(pl.col(Row.POS, Row.NEG).sum())
     share_exprs = []
     for class_column in _SIZES_OF_CLASSES:
-        amount, total = (
-            pl.col(class_column).cast(pl.Float64),
-            pl.col(class_column).sum().over(Group.NUMBER),
-        )
+        amount = pl.col(class_column).cast(pl.Float64)
+        total = pl.col(class_column).sum().over(Group.NUMBER)
         share_exprs.append(amount / repeat_in_rows(total.cast(pl.Float64), amount))
     return cells.with_columns(share_exprs).cache()  # read for the sizes, and for each kind of influences
 

@@ -163,10 +163,8 @@ def compute_variances(influence_table: InfluenceTable) -> pl.LazyFrame:
     ):
         # Less their mean, influences are at most twice as large as before.
         power_term = _sum_kinds(name, class_name, share_columns_of_class[class_name], power=power)
-        variance_column, scale = (
-            f"{name}_{class_name}{ending}",
-            pl.col(f"{name}_{class_name}_scale").first(),
-        )
+        variance_column = f"{name}_{class_name}{ending}"
+        scale = pl.col(f"{name}_{class_name}_scale").first()
         term_exprs[variance_column] = to_whole_shares(power_term / 4)
         variance_exprs[variance_column] = sum_shares(pl.col(variance_column)) * 4 * scale**power
     scale_columns = [

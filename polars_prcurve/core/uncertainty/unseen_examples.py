@@ -109,11 +109,7 @@ EXTENDED = (
 
 
 def find_ends(
-    value_name: str,
-    n_deviations: float | pl.Expr,
-    side: str = "",
-    *,
-    is_gain_by_chance: bool = False,
+    value_name: str, n_deviations: float | pl.Expr, side: str = "", *, is_gain_by_chance: bool = False
 ) -> tuple[pl.Expr, pl.Expr]:
     """Return both ends of the interval that reaches `n_deviations` standard errors to either side.
 
@@ -152,10 +148,8 @@ def find_gap(
 ) -> pl.Expr:
     """Return how far a difference may lie below what was seen, by unseen examples and by chance."""
     # The side that is `better` has its lower curve, and that which is `worse` its upper one.
-    lower_column, upper_column = (
-        f"{better_side}{value_name}_{LEAST_ENDING}",
-        f"{worse_side}{value_name}_{MOST_ENDING}",
-    )
+    lower_column = f"{better_side}{value_name}_{LEAST_ENDING}"
+    upper_column = f"{worse_side}{value_name}_{MOST_ENDING}"
     loss_below = pl.col(better_side + value_name) - pl.col(lower_column)
     gain_above = pl.col(upper_column) - pl.col(worse_side + value_name)
     jumps = (pl.col(f"{curve_column}_jump") for curve_column in (lower_column, upper_column))
