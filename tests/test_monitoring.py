@@ -504,6 +504,20 @@ def test_much_evidence_is_finite() -> None:
     assert found["alarm"].all()
 
 
+PERFECT = pl.DataFrame({"score": [1.0, 0.0], "tp": 100, "fp": [0, 10**6], "fn": 0, "tn": [10**6, 0]})
+
+
+@pytest.mark.parametrize("eta", [1e-15, 0.1, 1 - 1e-15])
+@pytest.mark.parametrize("reference", [1e-15, 1 - 1e-15, prc(last_year(0)), prc(PERFECT, cells=CELLS)])
+@pytest.mark.filterwarnings("error")
+def test_evidence_at_extreme_prevalences_is_finite_or_null(eta: float, reference: Any) -> None:
+    for threshold in (0.0, 1.0):
+        found = draw(0).prc.monitor("week", eta, reference=reference, threshold=threshold, columns="all")
+        assert found["evidence"].drop_nulls().is_finite().all()
+        has_bound = found["bound"].is_between(0, 1, closed="none")
+        assert (found["evidence"].is_not_null() == has_bound.fill_null(False)).all()
+
+
 # Refused --------------------------------------------------------------------------------------
 
 
@@ -517,7 +531,14 @@ def test_much_evidence_is_finite() -> None:
         ({"metrics": ["recall", "fpr"]}, "metrics= takes one of precision, recall and fpr"),
         ({"metrics": "roc_auc"}, "compare two periods by roc_auc with compare.paired=False"),
         ({"metrics": "recall", "eta": 0.1}, "leave out eta=: recall does not depend on the prevalence"),
-        ({"eta": 1.0}, "eta= must lie between 0 and 1, where precision can fall"),
+        *(
+            ({"eta": eta}, "eta= must be from 1e-15 to 1 - 1e-15, where precision can fall")
+            for eta in (0.0, 5e-324, 1e-310, 1 - 1e-16, 1.0)
+        ),
+        *(
+            ({"reference": rate, "eta": 0.1}, "or a rate from 1e-15 to 1 - 1e-15")
+            for rate in (5e-324, 1e-310, 1 - 1e-16)
+        ),
         ({"eta": [0.1, 0.2]}, "eta= takes numbers"),
         ({"threshold": [0.5, 1.0]}, "threshold= takes one threshold"),
         ({"threshold": None}, "threshold="),

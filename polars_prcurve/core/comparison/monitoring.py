@@ -48,7 +48,7 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.core.metrics.segment_column_names import CELLS
-from polars_prcurve.core.prevalence.eta_table import build_number_grid
+from polars_prcurve.core.prevalence.eta_table import NEAREST_ETA, build_number_grid
 
 Counts: TypeAlias = NDArray[np.int64]  # a number of examples per period
 
@@ -210,15 +210,19 @@ def read_watch(metric: Any, eta: float | None, confidence: float, reference: flo
         raise refuse_kind("metrics=", "one of precision, recall and fpr per call", metric)
     if eta is not None and metric_name != "precision":
         raise PrcError(f"leave out eta=: {metric_name} does not depend on the prevalence")
-    if eta is not None and not 0 < eta < 1:
-        raise PrcError(f"eta= must lie between 0 and 1, where precision can fall; got {eta}")
+    if eta is not None and not NEAREST_ETA <= eta <= 1 - NEAREST_ETA:
+        raise PrcError(f"eta= must be from 1e-15 to 1 - 1e-15, where precision can fall; got {eta}")
     return Watch(metric_name, eta, 1 - confidence, reference)
 
 
 def read_reference_rate(reference: object) -> float:
-    """Return the rate that is to be kept; raise unless it lies between 0 and 1."""
-    expected_phrase = "a bound table with labels, such as prc(last_year), or a rate between 0 and 1"
-    return read_share("reference=", reference, expected_phrase, lambda share: 0 < share < 1)
+    """Return the rate that is to be kept; raise unless it can become worse, and has odds."""
+    expected_phrase = (
+        "a bound table with labels, such as prc(last_year), or a rate from 1e-15 to 1 - 1e-15"
+    )
+    return read_share(
+        "reference=", reference, expected_phrase, lambda share: NEAREST_ETA <= share <= 1 - NEAREST_ETA
+    )
 
 
 def build_monitor_table(
@@ -329,7 +333,7 @@ def watch_series(series_rows: pl.DataFrame, time_column: str, watch: Watch) -> p
             *(np.int64(series_rows[_REFERENCE_COLUMNS[name]][0]) for name in CELLS)
         )
     bound = watch.find_bound(reference_cells) if series_rows.height else float("nan")
-    has_bound = not np.isnan(bound)
+    has_bound = 0 < bound < 1  # precision at a prevalence near 1 may round to it
     evidence, log_products = np.full(series_rows.height, np.nan), np.empty((0, 0))
     if has_bound:
         evidence, log_products = weigh_evidence(watch.bet(cells, reference_cells, bound))

@@ -40,7 +40,7 @@ from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.prevalence.estimated_eta import warn_of_refuted_estimates
 from polars_prcurve.core.prevalence.population_column_names import Population
 
-_NEAREST_ETA = 1e-15
+NEAREST_ETA = 1e-15
 """How near to 0 or 1 a prevalence may be that is put in words: a case in a million billion."""
 
 
@@ -50,8 +50,8 @@ def require_plain_etas(result_rows: pl.DataFrame) -> pl.DataFrame:
         if column_name not in result_rows.columns:
             continue
         eta_series = result_rows.get_column(column_name)
-        is_extreme = ((eta_series > 0) & (eta_series < _NEAREST_ETA)) | (
-            (eta_series < 1) & (eta_series > 1 - _NEAREST_ETA)
+        is_extreme = ((eta_series > 0) & (eta_series < NEAREST_ETA)) | (
+            (eta_series < 1) & (eta_series > 1 - NEAREST_ETA)
         )
         if len(extreme_etas := eta_series.filter(is_extreme)):
             raise PrcError(

@@ -482,7 +482,8 @@ class ComparisonMethods(BoundTable[F], public_name="prc"):
             label became known.
         eta
             With `metrics="precision"`, the prevalence at which it is monitored, so that a change of
-            prevalence raises no alarm. None monitors the precision of the alerts themselves.
+            prevalence raises no alarm; from 1e-15 to 1 - 1e-15. None monitors the precision of the
+            alerts themselves.
         reference
             The baseline rate: a table of other labelled rows, such as `prc(last_year)`; its error is
             allowed for. Or a number, treated as exact. Arguments not set on that table default to those
