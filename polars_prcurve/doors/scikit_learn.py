@@ -15,7 +15,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, check_texts, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.message_text import describe_value
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.value_checks import label_dtypes

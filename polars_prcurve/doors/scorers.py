@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from polars_prcurve.core.ground.argument_checks import read_choice
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.name_hints import hint_at_arguments, suggest_names
 from polars_prcurve.core.ground.value_checks import label_dtypes

@@ -303,9 +303,7 @@ class BoundTable(PublicMethods, Generic[F], public_name="prc"):
             for word in ("by", "model", "score", "missing")
             if arguments.get(word) is not None and word not in self._words
         }
-        if (
-            common_arguments.get("missing") == "below"
-        ):  # what has neither a label nor a score is no example
+        if common_arguments.get("missing") == "below":  # without a label or a score it is no example
             del common_arguments["missing"]
         try:
             question = self._ask("estimate_prevalence", common_arguments, collects=True)

@@ -33,7 +33,7 @@ from polars_prcurve.core.curves.sample_size_tables import build_counted_points
 from polars_prcurve.core.curves.target_arguments import RankingMetric
 from polars_prcurve.core.ground.argument_checks import read_pair
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import Floats
+from polars_prcurve.core.ground.lazy_modules import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.inputs.group_checks import check_group_names

@@ -14,10 +14,11 @@ from typing import Any, cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison import limits_and_p_values, model_pairs
+from polars_prcurve.core.comparison import model_pairs
 from polars_prcurve.core.comparison.comparison_request import Comparison, list_compare_columns
 from polars_prcurve.core.comparison.differences_of_curve_metrics import subtract_curve_metrics
 from polars_prcurve.core.comparison.differences_of_point_metrics import subtract_point_metrics
+from polars_prcurve.core.comparison.limits_and_p_values import cut_to_range
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, METRIC_NUMBER
 from polars_prcurve.core.comparison.significance_and_margin import SPARE, judge_sign
 from polars_prcurve.core.curves.target_arguments import build_target_of_metric, require_one_point
@@ -64,9 +65,7 @@ def build_compare_table(
         compared_metrics = find_compared_metrics(comparison.table, metrics)
     if not comparison.table.counts_negatives:
         check_negatives(compared_metrics)
-    depends_on_eta = any(
-        source.depends_on_eta for source in (*compared_metrics, *([target] if target else []))
-    )
+    depends_on_eta = any(source.depends_on_eta for source in (*compared_metrics, *targets))
     grid = comparison.grid.let_own_differ(depends_on_eta=depends_on_eta)
     comparison = comparison._replace(metrics=compared_metrics, target=target, grid=grid)
     _, differences = build_values_and_differences(comparison)
@@ -103,9 +102,7 @@ def build_values_and_differences(comparison: Comparison) -> tuple[pl.LazyFrame |
         else:
             part_differences = subtract_point_metrics(part_comparison)
         part_differences = part_differences.with_columns(significant=judge_sign())
-        differences_of_parts.append(
-            limits_and_p_values.cut_to_range(part_differences, part_comparison.metrics)
-        )
+        differences_of_parts.append(cut_to_range(part_differences, part_comparison.metrics))
     key_columns = (*comparison.table.group_columns, eta_column, *comparison.grid.carried_columns)
     result_columns = (*key_columns, *other_columns, SPARE)
     if len(part_comparisons) == 1:

@@ -16,6 +16,7 @@ import polars as pl
 from polars_prcurve.core.comparison import limits_and_p_values, model_pairs
 from polars_prcurve.core.comparison import limits_of_average_precision_differences as ap_differences
 from polars_prcurve.core.comparison.comparison_request import Comparison, list_compare_columns
+from polars_prcurve.core.comparison.limits_and_p_values import COVARIANCE, ETA_ERROR, LEAST_SIZE
 from polars_prcurve.core.comparison.limits_of_average_precision_differences import SAMPLE_ERROR
 from polars_prcurve.core.comparison.model_pairs import BASE_GROUP, ETA_NUMBER, IS_ORDERED, SIDES, A, B
 from polars_prcurve.core.comparison.significance_and_margin import SPARE
@@ -116,10 +117,8 @@ def subtract_curve_metrics(comparison: Comparison) -> tuple[pl.LazyFrame, pl.Laz
         )
     elif comparison.adjust is not None:
         differences = limits_and_p_values.stretch_limits(differences, metrics_by_name, adjusted_level)
-    smaller_class_size = pl.min_horizontal(CLASS_SIZE_COLUMNS.values()).alias(
-        limits_and_p_values.LEAST_SIZE
-    )
-    differences = differences.with_columns(smaller_class_size)
+    smaller_class_size = pl.min_horizontal(CLASS_SIZE_COLUMNS.values())
+    differences = differences.with_columns(smaller_class_size.alias(LEAST_SIZE))
     differences = limits_and_p_values.add_doubts(differences, metrics_by_name)
     result_endings = {SPARE, *list_compare_columns(comparison.adjust)}
     result_endings -= {"eta", "metric", "model_a", "model_b", "significant"}
@@ -193,7 +192,7 @@ def _carry_eta_errors(
     differences: pl.LazyFrame, model_curves: _ModelCurves, confidence: float
 ) -> pl.LazyFrame:
     """Add `<name>_` and then EtaError.STANDARD_ERROR, and add it to standard errors in quadrature."""
-    changed_exprs = dict.fromkeys(model_curves.name(limits_and_p_values.ETA_ERROR), pl.lit(0.0))
+    changed_exprs = dict.fromkeys(model_curves.name(ETA_ERROR), pl.lit(0.0))
     when_exact = pl.when(pl.col(ETA_LOW).is_null())
     for name in model_curves.moved_metrics_by_name:
         error, difference = pl.col(f"{name}_standard_error"), pl.col(f"{name}_difference")
@@ -204,9 +203,7 @@ def _carry_eta_errors(
             1 / z_value(confidence)
         )
         wider_error = pl.when(error.is_not_null()).then(combine_distances([error, farthest_move]))
-        changed_exprs[f"{name}_{limits_and_p_values.ETA_ERROR}"] = when_exact.then(0.0).otherwise(
-            farthest_move
-        )
+        changed_exprs[f"{name}_{ETA_ERROR}"] = when_exact.then(0.0).otherwise(farthest_move)
         changed_exprs[f"{name}_standard_error"] = when_exact.then(error).otherwise(wider_error)
     return differences.with_columns(**changed_exprs)
 
@@ -442,7 +439,7 @@ def _take_larger_errors(model_curves: _ModelCurves, differences: pl.LazyFrame) -
         rounded_error = pl.when(error > _ROUNDING * larger_value).then(error).otherwise(error * 0)
         is_known = pl.col(f"{name}_difference").is_not_null()
         changed_exprs[f"{name}_standard_error"] = pl.when(is_known).then(rounded_error)
-        changed_exprs[f"{name}_{limits_and_p_values.COVARIANCE}"] = covariance
+        changed_exprs[f"{name}_{COVARIANCE}"] = covariance
     return differences.with_columns(**changed_exprs)
 
 

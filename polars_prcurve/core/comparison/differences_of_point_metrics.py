@@ -19,7 +19,7 @@ from typing import cast
 
 import polars as pl
 
-from polars_prcurve.core.comparison import limits_and_p_values, model_pairs
+from polars_prcurve.core.comparison import model_pairs
 from polars_prcurve.core.comparison.comparison_request import Comparison
 from polars_prcurve.core.comparison.limits_and_p_values import AdjustedLevel, adjust_p_values
 from polars_prcurve.core.comparison.model_pairs import (
@@ -180,7 +180,7 @@ def _number_points(
 
 def _add_limits_and_doubts(
     point_pairs: pl.LazyFrame,
-    adjusted_level: limits_and_p_values.AdjustedLevel,
+    adjusted_level: AdjustedLevel,
     correlation: pl.Expr | None = None,
 ) -> pl.LazyFrame:
     """Add limits and doubts to rows of both models, whose values may have a `correlation`."""

@@ -38,7 +38,7 @@ from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.target_arguments import read_targets
 from polars_prcurve.core.ground.argument_checks import refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import Floats
+from polars_prcurve.core.ground.lazy_modules import Floats
 from polars_prcurve.core.ground.message_text import add_noun, list_names
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.share_texts import read_share

@@ -22,7 +22,7 @@ import polars as pl
 from polars_prcurve.core.comparison.crossings_and_leaders import GROUP_NUMBER, MODEL_NUMBER, ModelIndex
 from polars_prcurve.core.curves.curve_metric_values import collect_curves
 from polars_prcurve.core.curves.curve_segments import find_upper_hull
-from polars_prcurve.core.ground.lazy_numpy import Floats
+from polars_prcurve.core.ground.lazy_modules import Floats
 from polars_prcurve.core.inputs.group_checks import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row

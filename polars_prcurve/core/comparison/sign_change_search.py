@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from polars_prcurve.core.ground.lazy_numpy import Floats
+from polars_prcurve.core.ground.lazy_modules import Floats
 
 Indices: TypeAlias = NDArray[np.intp]  # numbers of pairs, rows or columns
 Evaluate: TypeAlias = Callable[[Indices, Floats], Floats]

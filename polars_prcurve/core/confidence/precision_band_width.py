@@ -29,7 +29,7 @@ from polars_prcurve.core.confidence.rate_intervals import (
 )
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.metrics.metric_lookup import find_point_metric

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from polars_prcurve.core.confidence.rate_intervals import check_confidence, refuse_rates, z_value
 from polars_prcurve.core.ground.argument_checks import read_numbers
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.metrics.point_formulas import precision
 

@@ -24,7 +24,7 @@ import polars as pl
 
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.normal_distribution import normal_quantile
 from polars_prcurve.core.ground.share_texts import read_share

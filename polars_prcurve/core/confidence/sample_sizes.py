@@ -37,7 +37,7 @@ from polars_prcurve.core.confidence.rate_intervals import (
 )
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, read_numbers
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.normal_distribution import normal_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

@@ -75,9 +75,8 @@ def _doubt_choices(
     }
     # At the test set's prevalence metrics are shares of cells, which have to be full.
     is_given_threshold = pl.col(TargetRow.N_RIGHT_BY_CHOICE) == 0
-    is_given_threshold = (
-        is_given_threshold | pl.col(EtaError.IS_OWN) if bands.counts_eta else is_given_threshold
-    )
+    if bands.counts_eta:
+        is_given_threshold = is_given_threshold | pl.col(EtaError.IS_OWN)
     return {
         reason: pl.when(is_given_threshold).then(is_few).otherwise(condition_by_reason[reason])
         for reason, is_few in _find_few(cell_exprs, table).items()

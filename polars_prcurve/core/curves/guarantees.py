@@ -60,7 +60,7 @@ from polars_prcurve.core.curves.targets import (
 from polars_prcurve.core.ground.argument_checks import read_number, take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import is_at_most
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.normal_distribution import add_normal_quantile
 from polars_prcurve.core.ground.query_guards import Check

@@ -17,7 +17,7 @@ import polars as pl
 
 from polars_prcurve.core.curves.long_tables import join_values
 from polars_prcurve.core.curves.targets import Target
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import odds_against
 from polars_prcurve.core.metrics.segment_column_names import Segment

@@ -29,8 +29,8 @@ from polars_prcurve.core.curves.long_tables import pick_by_number
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_whole_number, refuse_objects, select_column
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import Floats
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import Floats
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.message_text import add_noun, list_names
 from polars_prcurve.core.ground.query_guards import Check, show_value, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

@@ -76,7 +76,6 @@ def _build_threshold_targets(
     table: ResolvedTable | None, thresholds: Any, *, at_eta: bool, one_each: bool
 ) -> list[Target]:
     """Return a target for each threshold, or one for a frame of thresholds of each group."""
-
     thresholds = take_frame(thresholds)
     if thresholds is None:
         return []
@@ -211,9 +210,7 @@ def _build_best_target(metric: PointMetric) -> Target:
         return {CHOSEN_ROW: Extreme(value_code * 2**64 - row_values.column(ROW_NUMBER))}
 
     # The cast keeps the low 64 bits, which are the number, negated.
-    search = Search(
-        find_best, lambda extreme_of: -extreme_of(CHOSEN_ROW).cast(pl.Int64, wrap_numerical=True)
-    )
+    search = Search(find_best, lambda read: -read(CHOSEN_ROW).cast(pl.Int64, wrap_numerical=True))
     criterion = f"maximize({metric.name})"
     return Target(criterion, None, metric.depends_on_eta, maximized=metric, search_without_limit=search)
 

@@ -18,7 +18,7 @@ from polars import selectors
 
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.message_text import describe_value
 
 if TYPE_CHECKING:

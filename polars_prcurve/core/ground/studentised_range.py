@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.normal_distribution import normal_quantile
 
 

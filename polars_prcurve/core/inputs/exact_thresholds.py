@@ -19,7 +19,7 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import is_truth_value, round_to_float
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_modules import fractions
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.message_text import describe_value
 
 RealNumber: TypeAlias = "fractions.Fraction | float"  # a real number, which a float is exactly

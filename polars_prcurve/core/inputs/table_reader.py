@@ -15,7 +15,7 @@ import polars as pl
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_list, read_whole_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.name_hints import suggest_names
 from polars_prcurve.core.ground.query_guards import Check

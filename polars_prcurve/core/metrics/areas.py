@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import read_choice, read_number
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.metrics.curve_metric import (
     LEAST_ETA,

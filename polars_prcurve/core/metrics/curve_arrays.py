@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from polars_prcurve.core.ground.argument_checks import read_numbers
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import SHARE_SCALE
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.message_text import add_noun
 from polars_prcurve.core.metrics.point_metric import Amount, Array, PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment

@@ -32,7 +32,7 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     to_whole,
     to_whole_shares,
 )
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.metrics.curve_arrays import BLOCK, CurveArrays, read_curve, split_sum, take_at
 from polars_prcurve.core.metrics.metric_base import Metric, declare
 from polars_prcurve.core.metrics.point_metric import (

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from polars_prcurve.core.ground.argument_checks import read_choice, read_pair, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.metrics.curve_metric import (
     LEAST_ETA,

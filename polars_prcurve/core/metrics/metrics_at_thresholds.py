@@ -14,7 +14,7 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import read_number
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import is_at_least, is_at_most
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.normal_distribution import normal_cdf, normal_quantile
 from polars_prcurve.core.metrics.curve_metric import (
     AtTarget,

@@ -19,7 +19,7 @@ from polars_prcurve.core.ground.argument_checks import (
     refuse_kind,
 )
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.metrics.metric_base import declare_factory, write_parameter
 from polars_prcurve.core.metrics.point_metric import (
     Amount,

@@ -24,7 +24,7 @@ from polars_prcurve.core.confidence.rate_intervals import (
 )
 from polars_prcurve.core.ground.argument_checks import check_texts, read_numbers, take_frame
 from polars_prcurve.core.ground.errors import PrcError, warn_caller
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.query_guards import Check, run_query, stop_if_broken

@@ -16,7 +16,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.query_guards import stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.group_checks import check_group_names

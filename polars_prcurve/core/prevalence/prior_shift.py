@@ -14,7 +14,7 @@ import polars as pl
 from polars_prcurve.core.ground import value_checks
 from polars_prcurve.core.ground.argument_checks import read_number, read_numbers
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.query_guards import Check, guard
 from polars_prcurve.core.ground.share_texts import read_share

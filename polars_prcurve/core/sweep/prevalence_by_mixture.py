@@ -28,7 +28,7 @@ from polars_prcurve.core.confidence.point_intervals import MOST_LEVELS, SLOPE_SC
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
-from polars_prcurve.core.ground.lazy_numpy import Floats
+from polars_prcurve.core.ground.lazy_modules import Floats
 from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

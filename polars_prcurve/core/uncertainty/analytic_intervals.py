@@ -194,9 +194,8 @@ def _list_errors(name: str, metric: CurveMetric, sample_kind: SampleKind) -> dic
         if SLOPE in metric.recipe.helpers:
             slope = pl.col(f"{name}_{SLOPE}")
             added_variance = slope**2 * pl.col(EtaError.VARIANCE)
-            added_variance = (
-                _add_counted_eta(value_name, slope) if sample_kind.correlates_eta else added_variance
-            )
+            if sample_kind.correlates_eta:
+                added_variance = _add_counted_eta(value_name, slope)
             error = (error * error + added_variance).clip(lower_bound=0.0).sqrt()
         error_exprs[f"{value_name}_error"] = error
     return error_exprs

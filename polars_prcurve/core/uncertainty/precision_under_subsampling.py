@@ -21,7 +21,7 @@ import polars as pl
 from polars_prcurve.core.curves.metric_and_band_columns import metric_values
 from polars_prcurve.core.ground.argument_checks import MOST_REPEATS, read_seed, read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable

@@ -27,7 +27,7 @@ from polars_prcurve.core.curves.curve_metric_values import (
 )
 from polars_prcurve.core.curves.long_tables import has_many, long_columns, stack_metrics
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.lazy_numpy import numpy as np
+from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.normal_distribution import normal_quantile
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.student_distribution import normal_from_student
