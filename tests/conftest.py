@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+import os
 import runpy
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # a core each, so that more threads would only wait
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 import polars as pl
 import pytest
@@ -28,22 +32,38 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(trylast=True)  # of the tests that -m and -k leave
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the registries first: they report a metric without an oracle in words, within a second.
+@pytest.hookimpl(wrapper=True)  # around the choice of tests by -m and -k
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
+    """Mark cases beyond the `quick_cases` of a function as slow, and put the registries first.
 
-    With --cases=N keep N cases of each function: the first, the last, and others at equal distances.
+    These report a metric without an oracle in words, within a second. With --cases=N keep N cases of
+    each function: the first, the last, and others at equal distances.
     """
+    for cases in list_cases([item for item in items if item.get_closest_marker("slow") is None]):
+        mark = cases[0].get_closest_marker("quick_cases")
+        if mark is not None:
+            quick = {id(case) for case in spread(cases, *mark.args)}
+            for case in cases:
+                if id(case) not in quick:
+                    case.add_marker("slow")
+    yield
     items.sort(key=lambda item: item.path.stem != "test_registries")
     n_cases = config.getoption("--cases")
     if n_cases is None:
         return
+    kept = {id(case) for cases in list_cases(items) for case in spread(cases, n_cases)}
+    config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
+    items[:] = [item for item in items if id(item) in kept]
+
+
+def list_cases(items: list[pytest.Item]) -> list[list[pytest.Item]]:
+    """Return the tests of each function, in their order."""
     cases: dict[str, list[pytest.Item]] = {}
     for item in items:
         cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    kept = {id(case) for each in cases.values() for case in spread(each, n_cases)}
-    config.hook.pytest_deselected(items=[item for item in items if id(item) not in kept])
-    items[:] = [item for item in items if id(item) in kept]
+    return list(cases.values())
 
 
 def pytest_collection_finish() -> None:

@@ -207,6 +207,7 @@ def test_a_scorer_is_the_summary_to_the_last_bit_of_random_tables() -> None:
         assert_scores_are_the_summary(table, [None, float(rng.choice([0.5, 0.1, 0.003]))])
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "labels",
     [[1, 1, 0, 0], [0, 0, 1, 1], [0, 1, 0, 1], [1, 1, 1, 1], [0, 0, 0, 0], [1], [0]],

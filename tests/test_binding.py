@@ -59,6 +59,7 @@ def assert_equal(found: Any, expected: Any) -> None:
         assert_same(found, expected)
 
 
+@pytest.mark.quick_cases(7)
 @pytest.mark.parametrize("name", slow_unless(lambda name: name in (*METHODS, *QUICK_CHARTS), CALLS))
 def test_bound_words_mean_what_said_words_do(name: str) -> None:
     table, plain = CALLS[name]
@@ -79,6 +80,7 @@ def test_bound_words_mean_what_said_words_do_in_other_answers(name: str) -> None
     assert_equal(ask(prc(table.lazy(), **words), method, **others), said)
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("name", METHODS)
 def test_a_said_word_replaces_the_bound_one_and_none_takes_it_away(name: str) -> None:
     table, plain = CALLS[name]
@@ -105,6 +107,7 @@ HELD: dict[str, Any] = {
 }
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("name", METHODS)
 def test_a_word_that_a_method_has_no_use_for(name: str) -> None:
     """Bound, it is passed over if it cannot change the answer; said, it always raises."""
@@ -233,6 +236,7 @@ def test_a_bound_table_is_a_table_for_other_libraries() -> None:
     assert_same(pl.DataFrame(DF.prc), DF)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("kind", ["frame", "lazy", "arrow"])
 def test_what_is_kept_is_of_these_very_words(kind: str) -> None:
     """Frames of `below=` that are there for one call each may all be at one place in memory."""

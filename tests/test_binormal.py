@@ -307,6 +307,7 @@ def check_block(block: pl.DataFrame, fit: dict[str, Any]) -> None:
         assert math.isclose(precision, expected, rel_tol=1e-7, abs_tol=1e-12)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("prior", ["uniform", "log", "logit"])
 def test_means_over_prevalence_agree(prior: Any) -> None:
     models = [(2.0, 1.0, 0.0, 1.0), (0.5, 3.0, 0.0, 1.0), (9.0, 0.3, 0.0, 1.0), (100.0, 90.0, 0.0, 1.0)]

@@ -101,6 +101,7 @@ AT_TARGETS: dict[str, Callable[..., Any]] = {
 """Where scores are known, intervals at targets are of the model; of points they are of the point."""
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("name", QUERIES)
 def test_every_threshold_listed_is_as_good_as_the_scores(name: str) -> None:
     """Where a cumulative table lists all scores, in any order, it holds what the scores hold."""
@@ -123,6 +124,7 @@ def test_cells_of_any_table(table: Table, eta: float | None) -> None:
     assert_frame_equal(found, expected, rel_tol=1e-12, abs_tol=1e-14)
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(
     "name", sorted({*QUERIES, *AT_TARGETS} - {"sure summary", "summary", "ranking", "crossings"})
 )
@@ -176,6 +178,7 @@ def split_unknown(table: pl.DataFrame, key: str) -> tuple[pl.DataFrame, pl.DataF
     return table.filter(pl.col(key) != "B"), table.filter(pl.col(key) == "B")
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("name", "missing"),
     [
@@ -493,6 +496,7 @@ def test_what_fails_at_the_call(case: str) -> None:
             call(prc(frame))
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("case", LATE)
 def test_what_fails_when_the_query_runs(case: str) -> None:
     table, how, words = LATE[case]

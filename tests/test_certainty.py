@@ -38,6 +38,7 @@ def measure(
     return scaled.select(measure_certainty(confidence, is_threshold_chosen=is_chosen)).to_series()
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("name", "eta"),
     [("precision", 0.02), ("precision", None), ("recall", None), ("fpr", 0.02), ("lift", 0.02)],
@@ -86,6 +87,7 @@ def test_claims_about_a_given_threshold_hold_as_often_as_they_say(
             assert (certainties >= level).mean() <= 1 - level + 0.035
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("word", ["recall", "fpr", "precision"])
 def test_claims_about_chosen_thresholds_hold_at_least_as_often(word: str) -> None:
     n_sets, n_pos, n_neg, eta, value = 400, 50, 400, 0.1, {"recall": 0.8, "fpr": 0.05}.get(word, 0.6)

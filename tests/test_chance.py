@@ -80,6 +80,7 @@ def measure(df: pl.DataFrame) -> tuple[float, float]:
     return found["ranks"].item(), found["top"].item()
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(("n", "eta"), [(60, 0.2), (400, 0.05), (300, 0.5), (100, 0.9)])
 @pytest.mark.parametrize("step", [None, 0.5])
 def test_both_tests_are_those_of_the_definition(n: int, eta: float, step: float | None) -> None:
@@ -204,6 +205,7 @@ def test_rows_that_do_not_count_alike_have_the_test_of_the_area() -> None:
             assert points["above_chance"].to_list() == [None]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("labels", "scores", "expected"),
     [

@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from polars_prcurve import PrcError, field, intervals, metrics
-from tests.support.tiers import slow_beyond
 
 RNG = np.random.default_rng(6)
 LABEL = RNG.random(600) < 0.2
@@ -64,7 +63,8 @@ def ask(design: str, targets: dict[str, Any], **more: Any) -> pl.DataFrame:
     return DF.prc.operating_points(columns="all", **asked)
 
 
-@pytest.mark.parametrize(("design", "target"), slow_beyond(6, CASES))
+@pytest.mark.quick_cases(3)
+@pytest.mark.parametrize(("design", "target"), CASES)
 def test_a_threshold_from_elsewhere_is_surer_than_one_that_was_found(design: str, target: str) -> None:
     found = ask(design, TARGETS[target]).drop_nulls("threshold")
     keys = [name for name in ("eta", "eta_low", "eta_high") if name in found.columns]

@@ -111,6 +111,7 @@ ASKED: dict[str, tuple[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
 }
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("command", ASKED)
 @pytest.mark.parametrize("extension", READ)
 def test_a_command_writes_the_table_of_the_library(here: Path, command: str, extension: str) -> None:
@@ -444,6 +445,7 @@ OPTIONS: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
 ]
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize(
     "asked", slow_unless(lambda asked: asked in OPTIONS[::5], OPTIONS), ids=lambda asked: asked[0]
 )
@@ -460,6 +462,7 @@ def test_every_option_reaches_the_library(
     assert_frame_equal(written, expected(prc(DF)), rel_tol=1e-12)  # errors are sums in any order
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("dtype", [pl.Float64, pl.Float32, pl.Int64])
 @pytest.mark.parametrize("extension", [".csv", ".parquet", ".ndjson"])
 def test_labels_are_weighed_by_the_file_of_a_plan(here: Path, extension: str, dtype: Any) -> None:
@@ -619,6 +622,7 @@ def chosen_and_new(dtype: pl.DataType) -> tuple[pl.DataFrame, pl.DataFrame]:
     )  # type: ignore[return-value]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("dtype", "extension"),
     [
@@ -793,6 +797,7 @@ FROM_WIDE: list[tuple[str, Callable[[Any], pl.DataFrame]]] = [
 ]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "asked", slow_unless(lambda asked: asked in FROM_WIDE[::3], FROM_WIDE), ids=lambda asked: asked[0]
 )
@@ -1175,6 +1180,7 @@ def test_one_target_stands_above_and_answers_first(here: Path) -> None:
         assert not is_one or f"criterion {target.split()[0][2:]}; target " in shown
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("columns", [25, 40, 60, 80, 200])
 def test_no_line_is_wider_than_the_terminal(here: Path, columns: int) -> None:
     WIDE.write_csv("wide.csv")
@@ -1205,6 +1211,7 @@ NARROW = {
 }
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("command", NARROW)
 @pytest.mark.parametrize("wide", [False, True])
 def test_a_narrow_terminal_keeps_the_first_interval(here: Path, command: str, wide: bool) -> None:
@@ -1329,6 +1336,7 @@ def test_text_is_as_wide_as_it_looks() -> None:
     assert cut_text("abc", 3) == "abc"
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "command", ["ranking wide.csv --eta 0.02", "crossings wide.csv --leaders", "crossings wide.csv"]
 )
@@ -1534,6 +1542,7 @@ STREAMS = {  # a line of shell, its exit status, and whether rows or a sentence 
 }
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device that is always full, of Linux")
 @pytest.mark.parametrize("line", slow_unless(lambda line: line in [*STREAMS][1:6:2], STREAMS))
 def test_streams_that_are_closed_or_full(here: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
@@ -1886,6 +1895,7 @@ def test_bytes_that_are_no_text_get_one_short_line(
         assert message == "convert standard input to a CSV in UTF-8: it holds bytes that are not text"
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("extension", [".csv", ".tsv"])
 @pytest.mark.parametrize("command", ["curve", "summary", "operating-points --recall 0.5"])
 def test_a_header_alone_is_an_empty_table(
@@ -1914,6 +1924,7 @@ REASON = "because a value is missing in them"
 ADVICE = '; missing="below" ranks null scores last'
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("command", ["curve", "summary", "operating-points --recall 0.5"])
 def test_rows_left_out_are_told(here: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
     n, (name, _, target) = pl.int_range(pl.len()), command.partition(" ")
@@ -2265,6 +2276,7 @@ def test_a_release_is_stopped_by_a_worse_model(
         assert pl.read_csv("gaps.csv")["not_worse"].to_list() == [True]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("names", "status", "outcomes"),
     [
@@ -2340,6 +2352,7 @@ def test_the_columns_of_a_gate_are_never_hidden() -> None:
         assert (f"model_a {names[0]}; model_b {names[1]}" in " ".join(lines[:2])) == is_one_pair
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("words", "status"),
     [

@@ -180,6 +180,7 @@ def test_points_and_thresholds_have_the_bands_of_the_curve() -> None:
     assert_same(wide.prc.curve(0.1, by="g", **asked).drop("threshold"), curve.drop("threshold"))
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("rate", ["wilson", "clopper_pearson"])
 @pytest.mark.parametrize("method", ["analytic", "rectangle"])
 def test_each_row_a_cluster_counts_one_less(rate: Any, method: Any) -> None:
@@ -337,6 +338,7 @@ def test_average_precision_allows_for_an_unseen_cluster(
     assert (row["low"], row["high"]) == pytest.approx(ends, rel=1e-6, abs=1e-9)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("patients", "rows", "doubt"),
     [(120, 4, None), (60, 8, "few clusters"), (4, 120, "few clusters"), (8, 2, "few positives")],

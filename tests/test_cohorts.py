@@ -42,6 +42,7 @@ def draw(n: int, seed: int, eta: float = 0.2) -> pl.DataFrame:
     )
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("rate", ["wilson", "jeffreys", "clopper_pearson"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_share_has_the_interval_of_its_trials(rate: Any, seed: int) -> None:
@@ -195,6 +196,7 @@ def evaluate_chain(name: str, kept: float, found: float, missed: float) -> float
     return scale(float(metric.formula(*cells)), metric.range)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("threshold", [0.0, 0.5, 1.5])
 def test_other_metrics_follow_from_a_chain_of_three_shares(weighted: bool, threshold: float) -> None:

@@ -122,6 +122,7 @@ def result(method: str, table: pl.DataFrame, given: dict[str, Any]) -> dict[str,
     return found
 
 
+@pytest.mark.quick_cases(20)
 @pytest.mark.parametrize("method", PLAIN)
 @pytest.mark.parametrize(
     ("more", "shown"),
@@ -168,6 +169,7 @@ def test_models_of_a_long_table_keep_their_dtype() -> None:
     assert result("compare", DF, {"model": "model", "id": "id"})["model_a"] == DF.schema["model"]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     "more",
     [{"guarantee": 0.95}, {"confidence": 0.9, "per": 100}, {"confidence": 0.9, "threshold": 5}],

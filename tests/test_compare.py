@@ -26,7 +26,7 @@ from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.comparing import assert_nearly, assert_same
 from tests.support.profiles import examples
 from tests.support.strategies import MODERATE, SCORES, SMALL, Table, several, tables
-from tests.support.tiers import slow_beyond, slow_unless
+from tests.support.tiers import slow_unless
 from tests.support.two_scores import AGAIN, BOOTSTRAP, two_scores
 
 NAMES = ["average_precision", "roc_auc", "pr_auc"]
@@ -421,6 +421,7 @@ MONTHS = (
 )
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "asked",
     [
@@ -490,6 +491,7 @@ def test_rows_that_match() -> None:
     assert LONG.prc.compare(columns="all", **MATCHED).height == 2
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -542,6 +544,7 @@ def test_groups_in_which_nothing_is_known() -> None:
     assert auc == (0.5, None, None, None, None)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("method", ["analytic", "bootstrap"])
 @pytest.mark.parametrize("positives", [1, 2])
 @pytest.mark.parametrize("turned", [False, True])
@@ -706,6 +709,7 @@ TARGETS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("adjust", [None, "holm"])
 def test_point_metrics_of_groups_add_distances_in_quadrature(
@@ -753,7 +757,8 @@ LEADS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("design", slow_beyond(4, LEADS))
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize("design", LEADS)
 def test_no_flag_contradicts_its_interval(design: str) -> None:
     """A difference is not called insignificant beside an interval that excludes 0, nor the reverse."""
     parts = []
@@ -965,6 +970,7 @@ def _long(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.prc.unpivot_scores(["score", "other"], name="model", score="s").rename({"s": "score"})
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 @pytest.mark.parametrize("n", [400, 20_000])
 def test_models_of_one_ranking_differ_by_nothing(engine: Any, n: int) -> None:
@@ -1173,7 +1179,8 @@ def find_lead(metric: str, difference: float, low: float, high: float) -> tuple[
     return (-difference, -high) if metric in LESS_IS_BETTER else (difference, low)
 
 
-@pytest.mark.parametrize("name", slow_beyond(4, MARGINS))
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize("name", MARGINS)
 def test_not_worse_is_read_off_an_interval_beyond_doubt(name: str) -> None:
     test, asked = prc(VERSIONS, score=["new", "old"]), MARGINS[name]
     plain = test.compare(0.05, **asked)

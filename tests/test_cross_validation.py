@@ -103,6 +103,7 @@ def test_models_are_paired_by_example_and_repeat() -> None:
     assert test.ranking(0.05, confidence=0.95, columns="all").height == 2
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "data",
     [

@@ -133,6 +133,7 @@ def by_group(
     return groups
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("name", slow_unless(QUICK.__contains__, CURVE_METRICS))
 @given(data=st.data())
 @examples(6)
@@ -209,6 +210,7 @@ def test_counts_and_rates_and_lazy_tables_give_the_same(of: Models) -> None:
         assert_same(of_rates, found)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("kind", slow_unless(lambda kind: kind in ("Enum", "Float64", "Struct"), KINDS))
 @pytest.mark.parametrize("more", OF_MODELS, ids=str)
 @given(data=st.data())
@@ -283,6 +285,7 @@ def test_equal_models_do_not_trade_places() -> None:
     assert_same(twice.prc.crossings(leaders=True), df.prc.crossings(leaders=True))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("low", [1e-300, 1e-11, 0.01])
 @pytest.mark.parametrize("high", [0.5, 1 - 6e-6, 1 - 1e-15])
 def test_ranges(low: float, high: float) -> None:
@@ -323,6 +326,7 @@ POINT_METRICS = {metric.name: metric for metric in ALL_POINT_METRICS if can_trad
 share = st.integers(0, 20).map(lambda k: k / 20)
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("name", POINT_METRICS)
 @given(data=st.data())
 @examples(7)

@@ -39,7 +39,7 @@ from polars_prcurve.core.judging.status_names import STATUSES
 from polars_prcurve.view.verdicts.case_places import name_eta
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from tests.support.model_tests import COINS, EQUAL, SETTLED, STATUSES_OF, draw_models
-from tests.support.tiers import pair_each, slow_beyond, slow_unless
+from tests.support.tiers import pair_each, slow_unless
 
 GOALS: dict[str, dict[str, Any]] = {
     "recall": {"recall": 0.5},
@@ -115,6 +115,7 @@ def test_what_no_interval_tells_of_few_examples_is_said_of_none() -> None:
     assert plain(verdict.sentence).startswith(half)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
@@ -202,12 +203,14 @@ def test_a_perfect_model_beside_a_coin_is_settled() -> None:
     assert decision.table.filter(model="perfect")["precision_high"].item() == 1
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("goal", TIERED_GOALS)
 def test_equal_columns_are_not_told_apart(goal: str) -> None:
     same = SETTLED.select("label", "new", again=pl.col("new"))
     assert set(decide(same, **GOALS[goal]).verdict.models) == {"again", "new"}
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("goal", TIERED_GOALS)
 def test_a_model_alone_is_measured_where_it_is_above_chance(goal: str) -> None:
     settled = SETTLED.prc(score="new").decide(0.02, **GOALS[goal]).verdict
@@ -226,6 +229,7 @@ def test_a_coin_alone_and_a_threshold() -> None:
 # The verdict is that of the methods -----------------------------------------------------------
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "goal",
     slow_unless(
@@ -251,6 +255,7 @@ def test_models_are_those_of_the_ranking(goal: str) -> None:
     assert joined["may_be_best"].equals(joined["may_be_best_rank"])
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "goal",
     slow_unless(
@@ -463,6 +468,7 @@ def draw_groups(distances: list[float], n: int = 1_500) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("goal", [{"recall": 0.5}, {"alerts": 500, "per": 10_000}, {}])
 def test_groups_stand_beside_all_others_together(goal: dict[str, Any]) -> None:
     sites = draw_groups([0.8, 2.0, 2.0, 2.0, 2.0, 3.4])
@@ -591,6 +597,7 @@ def test_a_group_without_positives_does_not_speak_for_all() -> None:
     assert {case.per for case in decision._judgement.cases} == {1_000}
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("eta", [0.02, [0.01, 0.02]], ids=["one", "several"])
 @pytest.mark.parametrize("goal", ["recall", "alerts", "curve"])
 def test_conditions_name_the_events_of_alerts_where_the_table_has_alerts(goal: str, eta: Any) -> None:
@@ -674,6 +681,7 @@ def test_rows_of_groups_are_told_apart_however_narrow(width: int, score: str | l
     assert sum(line.count(" to ") for line in table) == (4 if has_one_value else 8)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("how", [{}, {"maximize": "f1"}, {"maximize": "net_benefit(0.1)"}], ids=str)
 def test_heads_of_long_names_fit_a_narrow_line(how: dict[str, str]) -> None:
     sites = pl.concat([SETTLED.with_columns(site=pl.lit(name)) for name in ("Groningen", "Reykjavík")])
@@ -695,6 +703,7 @@ TWO_BY_TWO = pl.DataFrame({"tp": [45], "fp": [12], "fn": [5], "tn": [138]})
 """A published 2x2 table: at 1 in 200, an NPV of 99.95% (99.88 to 99.98) and a precision of 5.4%."""
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("word", ["npv", "fpr", "lift", "fdr", "predicted_positive_rate"])
 def test_what_a_target_limits_is_shown_and_in_the_table(word: str) -> None:
     test = EQUAL.prc(score=EQUAL.columns[-1])
@@ -721,6 +730,7 @@ def test_targets_and_alerts_that_are_asked_for_are_shown_or_named_as_not_shown()
     assert both.endswith("Not shown: threshold; decision.table and decision.verdicts have all.")
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("goal", TIERED_GOALS)
 def test_of_several_models_and_prevalences_thresholds_are_named_as_not_shown(goal: str) -> None:
     """Their table has one value of each model, and none of the columns of one model."""
@@ -754,6 +764,7 @@ def test_models_that_rank_all_examples_alike_are_told(goal: str, copy: str) -> N
         assert not any(reason.startswith("difference in") for reason in verdict.reasons)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("goal", TIERED_GOALS)
 def test_numbers_of_one_difference_have_two_digits_each(goal: str) -> None:
     for seed in range(2):
@@ -774,6 +785,7 @@ LOW_DEMANDS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("demand", LOW_DEMANDS, ids=str)
 def test_too_little_data_meet_and_miss_no_demand(demand: dict[str, Any]) -> None:
     """A group may have too few of a class, and yet a rate that misses its limit."""
@@ -861,9 +873,10 @@ def test_differences_of_several_groups_have_their_level(
     assert "Differences between" not in test(score="a").decide(0.05).say()
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("asked", "n_models"),
-    slow_beyond(3, pair_each([{}, {"recall": 0.5}, {"precision": 0.9}, {"fpr": 0.01}], [1, 2])),
+    pair_each([{}, {"recall": 0.5}, {"precision": 0.9}, {"fpr": 0.01}], [1, 2]),
     ids=str,
 )
 def test_a_status_that_holds_in_some_groups_is_counted(n_models: int, asked: dict[str, Any]) -> None:
@@ -1140,6 +1153,7 @@ def test_a_threshold_above_all_scores_and_a_table_without_rows() -> None:
     assert "Tested on 1 positive and 0 negatives" in rows.head(1).prc.decide(0.01).model_card()
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("eta", [0.01, 0.3, 0.4, 0.5, 0.6, 0.9])
 def test_scores_by_chance_rule_out_a_precision_that_there_could_be(eta: float) -> None:
     """It has twice the odds of the prevalence: 100% rules out nothing."""
@@ -1163,6 +1177,7 @@ FLAGS_NOTHING = {  # limits, of 20,000 cases, and what a threshold above all 3,0
 }
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("case", FLAGS_NOTHING)
 def test_a_threshold_without_alerts_misses_only_what_that_rules_out(case: str) -> None:
     """No alert is within a budget; of precision there is none, and recall is 0, with an interval."""
@@ -1200,7 +1215,8 @@ def test_ends_of_an_interval_have_the_unit_of_its_value() -> None:
         assert re.match(r"Precision [\d.]+% \([\d.]+ to [\d.]+\) and recall", said), said
 
 
-@pytest.mark.parametrize("eta", slow_beyond(3, [0.001, 0.1, 0.5, 0.6, 0.9, 0.999]))
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize("eta", [0.001, 0.1, 0.5, 0.6, 0.9, 0.999])
 def test_chance_rules_out_twice_the_odds_at_any_prevalence(eta: float) -> None:
     """A test of ten positives rules out nothing, and no limit that is ruled out is 100%."""
     rng = np.random.default_rng(0)
@@ -1225,9 +1241,10 @@ def test_little_is_never_called_chance_nor_the_reverse() -> None:
 # Charts of a decision -------------------------------------------------------------------------
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("status", "chart"),
-    slow_beyond(3, product(STATUSES_OF, ("pr_curve", "roc_curve", "threshold_curve"))),
+    [*product(STATUSES_OF, ("pr_curve", "roc_curve", "threshold_curve"))],
 )
 def test_a_chart_of_a_decision_marks_its_points_and_says_its_sentence(status: str, chart: str) -> None:
     decision = decide_known(status, "recall")
@@ -1256,6 +1273,7 @@ def test_a_decision_on_whole_curves_has_no_points() -> None:
 # Inputs of the wrong kind -----------------------------------------------------------------------
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("goal", [{}, {"recall": 0.5}])
 @pytest.mark.parametrize("design", ["rows", "counts", "two models"])
 def test_hard_labels_passed_as_scores_are_named(goal: dict[str, float], design: str) -> None:
@@ -1335,6 +1353,7 @@ def test_a_point_that_flags_all_is_no_better_than_chance(n_pos: int, n_neg: int)
         assert verdict.would_settle == "More data will not help: flag fewer examples"
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("n_alerts", [(600, 400), (400, 600), (500, 500)], ids=str)
 @pytest.mark.parametrize("is_point", [True, False], ids=["point", "weeks"])
 def test_alerts_alone_have_the_verdict_of_their_precision(
@@ -1411,6 +1430,7 @@ def test_chance_at_half_recall_quotes_the_interval_of_its_table() -> None:
     assert interval in plain(str(decision)).rpartition("threshold  ")[2]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "target", [{"recall": 0.5}, {"precision": 0.3}, {"alerts": 50, "per": 1_000}, {}]
 )
@@ -1535,6 +1555,7 @@ def draw_sites(has_pos: str, has_neg: str) -> pl.DataFrame:
     )
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("has_pos", "has_neg", "words"),
     [
@@ -1562,6 +1583,7 @@ def test_groups_with_others_are_compared() -> None:
     assert "too little data for c" in " ".join(text.split())
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("weightless", ["label", "not label", "score < 0"])
 def test_rows_of_weight_0_are_no_examples(weightless: str) -> None:
     df = draw_models({"score": 2.0}, 60, 600)

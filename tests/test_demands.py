@@ -15,7 +15,7 @@ from polars_prcurve.core.judging.status_names import STATUSES, combine_met
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from tests.support.model_tests import COINS, SETTLED, draw_models
-from tests.support.tiers import slow_beyond, slow_unless
+from tests.support.tiers import slow_unless
 
 DOCS = Path(__file__).parent.parent / "docs"
 TEST = SETTLED.prc(score="new")
@@ -45,6 +45,7 @@ def read_interval(decision: Decision, word: str) -> tuple[float, float]:
 # One threshold --------------------------------------------------------------------------------
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("word", slow_unless(lambda word: word in ("recall", "fpr", "alerts"), LIMITS))
 def test_the_status_is_read_off_the_interval_of_the_table(word: str) -> None:
     statuses = set()
@@ -59,6 +60,7 @@ def test_the_status_is_read_off_the_interval_of_the_table(word: str) -> None:
     assert statuses == {"met", "not_met", "unsure"}
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("limit", [0.4, 0.41, 0.412, 0.4125, 0.42, 0.5, 0.502, 0.51])
 def test_no_reader_sees_met_beside_an_interval_that_holds_the_limit(limit: float) -> None:
     """What is printed has digits enough to tell the ends from the limit."""
@@ -87,6 +89,7 @@ def test_several_targets_share_the_error_and_one_miss_decides() -> None:
 VERB_OF_RESULT = {False: "misses", None: "may or may not meet", True: "meets"}
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("recall", "precision", "fpr"),
     [
@@ -317,7 +320,8 @@ def test_with_a_guarantee_the_best_candidate_has_the_best_end_of_an_interval(wor
     assert shown_end == pytest.approx(100 * low, rel=0.1)
 
 
-@pytest.mark.parametrize("seed", slow_beyond(1, range(3)))
+@pytest.mark.quick_cases(1)
+@pytest.mark.parametrize("seed", range(3))
 def test_what_is_not_sure_is_shown_by_an_interval_that_holds_the_limit(seed: int) -> None:
     scores = draw_models({"score": 2.0}, 400, 19_600, seed=seed)
     statuses = set()

@@ -36,7 +36,7 @@ from polars_prcurve.view.words.names_in_sentences import ISOLATES
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_share, say_threshold
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
-from tests.support.tiers import slow_beyond, slow_unless
+from tests.support.tiers import slow_unless
 
 SITES = pl.concat(
     draw_models({"score": 1.0 + number % 3}, 60, 600, seed=number).with_columns(
@@ -115,6 +115,7 @@ CLASSES = pl.DataFrame({"kind": list("abc" * 800), "day": [1, 2] * 1_200}).with_
 MIX = class_mix({"a": 0.73456, "b": 0.26, "c": 0.00544})
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("eta", "by", "guarantee"),
     [(None, None, None), (None, "day", 0.95), (MIX, None, 0.95), (MIX, "day", None)],
@@ -151,20 +152,18 @@ def test_tests_of_classes_state_that_these_share_examples() -> None:
         assert condition not in other.verdict.conditions
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("eta", "alerts", "per"),
-    slow_beyond(
-        3,
-        [
-            (1 / 3_000, 400, 1_200_000),
-            (0.02, 30, 1_000),
-            (0.0123, 500, 9_876),
-            (0.3, 9, 20),
-            (1 / 30_000, 500, 1e5),
-            (1e-4, 1, 1e5),
-            (1e-3, 20_000, 1e5),
-        ],
-    ),
+    [
+        (1 / 3_000, 400, 1_200_000),
+        (0.02, 30, 1_000),
+        (0.0123, 500, 9_876),
+        (0.3, 9, 20),
+        (1 / 30_000, 500, 1e5),
+        (1e-4, 1, 1e5),
+        (1e-3, 20_000, 1e5),
+    ],
 )
 def test_positives_of_a_budget_are_found_or_missed(
     tmp_path: Path, eta: float, alerts: float, per: float
@@ -195,21 +194,19 @@ def test_only_a_budget_counts_positives_found(tmp_path: Path) -> None:
     assert " found " not in read_report(others, tmp_path).read()
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("eta", "alerts", "counts"),
-    slow_beyond(
-        4,
-        [
-            (1e-4, 10, "3.37 found (6.63 missed)"),
-            (1e-4, 500, "6.6 found (3.4 missed)"),
-            (1e-4, 20_000, "9.97 found (0.03 missed)"),
-            (1e-3, 1, "1.0 found (99.0 missed)"),
-            (1e-3, 47, "34 found (66 missed)"),
-            (1 / 30_000, 500, "2.2 found (1.1 missed)"),
-            (1 / 30_000, 20_000, "3.32 found (0.01 missed) | 1.90 found (1.43 missed)"),  # of one total
-            (0.2, 20_000, "17,600 found (2,400 missed)"),
-        ],
-    ),
+    [
+        (1e-4, 10, "3.37 found (6.63 missed)"),
+        (1e-4, 500, "6.6 found (3.4 missed)"),
+        (1e-4, 20_000, "9.97 found (0.03 missed)"),
+        (1e-3, 1, "1.0 found (99.0 missed)"),
+        (1e-3, 47, "34 found (66 missed)"),
+        (1 / 30_000, 500, "2.2 found (1.1 missed)"),
+        (1 / 30_000, 20_000, "3.32 found (0.01 missed) | 1.90 found (1.43 missed)"),  # of one total
+        (0.2, 20_000, "17,600 found (2,400 missed)"),
+    ],
 )
 def test_positives_of_a_budget_are_whole_or_in_two_digits(
     eta: float, alerts: float, counts: str
@@ -220,6 +217,7 @@ def test_positives_of_a_budget_are_whole_or_in_two_digits(
     assert f"a budget of {alerts:,} alert{'s' if alerts > 1 else ''} per 100,000 cases" in card
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("words", "name"),
     [
@@ -263,6 +261,7 @@ def test_certainties_of_groups_are_in_the_table_and_beside_each_verdict() -> Non
     assert not any(text.startswith("one-sided") for text in decision.verdict.reasons)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("cells", "doubt"),
     [
@@ -300,6 +299,7 @@ def test_few_negatives_for_the_prevalence_make_average_precision_too_high() -> N
         assert not any("too high" in reason for reason in table.decide(0.1).verdict.reasons)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("weight", [1e6, 1e9, 1e12, 1e15])
 def test_a_value_next_to_1_has_six_decimals_at_most(weight: float) -> None:
     df = draw_models({"score": 2.0}, 150, 450)
@@ -379,7 +379,8 @@ def plain(text: str) -> str:
 # All documents --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", slow_beyond(8, CASES))
+@pytest.mark.quick_cases(4)
+@pytest.mark.parametrize("case", CASES)
 def test_every_document_says_the_sentence_and_names_no_other_winner(case: str, tmp_path: Path) -> None:
     decision = decide(case)
     verdict = decision.verdict
@@ -403,6 +404,7 @@ def test_every_document_says_the_sentence_and_names_no_other_winner(case: str, t
             assert not LEADS.search(rest), (name, LEADS.findall(rest), rest)
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("case", CASES)
 def test_a_report_is_short_and_needs_nothing(case: str, tmp_path: Path) -> None:
     seen = read_report(decide(case), tmp_path, date="1 May 2026", notes="Mine & theirs")
@@ -429,6 +431,7 @@ def test_a_report_is_short_and_needs_nothing(case: str, tmp_path: Path) -> None:
         assert "Mine & theirs" in seen.read()
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("case", DRAWN)
 def test_a_report_tells_the_numbers_of_the_table(case: str, tmp_path: Path) -> None:
     """Thresholds, and counts of examples, stand in the tables as the methods give them."""
@@ -465,6 +468,7 @@ def test_a_score_that_a_document_tells_flags_what_was_counted(tmp_path: Path) ->
         assert f"{score}" in str(decision)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("case", ["winner", "groups of models", "groups", "prevalences"])
 def test_bytes_are_equal_whatever_the_order_of_rows(case: str, tmp_path: Path) -> None:
     shuffled = {"winner": SETTLED, "prevalences": SETTLED, "groups": SITES}.get(case)
@@ -672,6 +676,7 @@ def test_a_report_is_no_pdf(name: str, tmp_path: Path) -> None:
         assert decision.report(tmp_path / other).read_bytes()[:15] == b"<!DOCTYPE html>"
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("eta", [1e-5, 5e-5, 0.002])
 def test_a_number_has_one_form_in_a_decision(eta: float, tmp_path: Path) -> None:
     """Precision is in per cent with its interval, however small, wherever it stands."""
@@ -749,7 +754,8 @@ MARKDOWN = {  # a name, and how the card writes it
 }
 
 
-@pytest.mark.parametrize("name", slow_beyond(4, MARKDOWN))
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize("name", MARKDOWN)
 def test_a_name_is_only_text_in_the_model_card(name: str) -> None:
     decision = SETTLED.rename({"new": name}).prc(score=[name, "old"]).decide(0.1, recall=0.5)
     card = decision.model_card()
@@ -944,6 +950,7 @@ def test_icons_show_a_right_alert_only_where_one_is_among_them() -> None:
     assert counts == {0, 1}
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("share", [0.995, 0.996, 0.9999])
 def test_nothing_says_100_of_100_where_less_is_meant(share: float) -> None:
     [case] = decide("one model")._judgement.cases
@@ -1042,6 +1049,7 @@ ODD_KEYS: dict[str, list[Any]] = {
 }
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("word", ["by", "model"])
 @pytest.mark.parametrize(
     "key", slow_unless(lambda key: key in ("Duration", "Binary", "Struct", "List"), [*ODD_KEYS])
@@ -1333,6 +1341,7 @@ def test_a_case_without_a_verdict_has_a_heading_without_a_colon(tmp_path: Path) 
     assert ": </h3>" not in text
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("words", [{"recall": 0.5}, {}, {"recall": 0.5, "by": "half"}])
 def test_a_page_says_why_and_what_next_as_the_report_does(tmp_path: Path, words: dict[str, Any]) -> None:
     rng, label = np.random.default_rng(7), np.arange(1_500) < 60

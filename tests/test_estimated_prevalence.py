@@ -76,6 +76,7 @@ WORKED = (
 )
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("case", WORKED)
 def test_worked_cases(case: Any) -> None:
     *tables, eta, low, high, statistic = case
@@ -201,6 +202,7 @@ RNG = np.random.default_rng(7)
 REFERENCE, FIELD = markets(RNG, 0.3, 3_000), markets(RNG, 0.1, 4_000)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("shared", [["market", "x"], ["market"], []])
 def test_each_group_is_as_alone_and_a_reference_may_tell_fewer_apart(shared: list[str]) -> None:
     by = ["market", "x"]
@@ -245,6 +247,7 @@ def test_rows_counts_and_doors_give_the_same() -> None:
         )
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "dtype", [pl.Int8, pl.UInt64, pl.Int128, pl.Decimal(20, 2), pl.Float32, pl.Boolean]
 )

@@ -91,6 +91,7 @@ def test_so_it_is_of_every_design(name: str, metric: CurveMetric) -> None:
     assert_value_of_row(table, metric, [0.01, 0.3] if name == "rates" else [0.01, 0.3, None], **words)
 
 
+@pytest.mark.quick_cases(5)
 @every_metric
 def test_so_it_is_of_expressions_arrays_and_scorers(metric: CurveMetric) -> None:
     points = roc_points(DF["label"], DF["score"])
@@ -106,6 +107,7 @@ def test_so_it_is_of_expressions_arrays_and_scorers(metric: CurveMetric) -> None
 CONFIDENT = {"plain": {}, "weights": {"weight": "w"}, "clusters": {"cluster": "id"}}
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", CONFIDENT)
 def test_values_with_intervals_are_those_without(name: str) -> None:
     words: dict[str, Any] = CONFIDENT[name]
@@ -190,6 +192,7 @@ def test_the_rest_of_a_budget_may_be_false() -> None:
     assert found.select((precision < pl.col("low")).mean()).item() < 0.04
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("n_tied", "first", "is_doubtful"),
     [(1, 0, False), (5, 0, False), (10, 0, True), (20, 5, True), (10, -30, True)],

@@ -16,7 +16,6 @@ from tests.support.all_metrics import ALL_POINT_METRICS
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
 from tests.support.strategies import MODERATE, Table, etas, tables
-from tests.support.tiers import slow_beyond
 
 DF = pl.DataFrame(
     {
@@ -74,7 +73,8 @@ DESIGNS: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", slow_beyond(4, DESIGNS))
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize("name", DESIGNS)
 def test_the_numbers_are_those_of_operating_points(name: str) -> None:
     table, words = DESIGNS[name]
     assert_equals_points(table, [0.01, 0.3, None], confidence=0.9, **words)

@@ -12,7 +12,6 @@ from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, class_mix, field, prc
 from tests.support.page_reader import PageReader
-from tests.support.tiers import slow_beyond
 
 RNG = np.random.default_rng(1)
 LABEL = RNG.random(2_000) < 0.2
@@ -38,6 +37,7 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("frame", ["eager", "lazy"])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_wide_table_answers_on_complete_rows(method: str, frame: str) -> None:
@@ -49,6 +49,7 @@ def test_a_wide_table_answers_on_complete_rows(method: str, frame: str) -> None:
     assert_frame_equal(*answers)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_long_table_leaves_examples_out_for_all_models(method: str) -> None:
     complete = LONG.filter(pl.col("score").is_not_null().all().over("id"))
@@ -92,6 +93,7 @@ def test_a_decision_rests_on_complete_rows_and_tells_which_are_left_out(tmp_path
         assert note in " ".join(text.replace("\u00a0", " ").replace("\\", "").split())
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("gap", ["score", "label", "weight"])
 @pytest.mark.parametrize("is_wide", [True, False])
 def test_null_scores_are_ranked_last_only_where_there_are_some(gap: str, is_wide: bool) -> None:
@@ -157,7 +159,8 @@ CALLS_WITHOUT_SCORES: dict[str, tuple[pl.DataFrame, dict[str, Any], dict[str, An
 }
 
 
-@pytest.mark.parametrize("name", slow_beyond(5, CALLS_WITHOUT_SCORES))
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize("name", CALLS_WITHOUT_SCORES)
 def test_advice_to_rank_examples_last_is_given_where_it_can_be_followed(name: str) -> None:
     frame, words, question = CALLS_WITHOUT_SCORES[name]
     text = " ".join(str(frame.prc(missing="drop", **words).decide(**question)).split())

@@ -138,6 +138,7 @@ def count(frame: pl.DataFrame, threshold: float) -> tuple[int, ...]:
     return tuple(int(found[name].sum()) for name in CELLS)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("is_table", [True, False])
 @pytest.mark.parametrize(("metric", "eta"), ASKED)
 def test_the_table_is_what_its_definition_says(metric: str, eta: float | None, is_table: bool) -> None:
@@ -255,6 +256,7 @@ def test_the_rates_nearest_to_a_fall_are_those_of_greatest_likelihood() -> None:
         assert float(found) == pytest.approx(find_null(recall, fpr, n_pos, n_neg, ratio), rel=1e-5)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("k", "n", "alpha"),
     [(1, 1, 0.04), (1, 10, 0.008), (10, 10, 0.04), (7, 9, 0.008), (45, 60, 0.04), (300, 1_000, 0.008)],
@@ -359,6 +361,7 @@ def test_the_rate_since_a_change_is_that_of_a_series_that_starts_there(
 # Tables ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("metric", "eta"), ASKED)
 def test_every_engine_gives_the_same_table_in_the_same_order(metric: str, eta: float | None) -> None:
     df, year = draw(1), last_year(1).drop("site")
@@ -414,6 +417,7 @@ def test_groups_of_the_reference_meet_those_of_the_table() -> None:
     assert_frame_equal(first, df.prc.monitor("week", reference=prc(year), threshold=1.0, columns="all"))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("metric", "eta"), ASKED)
 @pytest.mark.parametrize("is_table", [True, False])
 def test_one_error_may_be_that_of_all_groups(metric: str, eta: float | None, is_table: bool) -> None:

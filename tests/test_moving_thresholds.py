@@ -240,6 +240,7 @@ TARGETS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(("target", "paired"), [*zip(TARGETS, cycle([True, False]), strict=False)])
 def test_a_lead_is_found_at_every_target(target: dict[str, Any], paired: bool) -> None:
     long = two_models().unpivot(["a", "b"], index=["row", "label"], variable_name="model")
@@ -256,6 +257,7 @@ def test_a_lead_is_found_at_every_target(target: dict[str, Any], paired: bool) -
     assert ranked["may_be_best"].to_list() == [True, False]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("target", TARGETS[:4])
 def test_equal_models_are_not_told_apart(target: dict[str, Any]) -> None:
     """With thresholds as fixed, up to 83% of such test sets told them apart."""
@@ -371,6 +373,7 @@ def test_an_estimate_that_is_exact_changes_nothing() -> None:
     assert_same(found.drop("eta_low", "eta_high", "eta_confidence", strict=False), plain)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "options", [{}, {"weight": "w"}, {"cluster": "c"}, {"by": "g"}, {"eta": "estimate"}]
 )

@@ -22,7 +22,6 @@ from polars_prcurve.view.words.names_in_sentences import name_value
 from tests.support.arguments import PLOTS
 from tests.support.model_tests import draw_models
 from tests.support.profiles import examples
-from tests.support.tiers import slow_beyond
 
 LONG = "gradient boosting with isotonic calibration, retrained at each site, of depth {}" + 40 * "x"
 PAIRS = {
@@ -125,9 +124,10 @@ def assert_shown(text: str, pair: tuple[str, str]) -> None:
         assert show_name(name) in plain_text
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("words", "pair"),
-    slow_beyond(6, zip(cycle([{"model": "model", "id": "id"}, {"by": "model"}]), PAIRS.values())),
+    [*zip(cycle([{"model": "model", "id": "id"}, {"by": "model"}]), PAIRS.values())],
 )
 def test_a_decision_tells_models_or_groups_apart(
     words: dict[str, str], pair: tuple[str, str], tmp_path: Path
@@ -146,7 +146,8 @@ def test_a_decision_tells_models_or_groups_apart(
         assert len({re.split(r" {2,}", line)[0] for line in table_lines}) == 2, said
 
 
-@pytest.mark.parametrize(("chart", "pair"), slow_beyond(6, zip(cycle(PLOTS), PAIRS.values())))
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize(("chart", "pair"), [*zip(cycle(PLOTS), PAIRS.values())])
 @pytest.mark.usefixtures("with_schema")
 def test_a_chart_tells_models_apart(chart: str, pair: tuple[str, str]) -> None:
     options: dict[str, Any] = {**PLOTS[chart], "model": "model"}

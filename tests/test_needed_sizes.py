@@ -89,6 +89,7 @@ def one_point(tp: int, n_pos: int, fp: int, n_neg: int) -> pl.DataFrame:
 AT_ONE: Any = {"threshold": 1, "counts": ("n_pos", "n_neg")}
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("method", METHODS)
 @examples(60)
 @given(
@@ -142,6 +143,7 @@ def test_worked_sizes() -> None:
     assert 18_015 < most == 19_288
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("recall", "fpr", "eta", "delta", "assurance"),
     [
@@ -191,6 +193,7 @@ def test_sizes_and_resolution_ask_for_one_band() -> None:
             )
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("eta", [None, 0.01, 0.2])
 @pytest.mark.parametrize("method", ["wilson", "jeffreys"])
 def test_the_pair_is_one_of_many(eta: float | None, method: Any) -> None:

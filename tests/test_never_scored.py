@@ -111,6 +111,7 @@ def leave_out_lowest(table: pl.DataFrame) -> pl.DataFrame:
     return table.filter(pl.col("threshold").is_null() | (pl.col("threshold") > -math.inf))
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("name", [*ASKED, *EAGER])
 def test_they_are_as_a_score_below_all_others(name: str) -> None:
     ask = {**ASKED, **EAGER}[name]
@@ -123,6 +124,7 @@ def test_they_are_as_a_score_below_all_others(name: str) -> None:
     assert_frame_equal(ask(bound), found)  # which is from counts that were kept
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", [*PAIRED, *AVERAGE])
 def test_models_are_compared_by_all_examples(name: str) -> None:
     """By null scores, by columns of a wide table, and by numbers of what each model lacks."""
@@ -280,6 +282,7 @@ OF_FOUND: dict[str, Ask] = {
 }
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", OF_FOUND)
 def test_what_was_found_does_not_depend_on_negatives_below(name: str) -> None:
     ask = OF_FOUND[name]

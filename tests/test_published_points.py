@@ -91,6 +91,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", CALLS)
 def test_the_default_metric_of_every_method(name: str) -> None:
     """One rule: pr_auc of published points, and average precision of scores."""

@@ -27,6 +27,7 @@ QUESTIONS = {
 }
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_a_few_random_tables(seed: int) -> None:
     assert [str(failure) for failure in explore.try_batch(seed, 25)] == []
@@ -62,6 +63,7 @@ def asked(ask: Callable[..., questions.Question], seed: int) -> tuple[questions.
     return ask(rng, batch), batch
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
 def test_any_wrong_cell_is_noticed(
     ask: Callable[..., questions.Question], monkeypatch: pytest.MonkeyPatch
@@ -108,6 +110,7 @@ def test_a_wrong_metric_is_found_and_shrunk(
     assert failure.batch.frame.height <= 3
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("where", "name", "wrong", "method"),
     [

@@ -21,7 +21,7 @@ from tests.support.comparing import assert_same
 from tests.support.models import KINDS, Models, draw_examples, models
 from tests.support.profiles import examples
 from tests.support.strategies import several
-from tests.support.tiers import slow_beyond, slow_unless
+from tests.support.tiers import slow_unless
 
 METRICS: dict[str, Any] = {
     "average_precision": "average_precision",
@@ -83,6 +83,7 @@ def rows_of(of: Models, found: pl.DataFrame) -> list[tuple[Any, ...]]:
     ]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", METRICS)
 @given(of=models(), eta=several(0.0, 1e-6, 0.01, 0.5, 0.9, 1.0))
 @examples(12)
@@ -106,6 +107,7 @@ POINTS: dict[str, Any] = {
 }
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("target", POINTS)
 @pytest.mark.parametrize("name", ["f1", "fdr", "recall", "npv"])
 @given(of=models(), eta=several(1e-6, 0.01, 0.5, 1.0))
@@ -120,6 +122,7 @@ def test_points_at_a_target(name: str, target: str, of: Models, eta: list[float]
     assert rows_of(of, found) == ranked(of, values, -1 if name == "fdr" else 1)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("kind", slow_unless(lambda kind: kind in ("Enum", "Float64", "Struct"), KINDS))
 @given(data=st.data())
 @examples(2)
@@ -174,6 +177,7 @@ def test_own_prevalences_that_differ() -> None:
     assert unlike.prc.ranking([0.3, 0.1], columns="all").height == 6
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     "asked", [{"metric": "roc_auc"}, {"metric": "recall", "threshold": 0.5}], ids=str
 )
@@ -279,6 +283,7 @@ def assert_behind_as_in_pairs(ranks: pl.DataFrame, pairs: pl.DataFrame, sign: in
             assert row["doubt"] is not None
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("metric", ["average_precision", "roc_auc", "pr_auc"], ids=str)
 def test_limits_of_a_ranking_are_those_of_all_pairs_at_once(metric: Any, paired: bool) -> None:
@@ -376,9 +381,10 @@ def draw_unequal_models(n_pos: int, seed: int, *, has_steps: bool) -> pl.DataFra
     return frame.with_columns(pl.col("a", "b", "c").round(0)) if has_steps else frame
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("n_pos", "has_steps", "eta", "metric", "target"),
-    slow_beyond(5, [(*models, *asked) for models, asked in product(UNEQUAL_MODELS, DOUBTFUL_TARGETS)]),
+    [(*models, *asked) for models, asked in product(UNEQUAL_MODELS, DOUBTFUL_TARGETS)],
 )
 def test_an_interval_in_doubt_is_that_of_the_pair(
     eta: float, metric: str, target: dict[str, float], n_pos: int, has_steps: bool
@@ -402,7 +408,8 @@ def test_an_interval_in_doubt_is_that_of_the_pair(
         assert f"which is in doubt: {words}" in " ".join(str(decision).split())
 
 
-@pytest.mark.parametrize("seed", slow_beyond(2, range(4)))
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("distance", [2.3, 3.0], ids=["winner", "no winner"])
 def test_a_verdict_on_models_has_the_doubts_of_their_comparison(seed: int, distance: float) -> None:
     """Of a prevalence this low the highest negatives decide, which the test set lacks."""
@@ -419,6 +426,7 @@ def test_a_verdict_on_models_has_the_doubts_of_their_comparison(seed: int, dista
         assert all(any(doubt in reason for reason in verdict.reasons) for doubt in doubts)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("target", [{}, {"recall": 0.5}, {"precision": 0.3}], ids=str)
 def test_a_difference_among_several_models_is_to_the_best_of_all_others(
     target: dict[str, float],
@@ -444,6 +452,7 @@ def test_a_difference_among_several_models_is_to_the_best_of_all_others(
     assert ends[0] < 2 * pair["high"].item(), "no farther than the twin allows"
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("has_steps", [True, False])
 @pytest.mark.parametrize(("eta", "metric", "target"), DOUBTFUL_TARGETS[::2])
 def test_no_difference_is_greater_than_values_allow(
@@ -460,6 +469,7 @@ def test_no_difference_is_greater_than_values_allow(
     assert ranks["behind_low"].drop_nulls().is_between(-1, 1).all()
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", ["average_precision", "roc_auc", "auprg"])
 @pytest.mark.parametrize("mean_over", [None, "topic"])
 def test_differences_of_areas_stay_in_their_range(name: str, mean_over: str | None) -> None:
@@ -553,6 +563,7 @@ def test_a_column_of_models_that_is_also_a_group_counts_once() -> None:
         )
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("metric", ["precision", "fpr", "net_benefit(0.1)"])
 @pytest.mark.parametrize("target", [{"threshold": 0.5}, {"recall": 0.6}, {"alerts": 30, "per": 100}])
 def test_points_are_behind_as_in_a_comparison(metric: str, target: dict[str, Any]) -> None:
@@ -609,6 +620,7 @@ def test_equal_models_are_seldom_called_surely_worse_at_a_threshold() -> None:
 # Which models may be best ----------------------------------------------------------------------
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("metric", ["average_precision", "roc_auc", metrics.best("fpr")], ids=str)
 def test_models_that_no_other_one_beats_may_be_best(paired: bool, metric: Any) -> None:
@@ -641,6 +653,7 @@ def test_models_that_no_other_one_beats_may_be_best(paired: bool, metric: Any) -
         assert found["may_be_best"].all()
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("n_pos", [9, 10])
 @pytest.mark.parametrize("paired", [True, False])
 def test_no_sign_is_certain_with_fewer_than_10_of_a_class(n_pos: int, paired: bool) -> None:

@@ -219,6 +219,7 @@ def list_intervals(decision: Decision, folder: Path) -> Iterator[tuple[str, tupl
     yield from (("pictures", found) for found in IN_BRACKETS.findall(plain(labels)))
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("name", slow_unless(lambda name: name in QUICK, DESIGNS))
 def test_each_interval_that_is_printed_is_a_row(name: str, tmp_path: Path) -> None:
     decision = decide(name)

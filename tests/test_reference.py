@@ -115,15 +115,12 @@ def work(number: int) -> list[tuple[float, float]]:
     return COMPARED.copy()
 
 
-def is_quick(number: int) -> bool:
-    """Return whether a case is the first or the last of its family."""
-    family = [n for n, case in enumerate(CASES) if case["function"] == CASES[number]["function"]]
-    return number in (family[0], family[-1])
+FIRST_OF_FAMILY = {case["function"]: n for n, case in reversed([*enumerate(CASES)])}
 
 
 @pytest.mark.parametrize(
     "number",
-    slow_unless(is_quick, range(len(CASES))),
+    slow_unless({*FIRST_OF_FAMILY.values()}.__contains__, range(len(CASES))),
     ids=lambda n: f"{CASES[n]['id']}-{CASES[n]['function']}",
 )
 def test_reference(number: int) -> None:

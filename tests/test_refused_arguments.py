@@ -176,6 +176,7 @@ def is_no_chart(name: str) -> bool:
     return not name.startswith(("plot.", "charts."))
 
 
+@pytest.mark.quick_cases(12)
 @pytest.mark.parametrize("name", slow_unless(is_no_chart, CALLS))
 def test_a_value_of_the_wrong_kind_is_refused_before_any_work(name: str) -> None:
     """A quarter of the values for each argument: most stand in many calls, at other places."""
@@ -634,6 +635,7 @@ SLOW = ("decide", "sample_size", "compare")
 """Methods that take seconds for all their arguments."""
 
 
+@pytest.mark.quick_cases(10)
 @pytest.mark.parametrize(
     "name",
     slow_unless(
@@ -727,6 +729,7 @@ def test_a_name_is_never_read_as_a_pattern(name: str, argument: str, pattern: st
             call.find(door)(**given)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("argument", "pattern"),
     pair_each(["score", "label", "weight", "model", "id", "scores"], PATTERNS),
@@ -931,6 +934,7 @@ def plot_at(chart: str, eta: Any) -> Any:
     return call.find(call.table)(**plain)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("eta", EXTREME_ETAS)
 def test_a_decision_or_chart_refuses_a_prevalence_that_no_words_tell_from_0_or_1(eta: float) -> None:
     assert {*OF_ETA} | {"monitor", "scores"} == {*list_charts()}
@@ -951,6 +955,7 @@ def test_a_decision_or_chart_refuses_a_prevalence_that_no_words_tell_from_0_or_1
             plot_at(chart, eta)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("eta", EXTREME_ETAS)
 def test_tables_are_right_at_prevalences_that_no_words_tell_from_0_or_1(
     eta: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -972,6 +977,7 @@ def test_tables_are_right_at_prevalences_that_no_words_tell_from_0_or_1(
 ENDS = [1e-15, 1 - 1e-15]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("eta", ENDS)
 @pytest.mark.parametrize("word", slow_unless(lambda word: word in ("recall", "alerts"), AT_TARGETS))
 def test_the_least_and_the_largest_prevalence_of_documents_have_words(
@@ -988,6 +994,7 @@ def test_the_least_and_the_largest_prevalence_of_documents_have_words(
         assert not re.search(r"\b(nan|inf)\b", text)
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("eta", ENDS)
 @pytest.mark.parametrize("chart", OF_ETA)
 def test_the_least_and_the_largest_prevalence_can_be_drawn(chart: str, eta: float) -> None:

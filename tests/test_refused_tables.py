@@ -358,6 +358,7 @@ CONTEXTS: dict[str, Callable[[pl.LazyFrame, pl.Expr], pl.LazyFrame]] = {
 }
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("context", slow_unless(lambda context: context == "agg", CONTEXTS))
 @pytest.mark.parametrize(
     ("argument", "dtype"),
@@ -393,6 +394,7 @@ POS_LABELS: list[tuple[Any, pl.Series]] = [
 ]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("pos_label", "labels"), POS_LABELS)
 def test_a_pos_label_of_another_kind_is_refused_in_the_same_words(
     pos_label: Any, labels: pl.Series
@@ -553,6 +555,7 @@ def draw_frames(table: pl.DataFrame) -> Iterator[pl.DataFrame]:
             yield frame.with_columns(make_objects(frame.height).alias(name))
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("name", slow_unless(is_no_chart, TABLES))
 def test_a_column_of_objects_is_refused_in_words_wherever_it_is_asked_for(name: str) -> None:
     call = CALLS[name]
@@ -579,6 +582,7 @@ def test_a_field_takes_no_objects() -> None:
             field(frame, parts="day")
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("name", [name for name in TABLES if is_no_chart(name)])
 def test_a_column_of_objects_that_nobody_asks_for_does_not_matter(name: str) -> None:
     call = CALLS[name]

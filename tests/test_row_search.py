@@ -21,7 +21,7 @@ from polars_prcurve.core.sweep import sweep_table
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
 from tests.support.strategies import Table, tables
-from tests.support.tiers import pair_each, slow_beyond, slow_unless
+from tests.support.tiers import pair_each, slow_unless
 
 ETAS = [0.0, 1e-4, 0.01, 0.3, 1.0]
 RUNS: dict[str, Any] = {"precision": [0.2, 0.8], "npv": [0.5, 0.99], "fdr": 0.4, "lift": [0.5, 3.0]}
@@ -59,7 +59,8 @@ def score_tables(draw: st.DrawFn) -> pl.DataFrame:
     return pl.DataFrame({"g": rng.integers(0, 3, n), "score": score, "label": label, "weight": weight})
 
 
-@pytest.mark.parametrize("asked", slow_beyond(4, ASKED))
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize("asked", ASKED)
 @given(table=score_tables())
 @examples(80)
 def test_blocks_find_what_all_rows_find(asked: str, table: pl.DataFrame) -> None:
@@ -124,9 +125,8 @@ def test_blocks_are_searched_when_many_rows_are_asked_again(monkeypatch: pytest.
         assert len(searched) == expected
 
 
-@pytest.mark.parametrize(
-    "asked", slow_beyond(3, ["targets", "weights", "rates", "moving", "moving or not"])
-)
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize("asked", ["targets", "weights", "rates", "moving", "moving or not"])
 @given(table=score_tables())
 @examples(40)
 def test_many_targets_are_found_as_each_alone(asked: str, table: pl.DataFrame) -> None:
@@ -157,9 +157,10 @@ def test_many_thresholds_of_any_dtype(table: Table, data: st.DataObject) -> None
     assert_same(together, turns.sort("group", maintain_order=True).drop("group"))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("word", "design"),
-    slow_beyond(4, pair_each([*TARGET_KINDS, "threshold"], [{}, {"weight": "w"}, {"cluster": "c"}])),
+    pair_each([*TARGET_KINDS, "threshold"], [{}, {"weight": "w"}, {"cluster": "c"}]),
     ids=str,
 )
 def test_many_targets_with_intervals_are_as_each_alone(word: str, design: dict[str, str]) -> None:
@@ -196,6 +197,7 @@ def test_a_lookup_of_many_values_is_that_of_few() -> None:
             assert_same(summary.gather_every(len(at_targets), place), alone)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("words", [{"recall": 0.3}, {"precision": 0.3}, {"threshold": 3}], ids=str)
 def test_many_targets_of_no_scores(words: dict[str, float]) -> None:
     frame = pl.DataFrame(

@@ -94,6 +94,7 @@ def test_a_sample_without_a_heavy_positive_is_not_certain() -> None:
     assert not df.prc.summary(0.1, weight="w", confidence=0.95, columns="all")["doubt"].is_null().any()
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("eta", [0.3, 0.01, 1e-5])
 @pytest.mark.parametrize("threshold", [1, 2])
 def test_weights_by_class_do_not_make_unseen_rows_light(eta: float, threshold: int) -> None:
@@ -120,6 +121,7 @@ def test_weights_by_class_do_not_make_unseen_rows_light(eta: float, threshold: i
     assert weighted["recall_low"].item() <= plain["recall_low"].item() * (1 + 1e-6)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("n_heavy", "doubt"), [(0, None), (3, "heavy weights"), (40, None)])
 @pytest.mark.parametrize("factor", [1, 0.3])
 def test_heavy_negatives_that_a_threshold_lacks(n_heavy: int, doubt: str | None, factor: float) -> None:
@@ -135,6 +137,7 @@ def test_heavy_negatives_that_a_threshold_lacks(n_heavy: int, doubt: str | None,
         assert points["doubt"].to_list() == [doubt]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(("heavy", "trusted"), [(5, False), (10, False), (16, True), (60, True)])
 def test_roc_auc_rests_on_enough_heavy_rows(heavy: int, trusted: bool) -> None:
     """Most of its error is that of the positives below the cut, which stand for 20 each."""
@@ -162,6 +165,7 @@ def ask_once(by: str | None, weight: str | None) -> list[Any]:
     return ask(random_rows(), by=by, weight=weight)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "weight", slow_unless(lambda weight: weight != 1.0, [1, 1.0, 2.0, 2.0**-700, 2.0**300])
 )
@@ -179,6 +183,7 @@ def test_equal_weights_are_no_weights(weight: float) -> None:
     )
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("factor", [0.1, 3.0, 1e90])
 def test_the_unit_of_weights_does_not_matter(factor: float) -> None:
     counts = ("tp", "fp", "fn", "tn", "n_pos", "n_neg")

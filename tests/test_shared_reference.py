@@ -243,6 +243,7 @@ METHODS = {
 }
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("confidence", "method"), pair_each([None, LEVEL], METHODS))
 def test_each_group_is_estimated_with_its_own_rows(method: str, confidence: float | None) -> None:
     test, field = draw_markets()
@@ -296,6 +297,7 @@ def test_a_refuted_estimate_warns_once_at_the_line_that_asks() -> None:
         test.prc.summary(estimate.drop("shift_p_value"), columns="all")
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.filterwarnings("ignore::polars_prcurve.PrcWarning")
 @pytest.mark.parametrize(
     ("method", "asked", "columns"),

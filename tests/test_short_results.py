@@ -71,6 +71,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str, ...]]] = [
 ]
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(("method", "words", "options", "expected"), CALLS)
 def test_short_columns_are_those_of_the_list(
     method: str, words: dict[str, Any], options: dict[str, Any], expected: tuple[str, ...]

@@ -79,6 +79,7 @@ def test_a_local_level_gives_the_level(n: int, confidence: float) -> None:
     assert probability_at_all(n, local_level) == pytest.approx(confidence, abs=1e-13)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("n", [25, 40, 60, 120, 250])
 def test_a_level_between_two_sizes_is_a_little_too_small(n: int) -> None:
     assert 0.99 <= find_local_level(n, PER_CLASS) / solve_local_level(n, PER_CLASS) <= 1

@@ -20,7 +20,6 @@ from polars_prcurve.core.uncertainty import summary_table
 from tests.support.all_metrics import ALL_CURVE_METRICS
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples
-from tests.support.tiers import slow_beyond
 
 SUMS = [metric for metric in ALL_CURVE_METRICS if metric.recipe.is_sum_of_rises]
 ETAS = [None, 0.0, 1e-12, 0.013, 0.3, 1.0]
@@ -399,7 +398,8 @@ def test_few_rows_hold_what_targets_find(table: pl.DataFrame, seed: int) -> None
     assert_same(*find_points(table, 0.2, **{name: values for name, values in shares.items() if values}))
 
 
-@pytest.mark.parametrize("word", slow_beyond(2, ["precision", "fdr", "fpr", "predicted_positive_rate"]))
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize("word", ["precision", "fdr", "fpr", "predicted_positive_rate"])
 def test_few_rows_hold_the_last_one_of_a_target(word: str) -> None:
     rng = np.random.default_rng(5)
     for _ in range(15):

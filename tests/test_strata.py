@@ -327,6 +327,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("case", "by"), [*zip(REFUSED, cycle([None, "g"]), strict=False)])
 def test_values_that_are_no_strata(case: str, by: Any) -> None:
     columns, words = REFUSED[case]

@@ -243,6 +243,7 @@ def test_means_over_prevalences_where_nearly_all_negatives_score_higher() -> Non
             assert found == pytest.approx(float(expected), rel=1e-14)
 
 
+@pytest.mark.quick_cases(6)
 @every_metric
 @pytest.mark.parametrize(
     ("weight", "etas"),
@@ -618,6 +619,7 @@ def test_parameters_out_of_range(make: Any) -> None:
         make()
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("metric", POINT_METRICS.values(), ids=lambda metric: metric.name)
 def test_best_is_that_of_the_curve(metric: metrics.PointMetric) -> None:
     if metric.direction == "none":

@@ -45,6 +45,7 @@ def summary(y: Any, scores: Any, metric: Any, eta: float | None, weight: Any = N
 # The value ------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("eta", [0.004, None, 1.0])
 @pytest.mark.parametrize("metric", ["average_precision", "pr_auc", "roc_auc", metrics.best("f1")])
 def test_a_score_is_the_summary(metric: Any, eta: float | None) -> None:
@@ -178,6 +179,7 @@ def test_words_as_labels_need_the_positive_one(make: Any) -> None:
     assert pickle.loads(pickle.dumps(named)) == named != AP
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("positive", "negative"), [(1, 0), (1, -1), (True, False), (2, 1), (0, 1), ("a", "b"), (0.5, 1)]
 )
@@ -468,6 +470,7 @@ def build_stand_ins(log: list[Any]) -> dict[str, ModuleType]:
     return modules
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("block", PAGE_BLOCKS, ids=lambda block: re.findall(r"import (\w+)", block)[0])
 def test_the_code_of_the_page_for_other_libraries(block: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if ".plot." in block:

@@ -203,6 +203,7 @@ def test_rows_that_differ_in_nothing_are_repeats() -> None:
         DF.prc.summary(pl.concat([both, both[:1]]), columns="all")
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(
     ("frame", "sentence"),
     [
@@ -316,6 +317,7 @@ def test_a_group_column_may_bear_the_name_of_an_end() -> None:
 # Bands of point metrics -----------------------------------------------------------------------
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("sample", "expected"),
     [
@@ -362,6 +364,7 @@ def test_bands_carry_three_distances_or_are_corners(data: st.DataObject) -> None
                 assert one == pytest.approx(expected, rel=1e-8, abs=1e-9), (metric.name, sample)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("low", "high"), [(0, 0.2), (0.05, 1), (0, 1)])
 def test_ends_at_0_or_1_are_certain_ends_of_precision(low: float, high: float) -> None:
     """Where eta may be 0 precision may be 0, and where it may be 1 precision may be 1."""
@@ -509,6 +512,7 @@ LONG_COLUMNS: dict[str, Any] = {"model": "variable", "score": "value"}
 OTHER_ENDS = [(0.02, 0.0, 0.3), (0.0, 0.0, 0.1), (0.1, 0.1, 0.1)]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "options",
     [

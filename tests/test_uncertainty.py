@@ -294,6 +294,7 @@ def close_to(end: float | None, bound: float, value: float) -> bool:
     return end is not None and (end == bound or math.isclose(end, bound, rel_tol=1e-9, abs_tol=1e-9))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("rate", METHODS)
 @pytest.mark.parametrize("method", slow_unless(lambda m: m == "analytic", ["analytic", "rectangle"]))
 @pytest.mark.parametrize("long", slow_unless(lambda long: not long, [False, True]))
@@ -342,6 +343,7 @@ MONOTONE: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", MONOTONE)
 def test_a_monotone_metric_of_a_user_has_the_band_of_ours(name: str) -> None:
     formula, options = MONOTONE[name]
@@ -452,6 +454,7 @@ def test_the_widest_band_is_nowhere_exceeded(recall: float, fpr: float, a: float
     assert width.bound == pytest.approx(max(a, b))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_resolution(method: Any, weight: str | None) -> None:
@@ -491,6 +494,7 @@ def test_resolution(method: Any, weight: str | None) -> None:
         df.prc.sample_size(1.5, recall=0.5, solve_for="eta")
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_bands_and_sizes_of_an_empty_table(method: Any) -> None:
     df = pl.DataFrame(schema={"score": pl.Float64, "label": pl.Boolean, "g": pl.String})

@@ -88,6 +88,7 @@ WEIGHTED = [
 ]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", slow_unless(lambda name: name in list(WEIGHTED)[1::12], WEIGHTED))
 def test_rows_of_weight_0_change_no_query(name: str) -> None:
     frame, call = QUERIES[name]
@@ -123,6 +124,7 @@ SCALED = [  # a weight of a stratum, and a count without squares, is a number of
 ]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", slow_unless(lambda name: name in list(SCALED)[1::20], SCALED))
 def test_weights_near_the_largest_give_the_numbers_of_small_ones(name: str) -> None:
     """Each column is the same, or in the unit of the weights, of their squares, or of one over it."""
@@ -146,6 +148,7 @@ WITH_ERRORS = (
 )
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", WITH_ERRORS)
 def test_squares_of_the_largest_integer_weights_add_up(name: str) -> None:
     frame, call = QUERIES[name]
@@ -166,6 +169,7 @@ EAGER = [
 OF_TABLES = [name for name, (method, _, _) in OTHERS.items() if method in ("crossings", "sample_size")]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", [*EAGER, *OF_TABLES])
 def test_rows_of_weight_0_change_no_eager_method(name: str) -> None:
     method, frame, given = OTHERS[name] if name in OTHERS else (name, *PLAIN[name])

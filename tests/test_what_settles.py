@@ -26,7 +26,7 @@ from polars_prcurve.core.judging.sample_needs import (
     find_vaguest,
 )
 from tests.support.model_tests import EQUAL, draw_models
-from tests.support.tiers import pair_each, slow_beyond
+from tests.support.tiers import pair_each
 
 
 class Population(NamedTuple):
@@ -205,6 +205,7 @@ def test_no_clear_winner_names_a_size_with_and_without_a_target(arguments: dict[
     )
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("n_pos", "seed"), [(150, 0), (800, 0), (800, 6), (1_200, 7), (1_600, 4)])
 def test_no_difference_that_is_ruled_out_is_to_be_detected(n_pos: int, seed: int) -> None:
     random, label = np.random.default_rng(seed), np.arange(5 * n_pos) < n_pos
@@ -271,17 +272,15 @@ def test_no_false_positive_shows_no_number_but_a_least_one() -> None:
     assert "at least 4,100 negatives (3,800 more)" in verdict.would_settle
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("eta", "hits", "words"),
-    slow_beyond(
-        2,
-        [
-            (1e-6, (283, 121), {}),
-            (0.01, (30, 30), {}),
-            (0.01, (283, 121), {"precision": 0.97}),
-            (1e-6, (30, 30), {"fdr": 0.03}),
-        ],
-    ),
+    [
+        (1e-6, (283, 121), {}),
+        (0.01, (30, 30), {}),
+        (0.01, (283, 121), {"precision": 0.97}),
+        (1e-6, (30, 30), {"fdr": 0.03}),
+    ],
 )
 def test_a_least_number_is_that_at_which_none_of_them_is_flagged(
     eta: float, hits: tuple[int, int], words: dict[str, float]
@@ -331,6 +330,7 @@ def test_rows_that_count_for_more_change_no_class_of_a_size() -> None:
         assert "negatives" in {size.class_name for size in need.classes}
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("words", [{"recall": 0.5}, {"fpr": 0.01}, {}])
 @pytest.mark.parametrize("n_neg", [2_000, 8_000])
 def test_a_width_in_words_is_that_of_the_row(words: dict[str, float], n_neg: int) -> None:

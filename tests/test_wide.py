@@ -222,6 +222,7 @@ MODELS = multiclass().select(
 MANY = multiclass().with_columns(cs / 10 + 0.5 for cs in (pl.col("p3"), pl.col("p1"), pl.col("p7")))
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_list_of_columns_is_the_long_table(name: str) -> None:
     long = MODELS.prc.unpivot_scores(["a", "b"], row="row")
@@ -238,6 +239,7 @@ def test_a_lead_among_columns_is_that_of_paired_rows() -> None:
     assert_same(MODELS.prc.ranking(0.2, score=["a", "b"], by="g", confidence=0.9, columns="all"), paired)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in COMPARES_MODELS])
 def test_a_mapping_of_columns_is_one_class_against_the_rest_each(name: str) -> None:
     scores = HOW["scores"]
@@ -247,6 +249,7 @@ def test_a_mapping_of_columns_is_one_class_against_the_rest_each(name: str) -> N
         assert_same(found.lazy().collect(), expected)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", ["curve", "operating_points", "decision_curve", "summary"])
 def test_a_class_mix_weights_classes_as_one_vs_rest_does(name: str) -> None:
     how = {word: value for word, value in CALLS[name].items() if word not in ("eta", "confidence")}
@@ -258,6 +261,7 @@ def test_a_class_mix_weights_classes_as_one_vs_rest_does(name: str) -> None:
     assert_nearly(getattr(MANY.prc, name)(eta=scaled, score=HOW["scores"], label="y", **how), found)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", ["curve", "operating_points", "decision_curve", "summary"])
 def test_a_field_weights_parts_as_reweight_does(name: str) -> None:
     how = {word: value for word, value in CALLS[name].items() if word not in ("eta", "confidence")}
@@ -382,6 +386,7 @@ WRONG_CELLS: dict[str, tuple[dict[str, pl.Expr], str]] = {
 }
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", WRONG_CELLS)
 @pytest.mark.parametrize("score", [["a", "b"], {"x": "a", "y": "b"}], ids=["models", "classes"])
 def test_errors_count_rows_and_name_columns_of_the_wide_table(name: str, score: Any) -> None:

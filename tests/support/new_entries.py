@@ -5,7 +5,8 @@ Each new entry has a twin among those that the package has: `negative_rate=0.75`
 and whatever refuses one must refuse the other for the same reason.
 
 Run as a program of its own, since it edits modules while they are imported, as a contributor would:
-`python -m tests.support.new_entries` prints, for each walk, what it found at fault.
+`python -m tests.support.new_entries 14` prints, for each walk, what it found at fault in 14 of the calls
+and in 14 of the commands; without a number, in all of them.
 """
 
 from __future__ import annotations
@@ -160,6 +161,7 @@ from polars_prcurve.view.verdicts.target_phrases import describe_limit  # noqa: 
 from tests.support.arguments import Call, list_calls  # noqa: E402
 from tests.support.model_tests import SETTLED  # noqa: E402
 from tests.support.plain_calls import DF  # noqa: E402
+from tests.support.tiers import spread  # noqa: E402
 
 # Answers ----------------------------------------------------------------------------------------
 
@@ -250,10 +252,16 @@ class Names(NamedTuple):
 def list_all_calls() -> dict[str, Call]:
     """Return a plain call of everything, and a decision between two models."""
     wide = SETTLED.gather_every(4)
-    return {
+    calls = {
         **{name: call for name, call in list_calls().items() if "function." not in name},
         "decide two": Call(wide, lambda t: prc(t)(score=["new", "old"]).decide, {"eta": 0.1}),
     }
+    return {name: calls[name] for name in choose([*calls])}
+
+
+def choose(names: list[str]) -> list[str]:
+    """Return as many names as the program is to try."""
+    return spread(names, int(sys.argv[1])) if __name__ == "__main__" and sys.argv[1:] else names
 
 
 VARIANTS: tuple[dict[str, Any], ...] = (
@@ -410,7 +418,7 @@ def walk_commands() -> Iterator[str]:
         DF.with_columns(pl.col("label").cast(pl.Int8)).write_csv(path)
         actions = build_parser(ANSWERS_OF_METHOD)._actions
         [commands] = [a.choices for a in actions if isinstance(a.choices, dict)]
-        for name in commands:
+        for name in choose([*commands]):
             text = run_command(name, "--help")
             for word, twin in TARGETS.items():
                 flags = [f"--{target.replace('_', '-')}" for target in (word, twin)]

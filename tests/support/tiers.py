@@ -1,4 +1,4 @@
-"""Which cases of a parametrized test run: all, quick ones, a few, or each value once."""
+"""Which cases of a parametrized test run: quick ones, a few, or each value once."""
 
 from __future__ import annotations
 
@@ -13,20 +13,6 @@ Case = TypeVar("Case")
 def slow_unless(quick: Callable[[Any], bool], values: Iterable[Any]) -> list[Any]:
     """Return all values, to parametrize a test with; those that are not quick are marked slow."""
     return [value if quick(value) else pytest.param(value, marks=pytest.mark.slow) for value in values]
-
-
-def slow_beyond(n_quick: int, cases: Iterable[Any]) -> list[Any]:
-    """Return all cases, to parametrize a test with; all but n, at equal distances, are marked slow.
-
-    A tuple holds the values of several arguments.
-    """
-    listed = list(cases)
-    quick = spread(range(len(listed)), n_quick)
-    rows = [case if isinstance(case, tuple) else (case,) for case in listed]
-    return [
-        listed[i] if i in quick else pytest.param(*row, marks=pytest.mark.slow)
-        for i, row in enumerate(rows)
-    ]
 
 
 def spread(cases: Sequence[Case], n: int) -> list[Case]:
@@ -51,4 +37,4 @@ def pair_each(*lists: Iterable[Any]) -> list[tuple[Any, ...]]:
     ]
 
 
-__all__ = ["pair_each", "slow_beyond", "slow_unless", "spread"]
+__all__ = ["pair_each", "slow_unless", "spread"]
