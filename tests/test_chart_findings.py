@@ -269,6 +269,20 @@ def test_a_panel_names_the_level_lines_and_rules_of_a_series():
     assert "Level grey line: the reference, 60%" in subtitle(chart)
 
 
+def test_one_period_is_named_and_a_reference_on_a_mean_has_dashes():
+    weeks = pl.DataFrame({"week": [7, 7, 8], "site": ["a", "b", "c"], "n_pos": [60, 55, 20]})
+    weeks = weeks.with_columns(n_neg=100 - pl.col("n_pos"), score=1)
+    asked = {"reference": 0.6, "threshold": 1, "counts": ("n_pos", "n_neg")}
+    chart = weeks.prc.plot.monitor("week", by="site", **asked)
+    assert heading(chart) == "Precision is below the reference for c, in week 8"
+    assert "Dashed: the reference, where it lies on a mean" in subtitle(chart)
+    on_mean = {row["facet"] for row in records(chart, "reference") if "on a mean" in row["ref"]}
+    assert on_mean == {"a"}
+    one = weeks.filter(site="c").prc.plot.monitor("week", **asked)
+    assert heading(one) == "Precision is 20%, below the reference of 60%, in week 8"
+    assert "Dashed" not in subtitle(one)
+
+
 def test_points_of_several_targets_have_shapes_and_those_of_one_place_are_rings():
     frame = draw_models({"new": 2.5, "old": 1.6}).with_columns(copy=pl.col("new"))
     test = prc(frame, score=["new", "copy", "old"])

@@ -50,6 +50,7 @@ _MEANS = {"before": ("overall", "overall_low", "overall_high"), "since": SINCE_C
 """The columns of the mean of all periods so far, or before a change, and of those since then."""
 _PAST_OF_CHANGE = {"fallen": "fell", "risen": "rose"}
 _FEWEST_GOOD = 3  # latest periods, at least, that are mentioned as back after an alarm
+_ON_MEAN = "reference on a mean"  # what a reference is that a mean would hide
 _DAYS = ("day", "date")  # what periods are called on which something is, and not in
 
 
@@ -265,6 +266,19 @@ def _draw_levels(canvas: Canvas, first_rows: pl.DataFrame, *, is_rise: bool) -> 
     layer = layer.encode(*canvas.place, alt.Detail("ref:N"))
     test = "indexof(datum.ref, 'reference') === 0"
     canvas.layers.append(keep_lines(layer, "reference", fields, test))
+    # On a mean that equals it, it has dashes.
+    pixels = canvas.size.height / (canvas.spec.y.high - canvas.spec.y.low)
+    mean_places = [(row.get("facet"), row["overall"]) for row in canvas.records if "low" in row]
+    for row in canvas.records:
+        if row["part"] == "reference" and any(
+            panel == row.get("facet") and abs(mean - row["overall"]) * pixels < style.LINE
+            for panel, mean in mean_places
+        ):
+            row["ref"] = row["ref"].replace("reference", _ON_MEAN)
+    if any(row.get("ref", "").startswith(_ON_MEAN) for row in canvas.records):
+        dashes = layer.mark_line(color=style.INK, strokeDash=[6, 6], order=False, aria=False)
+        test = f"indexof(datum.ref, '{_ON_MEAN}') === 0"
+        canvas.layers.append(keep_lines(dashes, "reference", fields, test))
 
 
 def _draw_changes(canvas: Canvas) -> None:
@@ -300,7 +314,9 @@ def _describe_rules(canvas: Canvas, first_rows: pl.DataFrame, *, is_rise: bool) 
         share_text = f", {say_share(references[0])}" if references.n_unique() == 1 else ""
         grey_text = f"Level grey line: the reference{share_text}"
     bound_text = f"Bound: the reference {'plus' if is_rise else 'less'} its sampling error"
-    return [bound_text if has_bounds else "", grey_text]
+    is_on_mean = any(row.get("ref", "").startswith(_ON_MEAN) for row in canvas.records)
+    dashes_text = "Dashed: the reference, where it lies on a mean" if is_on_mean else ""
+    return [bound_text if has_bounds else "", grey_text, dashes_text]
 
 
 def _describe_recovery(rows: pl.DataFrame, periods_text: str, *, is_rise: bool) -> list[str]:
@@ -384,6 +400,7 @@ class _Change(NamedTuple):
     has_moved: bool  # whether the mean is now worse than before
     is_past: bool  # whether it is not worse than the reference
     n_back: int  # how many of the latest periods are not worse than the reference, if they are several
+    is_alone: bool  # whether the series has one period
 
     @property
     def is_over(self) -> bool:
@@ -411,6 +428,7 @@ def _find_change(rows: pl.DataFrame, change_word: str) -> _Change:
         has_moved,
         is_past,
         n_back,
+        len(rows) == 1,
     )
 
 
@@ -462,6 +480,8 @@ def _place_in_time(time_name: str, start: object) -> str:
 
 def _say_start(change: _Change, time_name: str) -> str:
     """Return `probably from week 7 on`, or of a mean of all periods `over all weeks together`."""
+    if change.is_alone:
+        return _place_in_time(time_name, change.start)
     if change.before is None and not (change.is_past or change.n_back):
         return f"over all {name_groups([time_name])[1].replace('groups', 'periods')} together"
     probably_word = "" if change.before is None else "probably "
