@@ -764,6 +764,17 @@ def test_recalls_that_ties_hold_apart_are_in_titles():
             assert "Difference in precision" not in subtitle(chart), "nothing is known of it"
 
 
+def test_notes_on_points_have_the_rates_that_ties_lift_them_to():
+    test, one = (prc(grade_models(), score=score) for score in (["a", "b"], "a"))
+    points = test.operating_points(0.02, recall=[0.5, 0.6], columns="all")
+    for chart in (test.plot.roc_curve(points=points), test.plot.threshold_curve(0.02, points=points)):
+        assert "Circles, 50% recall or more; squares, 60% recall or more" in subtitle(chart)
+    assert "Points: 50% recall or more" in subtitle(test.plot.roc_curve())
+    chart = one.plot.roc_curve()
+    [mark] = records(chart, "mark")
+    assert f"Points: {say_share(mark['recall'])} recall." in subtitle(chart)
+
+
 def test_a_chart_by_prevalence_has_the_difference_behind_no_clear_winner():
     chart = prc(draw_models({"a": 2.2, "b": 2.0}, pos=30), score=["a", "b"]).plot.p3_curve(
         recall=0.5, confidence=0.95

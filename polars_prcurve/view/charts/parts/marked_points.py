@@ -81,8 +81,19 @@ class MarkedPoints:
 
     def describe_shapes(self) -> str:
         """Return a sentence for the note on the shapes of points; empty if all have one."""
-        shapes = [f"{_SHAPES[shape]}, {goal}" for goal, shape in self.shape_of_goal.items() if goal]
+        shape_of_goal = self.shape_of_goal
+        shapes = [
+            f"{_SHAPES[shape_of_goal[goal]]}, {self._say_goal(goal)}" for goal in shape_of_goal if goal
+        ]
         return start_sentence("; ".join(shapes))
+
+    def _say_goal(self, goal: str) -> str:
+        """Return what points were chosen for, or the rate to which ties lift them above it."""
+        records = [record for record in self.records if record["goal"] == goal]
+        criterion, target = records[0]["criterion"], records[0]["target"]
+        if criterion not in ("recall", "precision") or any(row[criterion] is None for row in records):
+            return goal
+        return say_reached([record[criterion] for record in records], target, criterion)
 
     def describe(self) -> list[str]:
         """Return sentences for the note on what is marked, and on what is not drawn."""
@@ -93,7 +104,8 @@ class MarkedPoints:
         if any(row.get("is_unsure") and not row.get("is_mute") for row in self.records):
             sentences.append("Thin numbers: in doubt, as dotted lines are")
         if not self.is_asked and any(record.get("is_mute") for record in self.records):
-            sentences.append(f"Points: {self.records[0]['goal']}")  # all are at half of the positives
+            # All are at half of the positives.
+            sentences.append(f"Points: {self._say_goal(self.records[0]['goal'])}")
         if any(None not in map(row.get, _LIMITS) for row in self.records):
             sentences.append("Upright rule at a point: the interval of its precision")
         if any(row["holds_from"] is not None for row in self.records):
@@ -158,7 +170,9 @@ class MarkedPoints:
         if len(told_goals) != 1 or len({record["goal"] for record in self.records}) == 1:
             return self, []
         records = [record | {"is_mute": record["goal"] not in told_goals} for record in self.records]
-        return replace(self, records=records), [f"Numbers at points: those at {min(told_goals)}"]
+        return replace(self, records=records), [
+            f"Numbers at points: those at {self._say_goal(min(told_goals))}"
+        ]
 
     def pick_told(self) -> list[dict[str, Any]]:
         """Return the points of the first target that a title has words for, or all points of one."""
