@@ -827,3 +827,14 @@ def test_a_point_that_another_target_hides_is_a_ring():
     assert {row["shape"] for row in marks} == {"circle", "square"}
     rings = [row for row in marks if any(name.endswith("_wide") for name in row)]
     assert {row["shape"] for row in rings} == {"circle"}, "which squares would hide"
+
+
+def test_a_ring_stands_around_the_ring_that_would_hide_it():
+    label = np.arange(1_040) < 40
+    half = np.where(np.arange(1_040) < 20, 2.0, np.where(label, 0.0, 1.0))
+    above = np.arange(1_040) - 40  # the number of each negative
+    scores = {f"m{k}": np.where((above >= 0) & (above < 10 * k), 3.0, half) for k in range(3)}
+    chart = prc(pl.DataFrame({"label": label, **scores}), score=[*scores]).plot.roc_curve()
+    widths = [row.get("recall_wide", 0) for row in records(chart, "mark")]
+    assert [row["fpr"] for row in records(chart, "mark")] == [0.0, 0.01, 0.02], "in a chain"
+    assert widths[0] > widths[1] > widths[2] == 0

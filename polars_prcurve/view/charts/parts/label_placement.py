@@ -39,7 +39,7 @@ _OWN_LINE_GAP = 5.0  # pixels between a name and its own line
 _LINE_GAP = 3.0  # and between a name and a thin grey line
 CURVE_GAP = 7.0  # and any other curve: whose name is it where two curves are one?
 _STEEPEST = 0.5  # a line that falls by more of its panel along a name is not where the name is
-_RING_SIZE = 110  # square pixels of a point, about: a hidden one has twice those for each that hides it
+_RING_SIZE = 110  # square pixels of a point, about: a hidden one has twice those of what hides it
 
 
 def settle_words(panel: Panel, words: Sequence[Word]) -> list[Word]:
@@ -220,15 +220,18 @@ def widen_hidden_marks(panel: Panel) -> None:
     """Give each marked point that an unlike one hides a size, so that it is a ring around that one."""
     size_field = f"{panel.spec.y.field}_wide"
     for own_panel in panel.split().values():
-        marks = own_panel.list_marks()
+        marks = own_panel.list_marks()[::-1]  # the last one is on top
+        n_rings: list[int] = []
         for mark_number, mark in enumerate(marks):
-            n_marks_over = sum(
-                math.dist(own_panel.find_spot(mark), own_panel.find_spot(other_mark)) < DOT_RADIUS
+            rings_over = [
+                n_rings[number]
+                for number, other_mark in enumerate(marks[:mark_number])
+                if math.dist(own_panel.find_spot(mark), own_panel.find_spot(other_mark)) < DOT_RADIUS
                 and any(mark.get(look) != other_mark.get(look) for look in ("color", "shape"))
-                for other_mark in marks[mark_number + 1 :]
-            )
-            if n_marks_over:
-                mark[size_field] = 2**n_marks_over * _RING_SIZE
+            ]
+            n_rings.append(max(rings_over, default=-1) + 1)  # around the widest ring that hides it
+            if n_rings[-1]:
+                mark[size_field] = 2 ** n_rings[-1] * _RING_SIZE
 
 
 # Free places ----------------------------------------------------------------------------------
