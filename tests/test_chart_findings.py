@@ -789,6 +789,21 @@ def test_a_chart_by_prevalence_has_the_difference_behind_no_clear_winner():
     assert re.search(f"Difference in precision {place}: .* points? .*to ", subtitle(chart))
 
 
+def test_a_chart_without_a_prevalence_has_that_of_its_comparison():
+    test = prc(draw_models({"a": 2.2, "b": 2.0}, pos=30, neg=2_970), score=["a", "b"])
+    place_by_eta = {
+        None: "at the test set's prevalence, itself uncertain,",
+        0.01: "at a prevalence of 1 in 100",
+        0.1: "at a prevalence of 1 in 10",
+    }
+    for eta, place in place_by_eta.items():
+        difference = f"Difference in precision {place} at the same true recall: "
+        assert difference in subtitle(test.plot.roc_curve(eta))
+    ranks = test.ranking(0.1, metric="precision", recall=0.5, confidence=0.95, columns="all")
+    chart = charts.roc_curve(test.sweep(), ranking=ranks)
+    assert f"Difference in precision {place_by_eta[0.1]} at the same" in subtitle(chart)
+
+
 def test_two_that_may_be_best_are_named_and_their_stretch_is_drawn():
     frame = draw_models({"a": 2.6, "b": 2.5, "c": 0.7}, pos=60, neg=4_000)
     test = prc(frame, score=["a", "b", "c"])

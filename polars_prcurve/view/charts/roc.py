@@ -92,7 +92,8 @@ def roc_curve(
     size = read_words(title, (width, height), color=color, facet=facet)
     precision_lines = read_precision_lines(eta, precisions)
     curves = read_sweep("roc_curve", table, is_by_eta=False, made_by="sweep or curve")
-    curves = add_order(curves, "roc_curve", ranking)
+    eta_text = f" at a prevalence of {say_eta(precision_lines.eta)}" if precision_lines.eta else ""
+    curves = add_order(curves, "roc_curve", ranking, f"precision{eta_text}")
     x_axis = _build_fpr_axis(curves.points, log_x)
     left_edge = x_axis.low  # where fpr 0 is drawn
     points_from_origin = points_to_draw.start_at_origin(

@@ -443,6 +443,8 @@ def _describe_lead(ranking_rows: pl.DataFrame, curves: ChartCurves, metric_name:
     ]
     if len(lead_and_ends) < len(lead_columns):
         return ""
+    if metric_name == "precision" and "eta" not in curves.curve_rows.columns:
+        metric_name += f" {_say_own_eta(first_rows[0]['eta'], curves)}"
     model_name = name_with_column("group", "model", first_rows[0]["model"])
     n_models, doubt_name = ranking_rows["model"].n_unique(), next(iter(doubt_names), None)
     lead_text = number_words.say_lead(lead_and_ends, model_name, n_models, doubt_name)
@@ -451,6 +453,18 @@ def _describe_lead(ranking_rows: pl.DataFrame, curves: ChartCurves, metric_name:
     place_text = f" at the same true {name_metric_of_target(*criteria)}" if len(criteria) == 1 else ""
     place_text += ", less certain than at one threshold" if "target" in curves.column_by_field else ""
     return f"Difference in {metric_name}{place_text}: {lead_text}"
+
+
+def _say_own_eta(eta: float, curves: ChartCurves) -> str:
+    """Return at which prevalence models are compared, in a chart that has none of its own."""
+    # Intervals at that of the test set allow for the sample that it is.
+    own_etas = curves.curve_rows["own_eta"]
+    is_own = own_etas.null_count() == 0 and (own_etas / eta - 1).abs().max() < 1e-9  # type: ignore[operator]
+    return (
+        "at the test set's prevalence, itself uncertain,"
+        if is_own
+        else f"at a prevalence of {number_words.say_eta(eta)}"
+    )
 
 
 def open_title(sentence: str, curves: ChartCurves) -> str:
