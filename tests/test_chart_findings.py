@@ -853,3 +853,15 @@ def test_a_ring_stands_around_the_ring_that_would_hide_it():
     widths = [row.get("recall_wide", 0) for row in records(chart, "mark")]
     assert [row["fpr"] for row in records(chart, "mark")] == [0.0, 0.01, 0.02], "in a chain"
     assert widths[0] > widths[1] > widths[2] == 0
+
+
+@pytest.mark.parametrize("eta", [None, 0.01])
+def test_differences_of_few_positives_are_told_as_such(eta):
+    frame = draw_models({"a": 4.0, "b": 1.0, "c": 0.5}, pos=14)
+    for names in (["a", "b"], ["a", "b", "c"]):
+        chart = prc(frame, score=names).plot.difference(eta)
+        assert heading(chart).startswith("With 14 positives, ")
+        assert "better" in heading(chart)
+        assert "Test set: 14 positives, 2,000 negatives" in subtitle(chart)
+    many = prc(draw_models({"a": 4.0, "b": 1.0}, pos=20), score=["a", "b"]).plot.difference(eta)
+    assert "positives" not in heading(many) + subtitle(many)

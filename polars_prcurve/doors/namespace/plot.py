@@ -344,14 +344,13 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         )
         score_columns = self._bound_table._merge_words(table_arguments).get("score")
         is_wide = isinstance(score_columns, list | tuple) and len(score_columns) > _MOST_CURVES
+        size_rows = self._read_sizes(table_arguments)
         difference_rows = _collect(
-            compare_models(
-                _choose_etas(self._read_sizes(table_arguments)) if eta is None and not is_wide else eta
-            )
+            compare_models(_choose_etas(size_rows) if eta is None and not is_wide else eta)
         )
         if eta is None and difference_rows.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
             difference_rows = difference_rows if is_wide else _collect(compare_models(None))
-        return draw(difference_rows, confidence=confidence)
+        return draw(_add_few_sizes(difference_rows, size_rows), confidence=confidence)
 
     def threshold_curve(
         self,
@@ -393,7 +392,7 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         curve_metric, pair_rows = self._find_ranked_metric(metric, table_arguments), None
         if confidence:
             size_rows = self._read_sizes(table_arguments) if size_rows is None else size_rows
-            ranked_rows = _add_uneven_sizes(ranked_rows, size_rows)
+            ranked_rows = _add_few_sizes(ranked_rows, size_rows)
             pair_rows = self._compare_models(
                 ranked_rows, etas, curve_metric, confidence, table_arguments
             )
@@ -755,16 +754,18 @@ def _end_at_negatives(points: pl.DataFrame) -> pl.DataFrame:
     return points.filter(pl.col("eta").is_null() | (pl.col("eta") >= least_eta * (1 - 1e-9)))
 
 
-def _add_uneven_sizes(ranked_rows: pl.DataFrame, size_rows: pl.DataFrame) -> pl.DataFrame:
-    """Return a ranking with the sizes of models, if only some have few positives."""
-    has_few_positives = size_rows["n_pos"] < FEW_POSITIVES
-    if has_few_positives.all() or not has_few_positives.any():
-        return ranked_rows
+def _add_few_sizes(compared_rows: pl.DataFrame, size_rows: pl.DataFrame) -> pl.DataFrame:
+    """Return rows of models, or of pairs of them, with their sizes if some have few positives."""
+    if not (size_rows["n_pos"] < FEW_POSITIVES).any():
+        return compared_rows
     model_column, *group_columns = size_rows.columns[: size_rows.columns.index("eta")]
     size_rows = size_rows.select("n_pos", "n_neg", *group_columns, pl.col(model_column).alias("model"))
-    key_columns = [*group_columns, "model"]
-    return ranked_rows.join(
-        size_rows, on=key_columns, how="left", nulls_equal=True, maintain_order="left"
+    key_columns = [name for name in (*group_columns, "model") if name in compared_rows.columns]
+    least_rows = size_rows.group_by(key_columns or pl.lit(0)).agg(pl.col("n_pos", "n_neg").min())
+    if not key_columns:
+        return compared_rows.join(least_rows.select("n_pos", "n_neg"), how="cross")
+    return compared_rows.join(
+        least_rows, on=key_columns, how="left", nulls_equal=True, maintain_order="left"
     )
 
 

@@ -25,7 +25,7 @@ from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
 from polars_prcurve.view.charts.parts.panel_in_pixels import Word, choose_way
 from polars_prcurve.view.charts.parts.panel_layers import keep_part
-from polars_prcurve.view.charts.parts.title_phrases import go_on, say_by_metric, say_firsts
+from polars_prcurve.view.charts.parts.title_phrases import go_on, say_by_metric, say_firsts, say_too_few
 from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta
 from polars_prcurve.view.words.order_of_names import number_names
 
@@ -73,7 +73,8 @@ def difference(
     Parameters
     ----------
     table
-        What `compare` returns for several eta, such as `eta_grid()`.
+        What `compare` returns for several eta, such as `eta_grid()`. With columns `n_pos` and `n_neg`,
+        as `summary` has them, the title has that there are fewer than 20 positives.
     confidence
         The level of the table's intervals, for the note, since the table does not hold it.
     title, width, height
@@ -92,7 +93,8 @@ def difference(
     compare_frame = chart_input.check_table("difference", table, "compare", ["eta", *_COLUMNS])
     group_columns = compare_frame.columns[: compare_frame.columns.index("eta")]
     column_by_field = chart_input.name_group_fields(group_columns) | {"metric": "metric"}
-    pair_frame = chart_input.pick_columns(compare_frame, column_by_field, ["eta", *_COLUMNS])
+    sizes = [name for name in ("n_pos", "n_neg") if name in compare_frame.columns]
+    pair_frame = chart_input.pick_columns(compare_frame, column_by_field, ["eta", *_COLUMNS, *sizes])
     pair_frame = pair_frame.with_columns(pair=pl.struct("model_a", "model_b"))
     column_by_field |= {"pair": "two models"}
     curves = chart_input.build_lines(pair_frame, column_by_field, "difference")
@@ -111,7 +113,6 @@ def difference(
     subtitle, finding = _say_pair(canvas) if is_one_pair else ("The first model minus the second", "")
     lines = _add_sides(points.with_columns(doubt=pl.col("significant").not_().fill_null(True)))
     grey_note = ", grey where they cover 0" if _HOLDS_0 in lines["side"] else ""
-    level_note = f"{names_and_numbers.describe_level(True, confidence)}{grey_note}"
     chart = CurveChart(
         canvas,
         lines=lines,
@@ -121,8 +122,9 @@ def difference(
         say_row=_say_row,
         subtitle=f"{subtitle}, in percentage points, by prevalence",
         title="Differences of models by prevalence",
-        finding=finding,
-        note=[level_note],
+        finding=_say_few(finding, curves),
+        few="differences are known only roughly",
+        note=[f"{names_and_numbers.describe_level(True, confidence)}{grey_note}"],
         describe_doubt=_describe_open,
         has_ghosts=False,
     )
@@ -290,9 +292,16 @@ def _draw_table(
     finding = _say_settled(
         interval_rows, metric_name, is_better=is_better, is_varied=bool(column_by_varied_field)
     )
+    finding = _say_few(finding, curves)
     return canvas.finish(
         canvas.write(title, finding, name="Differences of models", subtitle=subtitle, note=note)
     )
+
+
+def _say_few(finding: str, curves: ChartCurves) -> str:
+    """Return a finding, after how few positives it is of; unchanged unless all have few."""
+    are_few = curves.has_few_positives and not curves.few_curves
+    return say_too_few(curves.curve_rows["n_pos"], finding) if finding and are_few else finding
 
 
 def _say_settled(

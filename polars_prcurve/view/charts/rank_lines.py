@@ -139,6 +139,7 @@ def ranking(
         subtitle=f"Rank{metric_text} at each prevalence; 1 is best",
         title="Ranking by prevalence",
         finding=say_by_metric(metric_name, finding) or swaps,
+        few="the order is known only roughly",
         describe_doubt=lambda _: _describe_zones(curves, table, confidence, has_pairs=pairs is not None),
     )
     return chart.draw(title)
