@@ -865,3 +865,13 @@ def test_differences_of_few_positives_are_told_as_such(eta):
         assert "Test set: 14 positives, 2,000 negatives" in subtitle(chart)
     many = prc(draw_models({"a": 4.0, "b": 1.0}, pos=20), score=["a", "b"]).plot.difference(eta)
     assert "positives" not in heading(many) + subtitle(many)
+
+
+def test_a_zone_that_holds_a_significant_order_has_its_reason_in_the_note():
+    chain = prc(draw_models({"a": 2.2, "b": 1.8, "c": 1.4}, pos=60), score=["a", "b", "c"])
+    reason = "Some models of a zone differ significantly, but not from all others in it"
+    assert reason in subtitle(chain.plot.ranking(0.03, confidence=0.95))
+    alike = prc(draw_models({"a": 2.2, "b": 2.2, "c": 2.2}, pos=60), score=["a", "b", "c"])
+    assert reason not in subtitle(alike.plot.ranking(0.03, confidence=0.95))
+    few = prc(draw_models({"a": 2.0, "b": 1.0}, pos=14), score=["a", "b"])
+    assert "Test set: 14 positives" in subtitle(few.plot.ranking(confidence=0.95))

@@ -140,7 +140,9 @@ def ranking(
         title="Ranking by prevalence",
         finding=say_by_metric(metric_name, finding) or swaps,
         few="the order is known only roughly",
-        describe_doubt=lambda _: _describe_zones(curves, table, confidence, has_pairs=pairs is not None),
+        describe_doubt=lambda _: _describe_zones(
+            curves, table, confidence, has_pairs=pairs is not None, has_sure=zones["has_sure"].any()
+        ),
     )
     return chart.draw(title)
 
@@ -194,10 +196,13 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartC
         is_sure = _compare_all(group_frame.to_dicts(), (*group_values,), settled_pairs)
         tops, feet = 1 + is_sure.sum(axis=0), len(is_sure) - is_sure.sum(axis=1)
         places += zip(tops.tolist(), feet.tolist(), strict=True)
-        zones += [(*group_values, top, foot) for top, foot in _find_zones(is_sure)]
+        zones += [
+            (*group_values, top, foot, bool(is_sure[top - 1 : foot, top - 1 : foot].any()))
+            for top, foot in _find_zones(is_sure)
+        ]
     schema = {"top": pl.Int64, "foot": pl.Int64}
     ranked_frame = ranked_frame.hstack(pl.DataFrame(places, schema, orient="row"))
-    zone_schema = {key: points.schema[key] for key in group_keys} | schema
+    zone_schema = {key: points.schema[key] for key in group_keys} | schema | {"has_sure": pl.Boolean}
     zone_frame = pl.DataFrame(zones, zone_schema, orient="row")
     points = pl.concat([ranked_frame, points.filter(pl.col("rank").is_null())], how="diagonal")
     return chart_input.build_lines(points, column_by_field, "rank"), zone_frame
@@ -256,7 +261,7 @@ def _draw_zones(canvas: Canvas, zones: pl.DataFrame) -> None:
         tuple(row[1:]): row[0] for row in curves.curve_rows.select("curve", *panel_fields).rows()
     }
     etas_by_zone: dict[tuple[str | None, int, int], set[float]] = {}
-    for *group_values, eta, top_place, foot_place in zones.rows():
+    for *group_values, eta, top_place, foot_place, _ in zones.rows():
         if tuple(group_values) in curve_by_panel:
             panel_label = channels.curve_fields(curve_by_panel[tuple(group_values)]).get("facet")
             etas_by_zone.setdefault((panel_label, top_place, foot_place), set()).add(eta)
@@ -280,7 +285,12 @@ def _say_row(point: dict[str, Any]) -> tuple[str, str]:
 
 
 def _describe_zones(
-    curves: ChartCurves, result: pl.DataFrame, confidence: float | None, *, has_pairs: bool
+    curves: ChartCurves,
+    result: pl.DataFrame,
+    confidence: float | None,
+    *,
+    has_pairs: bool,
+    has_sure: bool,
 ) -> list[str]:
     """Return what grey means, or that nothing is known of how certain the order is."""
     if "may_be_best" not in result.columns:
@@ -296,7 +306,13 @@ def _describe_zones(
     grey_sentence = (
         f"Grey zones: the order is {result_phrase}{level_text}; crossings there may be due to chance"
     )
-    return [grey_sentence, "Tested: only who is first" if is_partly_tested else "", _say_few(curves)]
+    sure_text = "Some models of a zone differ significantly, but not from all others in it"
+    return [
+        grey_sentence,
+        sure_text if has_sure else "",
+        "Tested: only who is first" if is_partly_tested else "",
+        _say_few(curves),
+    ]
 
 
 def _say_few(curves: ChartCurves) -> str:
