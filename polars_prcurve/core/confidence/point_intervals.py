@@ -414,7 +414,7 @@ def add_ends(
 ) -> pl.LazyFrame:
     """Add _ENDS of a metric, from the limits of rates and of eta."""
     correlation = pl.col(EffectiveSize.RATE_CORRELATION) if bands.sample.correlates_rates else None
-    common_errors = correlation, _correlate_with_eta(metric) if has_eta_correlations else []
+    common_errors = correlation, _list_eta_correlations(metric) if has_eta_correlations else []
     if isinstance(bands, ModelBands):
         return _add_moved_ends(points, metric, bands, common_errors)
     share_names = [*cohort_intervals.list_shares(metric)] if bands.counts_eta else []
@@ -635,7 +635,7 @@ def _add_ends_from_values(
     )
 
 
-def _correlate_with_eta(metric: PointMetric) -> list[pl.Expr]:
+def _list_eta_correlations(metric: PointMetric) -> list[pl.Expr]:
     """Return what errors of rates share with that of eta: above 0 if both move the metric one way."""
     value_at_low, value_at_high = (pl.col(limit + _SUFFIX) for limit in EtaError.LIMITS)
     recall_sign = -1.0 if metric.direction == "minimize" else 1.0

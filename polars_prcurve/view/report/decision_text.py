@@ -123,7 +123,7 @@ def _cut_names(column: TextColumn, width: int) -> TextColumn:
     return column.cut(max(width, _LEAST_LETTERS, *map(measure_width, column.head.split("\n"))))
 
 
-def _stack(column: TextColumn) -> TextColumn:
+def _put_intervals_below(column: TextColumn) -> TextColumn:
     """Return a column with intervals below values, and its head in lines as narrow as these."""
     values_width = column._replace(head="", level="", is_stacked=True).width
     head_lines = fill_lines(keep_together(column.texts[0]), values_width)
@@ -146,7 +146,7 @@ def _lay_out(text_columns: Sequence[TextColumn], width: int) -> list[str]:
         for column in text_columns
     ]
     if _measure_least(text_columns) > width:
-        text_columns = [*map(_stack, text_columns)]
+        text_columns = [*map(_put_intervals_below, text_columns)]
     for column_number, column in enumerate(text_columns):
         excess_width = measure_columns(text_columns) - width
         if excess_width > 0:
