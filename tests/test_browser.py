@@ -244,6 +244,10 @@ def test_a_page_begins_with_the_interval_of_the_verdict(
     watched.check()
 
 
+def read_threshold(text: str) -> float:
+    return float(text.replace("\u2212", "-"))
+
+
 def test_a_page_computes_what_the_library_does(browser: Any, live: Path) -> None:
     """Value and interval of precision and alerts at scores and prevalences, to the last drawn digit."""
     watched = watch(browser, live, 1280)
@@ -254,14 +258,13 @@ def test_a_page_computes_what_the_library_does(browser: Any, live: Path) -> None
             found = watched.page.evaluate(
                 "([rows, eta]) => rows.map(row => evaluate(row, eta))", [rows, eta]
             )
+            thresholds = [read_threshold(row[0]) for row in rows]
             points = WIDE.prc(score=model["name"]).operating_points(
-                eta, threshold=[row[0] for row in rows], confidence=0.95, per=data["per"], columns="all"
+                eta, threshold=thresholds, confidence=0.95, per=data["per"], columns="all"
             )
-            by_threshold = {
-                float(f"{row['threshold']:.9g}"): row for row in points.iter_rows(named=True)
-            }
+            by_threshold = {row["target"]: row for row in points.iter_rows(named=True)}
             for mine in found:
-                row = by_threshold[mine["threshold"]]
+                row = by_threshold[read_threshold(mine["threshold"])]
                 for name, theirs in NAMES_OF_PAGES.items():
                     assert mine[name] == pytest.approx(row[theirs], rel=1e-5), (name, eta, row)
     watched.check()
@@ -356,11 +359,12 @@ def test_a_page_says_where_few_false_alerts_were_seen(browser: Any, tmp_path: Pa
     watched = watch(browser, table.decide(0.01, recall=0.5).page(tmp_path / "page.html"), width)
     page, seen = watched.page, set()
     rows = page.evaluate("data.groups[0].models[0].rows")
-    points = table.operating_points(0.01, threshold=[row[0] for row in rows], columns="all")
-    false = dict(points.select(pl.col("threshold").round(6), "fp").iter_rows())
+    thresholds = [read_threshold(row[0]) for row in rows]
+    points = table.operating_points(0.01, threshold=thresholds, columns="all")
+    false = dict(points.select("target", "fp").iter_rows())
     for number in range(0, len(rows), 4):
         page.evaluate(f"state.row = {number}; draw()")
-        n = false[round(rows[number][0], 6)]
+        n = false[thresholds[number]]
         few = f"{n or 'No'} false positive{'' if n < 2 else 's'}: the interval may be too narrow."
         assert page.inner_text("#doubt") == (few if n < 5 else "")
         seen.add(min(n, 5))

@@ -28,8 +28,10 @@ from polars_prcurve.core.ground.terminal_text import measure_width
 from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
+from polars_prcurve.view.report.custom_page import build_page
 from polars_prcurve.view.report.decision_drawings import MOST_ICONS, Curve, draw_curves, list_icons
 from polars_prcurve.view.report.page_style import build_scheme
+from polars_prcurve.view.report.result_text import Layout, format_table
 from polars_prcurve.view.verdicts.target_phrases import describe_limit
 from polars_prcurve.view.verdicts.value_phrases import is_rarely_right, write_merit, write_value
 from polars_prcurve.view.words.names_in_sentences import ISOLATES
@@ -605,7 +607,7 @@ def test_a_page_begins_at_the_score_of_the_verdict(
         [group] = [each for each in groups if by is None or each["name"] == row["site"]]
         [model] = [each for each in group["models"] if each["name"] == row["model"]]
         held = {each[0]: each for each in model["rows"]}
-        of = held[float(f"{row['threshold']:.9g}")]
+        of = held[say_threshold(row["threshold"])]
         assert (of[1], of[4]) == pytest.approx((row["recall"], row["fpr"]), rel=1e-6)
         if row["eta"] == 0.02:
             assert model["rows"][model["row"]] == of
@@ -1068,6 +1070,22 @@ def test_groups_and_models_of_any_dtype_are_named_or_refused(
         assert write(tmp_path / "a.html").stat().st_size > 1_000
     assert decision.model_card()
     assert decision.say(80)
+
+
+def test_a_printed_threshold_is_nowhere_above_the_real_one(tmp_path: Path) -> None:
+    """Six digits of 1.762635 are 1.76264, which leaves out the example that has that score."""
+    scores = [1.762635432112, 1.0, 0.5, 2.5]
+    df = pl.DataFrame({"score": scores * 50, "label": [1, 0, 0, 1] * 50})
+    points = df.prc.operating_points(0.1, threshold=scores[0])
+    decision = df.prc.decide(0.1, recall=0.9)
+    texts = [
+        *("\n".join(format_table(table, Layout([], []), 90)[0]) for table in (points, df.prc.counts())),
+        *(str(decision), decision.model_card(), decision._repr_markdown_()),
+        *(build_page("Title", [points]), decision.report(tmp_path / "r.html").read_text("utf-8")),
+        json.dumps(read_page(decision, tmp_path)),
+    ]
+    for text in texts:
+        assert {*re.findall(r"1\.76\d*", text)} == {"1.76263"}
 
 
 def test_thresholds_of_groups_stand_in_the_terminal_and_in_the_report(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from polars_prcurve.core.ground.atomic_file import name_file, resolve_target, wr
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.terminal_text import TextColumn
 from polars_prcurve.core.ground.visible_names import make_visible
-from polars_prcurve.view.words.number_words import MINUS, keep_together
+from polars_prcurve.view.words.number_words import MINUS, SCORE_COLUMNS, keep_together, say_threshold
 
 _MOST_ROWS = 500  # rows of a frame, at most, that a page shows
 
@@ -111,7 +111,10 @@ def write_frame(
     text_columns = [
         TextColumn(
             series.name,
-            [show_cell(cell_value, show_float) for cell_value in series],
+            [
+                show_cell(cell_value, say_threshold if series.name in SCORE_COLUMNS else show_float)
+                for cell_value in series
+            ],
             is_text=not series.dtype.is_numeric(),
             shown_names=[series.name],
         )

@@ -15,19 +15,8 @@ function evaluate([threshold, ...rates], eta) {
   return {threshold, ...point, cost, costLow: cost - costs(recallHigh, fprLow), costHigh: cost + costs(recallLow, fprHigh)};
 }
 
-// As few digits as tell a score from its neighbours, and from 0 and 1.
-function shorten(rows, number) {
-  const value = rows[number][0];
-  if (value === null) return `${number + 1} of ${rows.length}`;
-  if (typeof value !== "number") return String(value);
-  const near = [0, 1, ...[rows[number - 1], rows[number + 1]].filter(Boolean).map((row) => row[0])];
-  for (let digits = 2; digits < 16; digits++) {
-    const said = value.toPrecision(digits);
-    if (near.every((other) => other === value || other.toPrecision(digits) !== said)) {
-      return String(Number(said)).replace(/^-/, "\u2212");
-    }
-  }
-  return String(value);
+function nameRow(rows, number) {
+  return rows[number][0] ?? `${number + 1} of ${rows.length}`;
 }
 
 function readAddress() {
@@ -89,7 +78,7 @@ function drawCosts(points, color, rows) {
   }
   shapes.push(shape("line", {x1: x(state.row), x2: x(state.row), y1: 12, y2: foot, style: "stroke:var(--text)"}));
   shapes.push(shape("circle", {cx: x(state.row), cy: y(chosen.cost), r: 5, style: `fill:${ink};stroke:var(--ground)`}));
-  const ends = data.hasScores ? [`threshold ${shorten(rows, 0)}`, shorten(rows, last)] : ["few alerts", "many alerts"];
+  const ends = data.hasScores ? [`threshold ${nameRow(rows, 0)}`, nameRow(rows, last)] : ["few alerts", "many alerts"];
   shapes.push(shape("text", {x: left, y: high - 12, ...small}, ends[0]));
   shapes.push(shape("text", {x: right, y: high - 12, "text-anchor": "end", ...small}, ends[1]));
   place.setAttribute("viewBox", `0 0 ${wide} ${high}`);
@@ -109,7 +98,7 @@ function draw() {
   const verdict = state.row === row ? decided[state.eta] : undefined;
   const point = {...points[state.row], ...verdict};  // its intervals allow for the choice of the threshold
   find("intervals").textContent = verdict ? data.intervals : data.intervalsOfPoint;
-  const score = shorten(rows, state.row), known = point.recallLow !== null;
+  const score = nameRow(rows, state.row), known = point.recallLow !== null;
   const from = data.hasScores ? `At threshold ${score}, precision` : "Precision", value = point.value ?? 0;
   find("say").textContent = `${from}${sayPrecision(point)} ${here.where}${sayWhere(eta)}`;
   const drawn = {...point, value, low: point.low ?? value, high: point.high ?? value};

@@ -29,6 +29,7 @@ from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     format_level,
     say_cases,
+    say_threshold,
 )
 
 _SCRIPTS = ("page_formulas.js", "live_page.js")  # the second one calls functions of the first
@@ -188,16 +189,13 @@ seen, if these are few."""
 
 def _round_rows(rows_by_model: document.CurveRows) -> _Rows:
     """Return the rows whose rates are known, in as many digits as are seen; no model without any."""
-    n_digits_by_column = {
-        "threshold": 9,
-        **{f"{rate}{end_suffix}": 7 for rate in _RATES for end_suffix in ("", "_low", "_high")},
-    }
+    rate_columns = [f"{rate}{end_suffix}" for rate in _RATES for end_suffix in ("", "_low", "_high")]
     rounded_rows_by_model: _Rows = {}
     for model, rows in rows_by_model.items():
         # A point that is decided about may be of the curve, too.
         point_by_recall_and_fpr: dict[tuple[Any, ...], list[Any]] = {}
         for row in rows:
-            point_values = [_round(row[name], n_digits) for name, n_digits in n_digits_by_column.items()]
+            point_values = [row["threshold"], *(_round(row[name]) for name in rate_columns)]
             score, recall, _, _, fpr, *_ = point_values
             if recall is not None and fpr is not None:
                 n_fp = count_false(row)
@@ -222,7 +220,7 @@ def _describe_group(
     verdict_recall, etas = case.candidates[0].row.get("recall") or 0.5, list_etas(case.eta)
     thresholds_by_model: dict[Any, set[Any]] = {}  # the scores of each model that are decided about
     for candidate in (candidate for case in cases for candidate in case.candidates):
-        threshold = _round(candidate.row.get("threshold"), 9)
+        threshold = candidate.row.get("threshold")
         thresholds_by_model.setdefault(candidate.model, set()).add(threshold)
     model_records: list[dict[str, Any]] = []
     for candidate in case.candidates[:_MOST_MODELS]:
@@ -230,7 +228,7 @@ def _describe_group(
             rows = rows_by_model[candidate.model]
             # The page begins at the score of the verdict, and if there is none near its recall.
             first_row = min(rows, key=lambda row: abs(row[1] - verdict_recall))
-            threshold = _round(candidate.row.get("threshold"), 9)
+            threshold = candidate.row.get("threshold")
             if threshold is not None:
                 first_row = next((row for row in rows if row[0] == threshold), first_row)
             row_step = -(-len(rows) // max_rows)
@@ -247,7 +245,7 @@ def _describe_group(
                     "color": color_number_by_model[candidate.model] % 8,
                     "row": kept_rows.index(first_row),
                     "decided": _list_decided(cases, candidate.model, first_row, etas),
-                    "rows": kept_rows,
+                    "rows": [[say_threshold(row[0]) or None, *row[1:]] for row in kept_rows],
                 }
             )
     return {
@@ -283,17 +281,15 @@ def _list_decided(
         row_with_ends = {**candidate.row, "precision_low": candidate.precision.low}
         row_with_ends["precision_high"] = candidate.precision.high
         ends_by_eta_number[etas.index(eta)] = {
-            script_name: _round(row_with_ends[column], 7)
+            script_name: _round(row_with_ends[column])
             for column, script_name in _ENDS.items()
             if row_with_ends.get(column) is not None
         }
     return ends_by_eta_number
 
 
-def _round(value: Any, n_digits: int) -> Any:
-    if isinstance(value, float):
-        return float(f"{value:.{n_digits}g}")
-    return value if value is None or isinstance(value, int) else str(value)
+def _round(rate: float | None) -> float | None:
+    return None if rate is None else float(f"{rate:.7g}")
 
 
 def list_etas(eta: float | None) -> list[float]:

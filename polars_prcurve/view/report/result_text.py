@@ -28,13 +28,19 @@ from polars_prcurve.core.ground.terminal_text import (
 )
 from polars_prcurve.core.ground.visible_names import shorten_names, show_name
 from polars_prcurve.core.prevalence.estimated_eta import IS_REFUTED
-from polars_prcurve.view.words.number_words import NO_BREAK, find_magnitude, format_level, map_etas
+from polars_prcurve.view.words.number_words import (
+    MINUS,
+    NO_BREAK,
+    SCORE_COLUMNS,
+    find_magnitude,
+    format_level,
+    map_etas,
+    say_threshold,
+)
 
 _SUBJECT_COLUMNS = ("model", "model_a", "model_b", "eta", "metric", "criterion", "target")
 """What distinguishes rows beside their groups."""
 _NUMBER_COLUMNS = {"eta", "target"}  # those of them that hold numbers, which are never cut
-_SCORE_COLUMNS = ("threshold", "score", "holds_from", "holds_to", "target")
-"""What has six digits, which distinguish most scores."""
 _DOUBT = "?"  # behind an interval in doubt; a sentence below the table has the reason
 _NAME_LETTERS, _LEAST_LETTERS = 32, 4  # of a name, at most, and at least where there is little room
 _MAX_DECIMALS = 6  # as many as Polars shows of a float
@@ -219,9 +225,9 @@ def _choose_format(
     if name in ("eta", "eta_low", "eta_high"):
         text_of_eta = map_etas([*values, *chain(*end_pairs)])
         return lambda eta: text_of_eta[eta].replace(NO_BREAK, " ")
-    if name in _SCORE_COLUMNS or not dtype.is_numeric():
+    if name in SCORE_COLUMNS or not dtype.is_numeric():
         return lambda value: make_harmless(
-            f"{value + 0.0:.6g}" if isinstance(value, float) else str(value)
+            say_threshold(value).replace(MINUS, "-") if isinstance(value, float) else str(value)
         )
     if name in ("p_value", "p_adjusted", "shift_p_value"):
         return lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}"

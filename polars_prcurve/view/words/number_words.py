@@ -22,6 +22,8 @@ RARELY_RIGHT = 0.02
 """A precision below which it is the number of alerts per true positive."""
 FEW_FALSE_POSITIVES = 5  # a point of a curve that rests on fewer is dotted: chance decides about it
 FEW_POSITIVES = 20  # so is one of fewer, of which a share is no finding
+SCORE_COLUMNS = ("threshold", "score", "holds_from", "holds_to", "target")
+"""What `say_threshold` writes in tables of all columns."""
 _ONE_IN_BELOW = 0.001
 """Shares below this are written as `1 in 2,600`."""
 _LEAST_IN_WORDS = 1e-21
