@@ -101,6 +101,7 @@ def test_a_device_stays_a_device(tmp_path: Path, write: Callable[[str | Path], N
     assert set(os.listdir(tmp_path)) == {"null.csv", "link.csv"}
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("redirect", [">", ">>", "| cat >"])
 def test_standard_output_by_its_name_gets_the_bytes(tmp_path: Path, redirect: str) -> None:
     out = tmp_path / "out.csv"

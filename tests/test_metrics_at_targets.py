@@ -84,6 +84,7 @@ DESIGNS: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.quick_cases(37)
 @pytest.mark.parametrize("name", DESIGNS)
 @every_metric
 def test_so_it_is_of_every_design(name: str, metric: CurveMetric) -> None:

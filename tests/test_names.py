@@ -86,7 +86,7 @@ TRICKY = st.text(
 )
 
 
-@examples(400)
+@examples(200)
 @given(TRICKY | st.text(max_size=100), TRICKY | st.text(max_size=100))
 def test_no_two_names_are_shown_as_one(first: str, second: str) -> None:
     if first != second:

@@ -28,7 +28,7 @@ IN_ORDER = ("reweight", "unpivot_scores")
 """Methods that return the rows of the table, in their order."""
 
 
-@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[::4], QUERIES))
+@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[::7], QUERIES))
 def test_the_order_of_rows_the_door_and_the_engine_change_no_bit(name: str, tmp_path: Path) -> None:
     """A file is scanned in blocks on the streaming engine; few rows of a DataFrame stay in memory."""
     df, call = QUERIES[name]
@@ -84,8 +84,15 @@ def list_divisions_by_numbers(plan: str) -> list[tuple[str, float]]:
     ]
 
 
+OF_USER = ("eta frame", "below frame", "thresholds of", "uncertain eta")
+"""Queries with frames of the user, which are in memory, and are collected at the call."""
+
+
+@pytest.mark.quick_cases(60)
 @every_query
-def test_the_plan_holds_no_python_no_division_that_rounds_and_no_long_expression(name: str) -> None:
+def test_a_call_collects_nothing_and_its_plan_holds_no_python_and_no_long_expression(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Polars divides a column by a number as it multiplies by the reciprocal, which rounds once more.
 
     Of a column of one row it does not, so that the last bit would depend on how rows are cut in blocks.
@@ -95,7 +102,16 @@ def test_the_plan_holds_no_python_no_division_that_rounds_and_no_long_expression
     user, no local file.
     """
     df, call = QUERIES[name]
-    query = call(df.lazy().prc)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("collected")
+
+    door = df.lazy().prc
+    with monkeypatch.context() as patch:
+        if not any(part in name for part in OF_USER):
+            patch.setattr(pl.LazyFrame, "collect", refuse)
+        query = call(door)
+    assert isinstance(query, pl.LazyFrame)
     assert b"cloudpickle" not in query.serialize()
     plan = query.explain(optimized=False)
     assert "PYTHON" not in plan.upper()
@@ -122,24 +138,6 @@ def test_the_plan_runs_on_the_streaming_engine_alone(name: str, tmp_path: Path) 
     nodes = drawn.split("];")
     for fallback in ("in-memory-map", "in-memory-join", "columnar-function"):
         assert not [node for node in nodes if f'label="{fallback}' in node], name
-
-
-def test_nothing_is_collected_at_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    frames = (
-        "eta frame",
-        "below frame",
-        "thresholds of",
-        "uncertain eta",
-    )  # which are of the user, and in memory
-    calls = {n: call for n, (_, call) in QUERIES.items() if not any(f in n for f in frames)}
-    lazy = {name: df.lazy() for name, (df, _) in QUERIES.items()}
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("collected")
-
-    monkeypatch.setattr(pl.LazyFrame, "collect", refuse)
-    for name, call in calls.items():
-        assert isinstance(call(lazy[name].prc), pl.LazyFrame), name
 
 
 def test_few_rows_run_in_memory_unless_the_user_chose_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,7 @@ def test_what_was_never_scored_is_tried(
 def test_wrong_fast_ways_means_and_rates_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Wrong are points of one table and of rates, and then areas of one table and their means."""
     rng = np.random.default_rng(0)
-    batches = [draw_batch(rng, 8) for _ in range(16)]
+    batches = [draw_batch(rng, 8) for _ in range(9)]
     tables = [questions.make_tables(batch) for batch in batches]
 
     def count_wrong() -> tuple[int, int, int]:

@@ -173,6 +173,7 @@ def _allowed(case: str, method: str) -> bool:
     return not ("counts" in how and method in of_examples)
 
 
+@pytest.mark.quick_cases(32)
 @pytest.mark.parametrize("method", COLLECTED)
 @pytest.mark.parametrize("case", WHEN_RUN)
 def test_values_fail_at_the_call_of_what_is_collected(case: str, method: str) -> None:
@@ -191,6 +192,7 @@ def engine_of(rows: Iterable[str], row: str, columns: Iterable[str], column: str
     return ("streaming", "in-memory")[turn % 2]
 
 
+@pytest.mark.quick_cases(32)
 @pytest.mark.parametrize("method", slow_unless(lambda method: method in SHORT, METHODS))
 @pytest.mark.parametrize("case", WHEN_RUN)
 def test_values_fail_in_the_same_words_at_every_door(case: str, method: str) -> None:

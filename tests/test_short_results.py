@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -125,7 +124,7 @@ def test_a_metric_keeps_its_name_among_counts() -> None:
 @pytest.mark.parametrize("confidence", [None, 0.95])
 def test_metrics_and_counts_stand_in_the_order_of_the_call(confidence: float | None) -> None:
     names = ["missed", "precision", "tp", "f1", "alerts", "fn"]
-    for listed in (*permutations(names, 2), names, names[::-1]):
+    for listed in (names, names[::-1], *zip(names, names[1:] + names[:1], strict=True)):
         found = DF.prc(**ONE).operating_points(
             recall=0.5, metrics=list(listed), per=100, confidence=confidence
         )

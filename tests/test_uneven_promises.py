@@ -263,7 +263,7 @@ def find_rate(sizes: Sizes, criterion: str, value: float, alpha: float) -> Any:
     return found
 
 
-@examples(200)
+@examples(100)
 @given(score_tables(), st.booleans(), st.sampled_from([None, 0.3, 0.02]), st.sampled_from([0.8, 0.95]))
 def test_sizes_are_those_of_the_definition(
     table: pl.DataFrame, clustered: bool, eta: float | None, level: float
@@ -347,7 +347,7 @@ def test_false_alerts_may_be_heavier_than_true_ones() -> None:
 
 
 def test_healthy_patients_may_have_more_rows_than_ill_ones() -> None:
-    rng, sets, ratio = np.random.default_rng(3), 300, 1.001 / 9
+    rng, sets, ratio = np.random.default_rng(3), 150, 1.001 / 9
     ill = -draw_line(rng, (sets, 200), ratio)
     healthy = rng.normal(size=(sets, 300, 1)) + 0.3 * rng.normal(size=(sets, 300, 10))
     healthy = -special.ndtr(-healthy.reshape(sets, 3_000) / (1 + 0.3**2) ** 0.5)

@@ -44,7 +44,7 @@ def test_charts_and_reports_of_weighted_rows_count_rows_where_these_weigh_alike(
     df = weigh_rows(seed, 1 + seed % 2)
     by: Any = {"by": "g"} if seed % 2 else {}
     weighted, plain = df.prc(weight="w", **design, **by), df.prc(**by)
-    for draw in DRAWN:
+    for draw in DRAWN[seed::2]:
         one, two = draw(weighted), draw(plain)
         text = " ".join(walk_texts(one.to_dict()))
         sizes = re.findall(

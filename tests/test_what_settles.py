@@ -163,7 +163,7 @@ def test_sizes_meet_their_width_with_four_in_five_assurance(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["precision at a prevalence of 10%", "few false positives"])
 def test_a_few_sizes_meet_their_width(name: str) -> None:
-    assert share_as_named(POPULATIONS[name], range(6)) >= 0.5
+    assert share_as_named(POPULATIONS[name], range(4)) >= 0.5
 
 
 # Sentences ------------------------------------------------------------------------------------
@@ -305,19 +305,20 @@ def test_a_least_number_is_that_at_which_none_of_them_is_flagged(
     assert n_plans
 
 
-@pytest.mark.parametrize(("n_flagged", "copies"), [(2, 1), (5, 4)])
-def test_a_size_does_not_hang_on_how_the_threshold_was_chosen(n_flagged: int, copies: int) -> None:
+@pytest.mark.parametrize(("n_flagged", "copies", "eta"), [(2, 1, 0.005), (5, 4, 0.001)])
+def test_a_size_does_not_hang_on_how_the_threshold_was_chosen(
+    n_flagged: int, copies: int, eta: float
+) -> None:
     """A low end near 0, of the threshold that a sample chose, has no say in it."""
     table = draw_models({"score": 3.2}, 300, 4_000, seed=1)
     negatives = table.filter(~pl.col("label"))["score"].sort(descending=True)
     table = pl.concat([table] * copies)
     recall = (table.filter("label")["score"] > negatives[n_flagged]).mean()
-    for eta in (0.001, 0.005):
-        chosen, given = (
-            count_needed(table.prc.decide(eta, **words))
-            for words in ({"recall": recall}, {"threshold": negatives[n_flagged - 1]})
-        )
-        assert chosen / given == pytest.approx(1, rel=0.6)
+    chosen, given = (
+        count_needed(table.prc.decide(eta, **words))
+        for words in ({"recall": recall}, {"threshold": negatives[n_flagged - 1]})
+    )
+    assert chosen / given == pytest.approx(1, rel=0.6)
 
 
 def test_rows_that_count_for_more_change_no_class_of_a_size() -> None:

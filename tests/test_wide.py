@@ -327,16 +327,19 @@ def test_a_rule_of_integers_stands_beside_models() -> None:
     label = draw.random(300) < 0.3
     rule = (draw.random(300) < 0.2 + 0.5 * label).astype(int)
     table = pl.DataFrame({"label": label, "model": draw.normal(size=300) + label, "rule": rule})
-    for float_dtype in (pl.Float64, pl.Float32):
+    for float_dtype, dtypes in (
+        (pl.Float64, (pl.Int32, pl.UInt64, pl.Boolean)),
+        (pl.Float32, (pl.Int64, pl.Int8, pl.UInt16)),
+    ):
         table = table.with_columns(pl.col("model").cast(float_dtype))
         cast = prc(table.with_columns(pl.col("rule").cast(float_dtype)), score=["model", "rule"])
         summary, comparison = cast.summary(0.1), cast.compare(0.1)
-        for dtype in (pl.Int64, pl.Int32, pl.Int8, pl.UInt64, pl.UInt16, pl.Boolean):
-            test = prc(table.with_columns(pl.col("rule").cast(dtype)), score=["model", "rule"])
-            assert_same(test.summary(0.1), summary)
-            assert_same(test.compare(0.1), comparison)
-            lazy = prc(test._frame.lazy(), score=["model", "rule"]).compare(0.1)
+        for dtype in dtypes:
+            rows = table.with_columns(pl.col("rule").cast(dtype))
+            assert_same(prc(rows, score=["model", "rule"]).summary(0.1), summary)
+            lazy = prc(rows.lazy(), score=["model", "rule"]).compare(0.1)
             assert_same(lazy.collect(engine="streaming"), comparison)
+        assert_same(prc(rows, score=["model", "rule"]).compare(0.1), comparison)
     # Alone, integers stay what they are, whatever their size.
     big = table.with_columns(pl.col("rule") + 2**53)
     assert big.prc.sweep(score="rule")["threshold"].to_list() == [2**53 + 1, 2**53]
