@@ -2249,6 +2249,7 @@ def test_no_output_of_a_command_is_written_over_what_it_reads_or_writes(
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [
@@ -2423,6 +2424,7 @@ def test_a_file_of_json_is_told_its_ending(here: Path, capsys: pytest.CaptureFix
     assert ".ndjson has one JSON object per row" in capsys.readouterr().err
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(
     ("arguments", "status"),
     [

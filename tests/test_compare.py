@@ -628,6 +628,7 @@ def test_a_seed_makes_a_bootstrap_the_same(how: str, monkeypatch: pytest.MonkeyP
         df.lazy().prc.compare(columns="all", **{**options, "metrics": "roc_auc"}, **AGAIN)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("gain", [0.0, 0.2])
 def test_bootstrap_and_analytic_errors_agree(gain: float) -> None:
     """With 600 replicates an error is known to 3%."""

@@ -79,6 +79,7 @@ def decide_known(status: str, goal: str) -> Decision:
 # Statuses -------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("goal", TIERED_GOALS)
 @pytest.mark.parametrize("status", STATUSES_OF)
 def test_each_table_has_its_status_at_any_goal(status: str, goal: str) -> None:
@@ -413,6 +414,7 @@ def test_scores_of_the_field_tell_the_prevalence_of_one_model() -> None:
 PARTS = pl.DataFrame({"site": ["a", "b"], "eta": [0.05, 0.001], "share": [0.3, 0.7]})
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "goal",
     slow_unless(lambda goal: goal in ("recall", "curve"), ["recall", "alerts", "curve", "several"]),
@@ -468,7 +470,7 @@ def draw_groups(distances: list[float], n: int = 1_500) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("goal", [{"recall": 0.5}, {"alerts": 500, "per": 10_000}, {}])
 def test_groups_stand_beside_all_others_together(goal: dict[str, Any]) -> None:
     sites = draw_groups([0.8, 2.0, 2.0, 2.0, 2.0, 3.4])
@@ -617,6 +619,7 @@ def test_a_risk_is_part_of_the_name_of_net_benefit() -> None:
 # What it says ---------------------------------------------------------------------------------
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("goal", TIERED_GOALS)
 @pytest.mark.parametrize("status", STATUSES_OF)
 def test_only_what_is_settled_names_a_better_model(status: str, goal: str) -> None:
@@ -664,24 +667,26 @@ def test_no_line_is_wider_than_it_may_be_and_the_interval_stays(goal: str, width
     assert any(" to " in line for line in lines if line.startswith("new"))
 
 
-@pytest.mark.parametrize("width", [40, 52, 80])
 @pytest.mark.parametrize("score", ["new", ["new", "old"]])
-def test_rows_of_groups_are_told_apart_however_narrow(width: int, score: str | list[str]) -> None:
+def test_rows_of_groups_are_told_apart_however_narrow(score: str | list[str]) -> None:
     """Names that have no room are cut, and still differ; prevalences and intervals are whole."""
     names = ["日本語のグループ日本", "a group with a name of many words and letters"]
     df = pl.concat([SETTLED.with_columns(g=pl.lit(name)) for name in names])
-    lines = df.prc(score=score, by="g").decide([0.02, 0.001], recall=0.5).say(width).splitlines()
-    assert max(map(measure_width, lines)) <= width
-    table = lines[lines.index("") : len(lines) - lines[::-1].index("")]
-    rows = [line for line in table if re.search(r"^\S.* 1 in (50|1,000) ", line)]
-    assert len({re.split(r"  +", line)[0] for line in rows}) == len(names)
-    assert all(any(row.startswith(name[:2]) for row in rows) for name in names)
-    assert sorted(re.findall(r"1 in [\d,]+", " ".join(rows))) == ["1 in 1,000"] * 2 + ["1 in 50"] * 2
-    has_one_value = score == "new" and "recall" not in "".join(table)
-    assert sum(line.count(" to ") for line in table) == (4 if has_one_value else 8)
+    decision = df.prc(score=score, by="g").decide([0.02, 0.001], recall=0.5)
+    for width in (40, 52, 80):
+        lines = decision.say(width).splitlines()
+        assert max(map(measure_width, lines)) <= width
+        table = lines[lines.index("") : len(lines) - lines[::-1].index("")]
+        rows = [line for line in table if re.search(r"^\S.* 1 in (50|1,000) ", line)]
+        assert len({re.split(r"  +", line)[0] for line in rows}) == len(names)
+        assert all(any(row.startswith(name[:2]) for row in rows) for name in names)
+        etas = sorted(re.findall(r"1 in [\d,]+", " ".join(rows)))
+        assert etas == ["1 in 1,000"] * 2 + ["1 in 50"] * 2
+        has_one_value = score == "new" and "recall" not in "".join(table)
+        assert sum(line.count(" to ") for line in table) == (4 if has_one_value else 8)
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("how", [{}, {"maximize": "f1"}, {"maximize": "net_benefit(0.1)"}], ids=str)
 def test_heads_of_long_names_fit_a_narrow_line(how: dict[str, str]) -> None:
     sites = pl.concat([SETTLED.with_columns(site=pl.lit(name)) for name in ("Groningen", "Reykjavík")])
@@ -738,6 +743,7 @@ def test_of_several_models_and_prevalences_thresholds_are_named_as_not_shown(goa
     assert decision.say(200).count("Not shown: threshold") == (goal != "curve")
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize(
     ("goal", "copy"),
     [
@@ -764,7 +770,7 @@ def test_models_that_rank_all_examples_alike_are_told(goal: str, copy: str) -> N
         assert not any(reason.startswith("difference in") for reason in verdict.reasons)
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("goal", TIERED_GOALS)
 def test_numbers_of_one_difference_have_two_digits_each(goal: str) -> None:
     for seed in range(2):
@@ -847,6 +853,7 @@ def test_with_a_guarantee_no_difference_at_the_target_itself_is_named() -> None:
     assert not re.search("difference", plain(decision.say()))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("n_sites", "level"), [(2, "97.5%"), (4, "98.8%")])
 def test_differences_of_several_groups_have_their_level(
     tmp_path: Path, n_sites: int, level: str
@@ -1153,7 +1160,7 @@ def test_a_threshold_above_all_scores_and_a_table_without_rows() -> None:
     assert "Tested on 1 positive and 0 negatives" in rows.head(1).prc.decide(0.01).model_card()
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("eta", [0.01, 0.3, 0.4, 0.5, 0.6, 0.9])
 def test_scores_by_chance_rule_out_a_precision_that_there_could_be(eta: float) -> None:
     """It has twice the odds of the prevalence: 100% rules out nothing."""
@@ -1215,7 +1222,7 @@ def test_ends_of_an_interval_have_the_unit_of_its_value() -> None:
         assert re.match(r"Precision [\d.]+% \([\d.]+ to [\d.]+\) and recall", said), said
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("eta", [0.001, 0.1, 0.5, 0.6, 0.9, 0.999])
 def test_chance_rules_out_twice_the_odds_at_any_prevalence(eta: float) -> None:
     """A test of ten positives rules out nothing, and no limit that is ruled out is 100%."""
@@ -1481,7 +1488,7 @@ def decide_reasons(table: Any) -> tuple[str, ...]:
     [("save", "report"), ("winner", "verdict"), ("tabel", "table"), ("sat", "say")],
 )
 def test_an_attribute_that_there_is_not_leads_to_one_that_there_is(wrong: str, meant: str) -> None:
-    decision = pl.DataFrame({"score": [3, 2, 1], "label": [1, 0, 1]}).prc.decide(0.1)
+    decision = decide_known("winner", "recall")
     with pytest.raises(AttributeError, match=rf"no attribute {wrong!r}; did you mean {meant!r}\?$"):
         getattr(decision, wrong)
     assert hasattr(decision, meant)
@@ -1510,20 +1517,19 @@ def test_equal_classes_are_seldom_found_different(noise: str) -> None:
 
 @pytest.mark.parametrize("name", ["winner", "best", "text", "why", "passed", "modles", "sentense"])
 def test_a_wrong_name_on_a_verdict_leads_to_the_right_one(name):
-    df = pl.DataFrame({"score": [0.9, 0.8, 0.2, 0.1], "label": [1, 0, 1, 0]})
-    verdict = df.prc.decide(eta=0.01, recall=0.5).verdict
+    verdict = decide_known("winner", "recall").verdict
     with pytest.raises(AttributeError, match=f"a verdict has no attribute '{name}'; did you mean"):
         getattr(verdict, name)
 
 
-@pytest.mark.parametrize("width", range(45, 75, 5))
-def test_what_is_not_shown_is_where_the_line_names_it(width: int) -> None:
+def test_what_is_not_shown_is_where_the_line_names_it() -> None:
     df = draw_models({"score": 2.0}, 300, 2_700)
     long_names = df.with_columns(
         g=pl.format("a rather long name of a site {}", pl.int_range(pl.len()) % 3)
     )
     decision = long_names.prc(by="g").decide(0.01, precision=0.5, guarantee=0.95)
-    for hint in ("; decision.table has every column", "; -o FILE writes every column"):
+    hints = ("; decision.table has every column", "; -o FILE writes every column")
+    for width, hint in product(range(45, 75, 5), hints):
         _, found, rest = " ".join(decision.say(width, hint=hint).split()).partition("Not shown: ")
         if found:
             names, _, place = rest.partition(";")
@@ -1583,7 +1589,7 @@ def test_groups_with_others_are_compared() -> None:
     assert "too little data for c" in " ".join(text.split())
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("weightless", ["label", "not label", "score < 0"])
 def test_rows_of_weight_0_are_no_examples(weightless: str) -> None:
     df = draw_models({"score": 2.0}, 60, 600)
@@ -1682,7 +1688,7 @@ def test_an_end_beyond_the_target_does_not_read_as_the_target():
     score = (2.7 * label + random.normal(size=8_000)).round(4)
     test = pl.DataFrame({"label": label, "score": score}).prc
     lows = []
-    for alerts in range(320, 400, 10):
+    for alerts in range(320, 400, 20):
         decision = test.decide(0.01, precision=0.2, alerts=alerts, per=10_000)
         low = decision.table["precision_low"][0]
         assert low > 0.2 or "(20 to" not in str(decision), str(decision)

@@ -45,7 +45,7 @@ def read_interval(decision: Decision, word: str) -> tuple[float, float]:
 # One threshold --------------------------------------------------------------------------------
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("word", slow_unless(lambda word: word in ("recall", "fpr", "alerts"), LIMITS))
 def test_the_status_is_read_off_the_interval_of_the_table(word: str) -> None:
     statuses = set()

@@ -117,7 +117,7 @@ CLASSES = pl.DataFrame({"kind": list("abc" * 800), "day": [1, 2] * 1_200}).with_
 MIX = class_mix({"a": 0.73456, "b": 0.26, "c": 0.00544})
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("eta", "by", "guarantee"),
     [(None, None, None), (None, "day", 0.95), (MIX, None, 0.95), (MIX, "day", None)],

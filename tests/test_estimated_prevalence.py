@@ -202,7 +202,7 @@ RNG = np.random.default_rng(7)
 REFERENCE, FIELD = markets(RNG, 0.3, 3_000), markets(RNG, 0.1, 4_000)
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("shared", [["market", "x"], ["market"], []])
 def test_each_group_is_as_alone_and_a_reference_may_tell_fewer_apart(shared: list[str]) -> None:
     by = ["market", "x"]

@@ -303,6 +303,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit of files")
 @pytest.mark.parametrize(
     "case",

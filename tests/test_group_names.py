@@ -233,6 +233,7 @@ every_query = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.quick_cases(4)
 @every_query
 def test_groups_or_unused_columns_may_have_the_name_of_any_column(name: str) -> None:
     """Quick queries have both, and the others have them in turns."""

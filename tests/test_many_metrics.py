@@ -21,6 +21,7 @@ LONG = [name for name in QUERIES if name.startswith("summary") or "long" in name
 LONG = [*LONG, *(name for name in QUERIES if name.startswith("curve, ") and "bands" in name)]
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("name", slow_unless(lambda name: name in QUICK, LONG))
 @pytest.mark.parametrize("is_lazy", [False, True])
 def test_both_ways_to_a_long_table_agree(

@@ -354,6 +354,7 @@ def test_the_points_are_those_without_intervals() -> None:
     assert_same(found.drop("certainty", "above_chance", "doubt", *added), plain)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("target", [{"recall": 0.6}, {"precision": 0.5}])
 def test_a_counted_prevalence_stands_beside_one_that_was_said(target: dict[str, Any]) -> None:
     test = two_models(200).prc(score=["a", "b"])

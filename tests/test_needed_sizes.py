@@ -193,7 +193,7 @@ def test_sizes_and_resolution_ask_for_one_band() -> None:
             )
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("eta", [None, 0.01, 0.2])
 @pytest.mark.parametrize("method", ["wilson", "jeffreys"])
 def test_the_pair_is_one_of_many(eta: float | None, method: Any) -> None:

@@ -223,6 +223,7 @@ def test_a_long_table_gives_the_same_with_weights(target: Any) -> None:
     compare_long(df, asked, wide)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("target", "weight"),
     [({"recall": 0.6}, 0.01), ({"precision": 0.5}, 1000), ({"alerts": 30, "per": 100}, 0.01)],

@@ -28,7 +28,8 @@ IN_ORDER = ("reweight", "unpivot_scores")
 """Methods that return the rows of the table, in their order."""
 
 
-@pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[::7], QUERIES))
+@pytest.mark.quick_cases(16)
+@pytest.mark.parametrize("name", QUERIES)
 def test_the_order_of_rows_the_door_and_the_engine_change_no_bit(name: str, tmp_path: Path) -> None:
     """A file is scanned in blocks on the streaming engine; few rows of a DataFrame stay in memory."""
     df, call = QUERIES[name]

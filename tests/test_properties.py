@@ -915,7 +915,7 @@ def test_an_error_in_weighted_groups_never_locks_the_engine() -> None:
             prc(bad).sweep(by="g", weight="w")
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("missing", ["raise", "drop"])
 @pytest.mark.parametrize("key", [None, "g"])
 def test_scores_that_repeat_are_aggregated_first_with_the_same_result(

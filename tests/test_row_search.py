@@ -93,6 +93,7 @@ def test_at_eta_0_the_best_row_is_the_first_that_has_a_value() -> None:
     assert_frame_equal(among, alone)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("asked", slow_unless(lambda asked: asked in ("moving", "promises"), AGAIN))
 @given(table=score_tables())
 @examples(24)

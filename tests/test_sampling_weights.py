@@ -94,7 +94,7 @@ def test_a_sample_without_a_heavy_positive_is_not_certain() -> None:
     assert not df.prc.summary(0.1, weight="w", confidence=0.95, columns="all")["doubt"].is_null().any()
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("eta", [0.3, 0.01, 1e-5])
 @pytest.mark.parametrize("threshold", [1, 2])
 def test_weights_by_class_do_not_make_unseen_rows_light(eta: float, threshold: int) -> None:
@@ -165,7 +165,7 @@ def ask_once(by: str | None, weight: str | None) -> list[Any]:
     return ask(random_rows(), by=by, weight=weight)
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "weight", slow_unless(lambda weight: weight != 1.0, [1, 1.0, 2.0, 2.0**-700, 2.0**300])
 )
@@ -183,7 +183,7 @@ def test_equal_weights_are_no_weights(weight: float) -> None:
     )
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("factor", [0.1, 3.0, 1e90])
 def test_the_unit_of_weights_does_not_matter(factor: float) -> None:
     counts = ("tp", "fp", "fn", "tn", "n_pos", "n_neg")

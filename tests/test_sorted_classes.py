@@ -398,7 +398,7 @@ def test_few_rows_hold_what_targets_find(table: pl.DataFrame, seed: int) -> None
     assert_same(*find_points(table, 0.2, **{name: values for name, values in shares.items() if values}))
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("word", ["precision", "fdr", "fpr", "predicted_positive_rate"])
 def test_few_rows_hold_the_last_one_of_a_target(word: str) -> None:
     rng = np.random.default_rng(5)

@@ -243,7 +243,7 @@ def test_means_over_prevalences_where_nearly_all_negatives_score_higher() -> Non
             assert found == pytest.approx(float(expected), rel=1e-14)
 
 
-@pytest.mark.quick_cases(6)
+@pytest.mark.quick_cases(5)
 @every_metric
 @pytest.mark.parametrize(
     ("weight", "etas"),

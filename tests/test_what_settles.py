@@ -161,6 +161,7 @@ def test_sizes_meet_their_width_with_four_in_five_assurance(name: str) -> None:
     assert share_as_named(POPULATIONS[name], range(24)) >= 0.7 - 2 * 0.09
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", ["precision at a prevalence of 10%", "few false positives"])
 def test_a_few_sizes_meet_their_width(name: str) -> None:
     assert share_as_named(POPULATIONS[name], range(4)) >= 0.5
@@ -205,7 +206,7 @@ def test_no_clear_winner_names_a_size_with_and_without_a_target(arguments: dict[
     )
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("n_pos", "seed"), [(150, 0), (800, 0), (800, 6), (1_200, 7), (1_600, 4)])
 def test_no_difference_that_is_ruled_out_is_to_be_detected(n_pos: int, seed: int) -> None:
     random, label = np.random.default_rng(seed), np.arange(5 * n_pos) < n_pos
@@ -272,7 +273,7 @@ def test_no_false_positive_shows_no_number_but_a_least_one() -> None:
     assert "at least 4,100 negatives (3,800 more)" in verdict.would_settle
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("eta", "hits", "words"),
     [
@@ -305,6 +306,7 @@ def test_a_least_number_is_that_at_which_none_of_them_is_flagged(
     assert n_plans
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("n_flagged", "copies", "eta"), [(2, 1, 0.005), (5, 4, 0.001)])
 def test_a_size_does_not_hang_on_how_the_threshold_was_chosen(
     n_flagged: int, copies: int, eta: float
