@@ -866,6 +866,13 @@ def test_differences_of_few_positives_are_told_as_such(eta):
     many = prc(draw_models({"a": 4.0, "b": 1.0}, pos=20), score=["a", "b"]).plot.difference(eta)
     assert "positives" not in heading(many) + subtitle(many)
 
+    rows = frame.select("label", "a", "b").with_row_index("example")
+    rows = rows.unpivot(
+        ["a", "b"], index=["example", "label"], variable_name="model", value_name="score"
+    )
+    long = rows.prc.plot.difference(eta, id="example")  # the models are in the column `model`
+    assert "Test set: 14 positives, 2,000 negatives" in subtitle(long)
+
 
 def test_a_zone_that_holds_a_significant_order_has_its_reason_in_the_note():
     chain = prc(draw_models({"a": 2.2, "b": 1.8, "c": 1.4}, pos=60), score=["a", "b", "c"])

@@ -519,6 +519,9 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
     def _read_sizes(self, table_arguments: Any) -> pl.DataFrame:
         """Return how many positives and negatives each model has, in each group."""
         unpaired_arguments = {name: value for name, value in table_arguments.items() if name != "id"}
+        score_columns = self._bound_table._merge_words(table_arguments).get("score")
+        if self._find_model_column(table_arguments) is None and not isinstance(score_columns, Mapping):
+            unpaired_arguments["model"] = "model"  # as in a comparison
         return self._summarize(0.5, unpaired_arguments, metrics="roc_auc")
 
     def _compare_by_eta(
