@@ -294,6 +294,11 @@ def test_what_does_not_go_with_columns_of_scores() -> None:
         (MODELS, {**models, "by": pl.col("g").alias("model")}, "leave the column 'model' out of by="),
         (MANY, {**classes, "pos_label": 1}, "leave out pos_label="),
         (
+            pl.DataFrame({"cat": [0.9, 0.1], "dog": [0.1, 0.9], "label": ["cat", "dog"]}),
+            {"score": ["cat", "dog"], "pos_label": "cat"},
+            "pass score='cat' for one class, or score={class: column, ...} for all",
+        ),
+        (
             MANY,
             {**classes, "by": pl.col("y").alias("class")},
             "leave the column 'class' out of by=: score= already adds",

@@ -11,7 +11,7 @@ from polars_prcurve.core.binding import argument_rules
 from polars_prcurve.core.binding.eta_argument import EtaClassMix
 from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.inputs.column_reader import Column, ColumnReader, list_columns
+from polars_prcurve.core.inputs.column_reader import Column, ColumnReader, InputColumns, list_columns
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.inputs.wide_tables import stack_classes, stack_models
 from polars_prcurve.core.uncertainty.means_over_groups import MeanGroups
@@ -128,10 +128,7 @@ def make_long(question: Question, *, paired: bool) -> Question:
         raise PrcError(
             f"call {method_name}() once for each {new_group_name}: it takes one column as score="
         )
-    rival_words: tuple[str, ...] = ("pos_label", "id") if new_group_name == "class" else ("model", "id")
-    for word in (*rival_words, "counts", "rates", "cells"):
-        if getattr(input_columns, word) is not None:
-            raise PrcError(f"leave out {word}=: score= names a column for each {new_group_name}")
+    _check_rivals(input_columns, new_group_name)
     grouping_columns: list[Column] = list_columns("by=", input_columns.by)
     if new_group_name in map(name_column, grouping_columns):
         raise PrcError(
@@ -161,6 +158,21 @@ def make_long(question: Question, *, paired: bool) -> Question:
     return question._replace(
         frame=stacked_table.long_rows, columns=input_columns, wide_scores=score_columns
     )
+
+
+def _check_rivals(input_columns: InputColumns, new_group_name: str) -> None:
+    """Raise for words beside several score columns that do not go with them."""
+    rival_words: tuple[str, ...] = ("pos_label", "id") if new_group_name == "class" else ("model", "id")
+    for word in (*rival_words, "counts", "rates", "cells"):
+        if getattr(input_columns, word) is not None:
+            raise PrcError(f"leave out {word}=: score= names a column for each {new_group_name}")
+    score_columns, pos_label = input_columns.score, input_columns.pos_label
+    is_of_class = isinstance(pos_label, str) and pos_label in map(name_column, score_columns)
+    if is_of_class and len(score_columns) > 1:
+        raise PrcError(
+            f"pass score={pos_label!r} for one class, or score={{class: column, ...}} for all: a list "
+            f"holds models, and pos_label={pos_label!r} names one of them"
+        )
 
 
 def _stack_classes(question: Question, grouping_columns: list[Column]) -> Question:
