@@ -347,7 +347,7 @@ AT_THE_CALL: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "eta frame of another dtype": (
         lambda p: p.curve(pl.DataFrame({"g": [1], "eta": [0.1]}), by="g"),
-        "'g' to one dtype: it is Int64 in the eta= frame and String in the table",
+        "cast the group column 'g' to one dtype: it is Int64 in the eta= frame and String in the table",
     ),
     "eta frame outside": (lambda p: p.curve(pl.DataFrame({"eta": [0.1, 2.0]})), "not percent.*1 row"),
     "eta frame twice": (lambda p: p.curve(pl.DataFrame({"eta": [0.1, 0.1]})), "repeats.*2 row"),

@@ -29,14 +29,9 @@ def read_group_keys(
     argument_name: str, schema: Mapping[str, pl.DataType], dtype_by_group: Mapping[str, pl.DataType]
 ) -> tuple[str, ...]:
     """Return the group columns that a frame has; raise if one is of another dtype than in the table."""
-    key_names = tuple(name for name in schema if name in dtype_by_group)
-    for name in key_names:
-        if schema[name] != dtype_by_group[name]:
-            raise PrcError(
-                f"cast column {name!r} to one dtype: it is {schema[name]} in the {argument_name}= frame "
-                f"and {dtype_by_group[name]} in the table"
-            )
-    return key_names
+    dtype_by_key = {name: dtype for name, dtype in schema.items() if name in dtype_by_group}
+    check_group_dtypes(dtype_by_key, dtype_by_group, f"in the {argument_name}= frame", "in the table")
+    return tuple(dtype_by_key)
 
 
 def check_group_dtypes(
