@@ -2406,6 +2406,20 @@ def test_no_gate_lets_an_empty_table_pass(
     assert "the table has no rows" in capsys.readouterr().err.lower()
 
 
+@pytest.mark.parametrize("text", ["nan", "-"])
+def test_a_file_with_text_among_its_scores_names_the_cause(
+    text: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("text.csv").write_text(f"a,b,label\n0.5,0.5,1\n{text},{text},0\n", encoding="utf-8")
+    for score in ("a", "a,b"):
+        assert main(["summary", "text.csv", "--score", score]) == 2
+        error = capsys.readouterr().err
+        assert "score column 'a' is String; a score is a float" in error
+        assert f"'{text}'" in error
+    Path("text.csv").write_text("a,label\n0.5,1\nNaN,0\n,1\n0.1,0\n", encoding="utf-8")
+    assert main(["summary", "text.csv", "--score", "a", "--missing", "drop"]) == 0
+
+
 def test_a_file_with_nan_is_read_as_never_scored(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     DF.select("label", "score").with_columns(score=pl.col("score").replace(0.7, math.nan)).write_csv(
         "nan.csv"

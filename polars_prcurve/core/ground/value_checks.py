@@ -78,7 +78,9 @@ RowCounter: TypeAlias = Callable[[pl.Expr], pl.Expr]
 
 # What a score may be: numbers, and Booleans as the answers of a rule
 SCORE_DTYPES = DtypeRule(
-    selectors.numeric() | selectors.boolean(), "; a score is a float, an integer, a Decimal or a Boolean"
+    selectors.numeric() | selectors.boolean(),
+    "; a score is a float, an integer, a Decimal or a Boolean (in a CSV, a single 'nan' or '-' makes a "
+    "column String; NaN and an empty cell are missing scores)",
 )
 # Counts and weights
 AMOUNT_DTYPES = DtypeRule(selectors.numeric(), "; expected numbers >= 0")
