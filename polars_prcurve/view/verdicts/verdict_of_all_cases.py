@@ -156,6 +156,9 @@ def _write_groups(cases: Sequence[Case]) -> str:
             f"No {unit_noun} differs significantly from the rest: {name_merit(cases[0])} {values_text}"
         ]
         other_cases = [case for case in other_cases if case.outcome != "open"]
+    elif len(open_cases) > MOST_NAMES + 1:  # as `list_texts` cuts names
+        clauses.append(f"no significant difference for {len(open_cases)} others")
+        other_cases = [case for case in other_cases if case.outcome != "open"]
     if not clauses:
         return f"No {unit_noun} can be compared with the rest"
 
