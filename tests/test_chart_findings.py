@@ -12,7 +12,7 @@ import pytest
 from polars_prcurve import charts, eta_grid, prc
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, PanelSize, list_stretches
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
-from polars_prcurve.view.charts.parts.panel_in_pixels import Panel, Word
+from polars_prcurve.view.charts.parts.panel_in_pixels import LabelSpace, Panel, Word
 from polars_prcurve.view.charts.parts.rule_flags import raise_flags
 from polars_prcurve.view.charts.parts.title_phrases import say_by_metric, say_firsts
 from polars_prcurve.view.words.number_words import say_eta, say_share, say_shares, say_thresholds
@@ -882,3 +882,11 @@ def test_a_zone_that_holds_a_significant_order_has_its_reason_in_the_note():
     assert reason not in subtitle(alike.plot.ranking(0.03, confidence=0.95))
     few = prc(draw_models({"a": 2.0, "b": 1.0}, pos=14), score=["a", "b"])
     assert "Test set: 14 positives" in subtitle(few.plot.ranking(confidence=0.95))
+
+
+def test_labels_of_six_points_lie_on_no_named_line():
+    for n_points, is_placed in ((5, True), (6, False)):
+        space = LabelSpace(400, 400, points=[(200.0, 60.0 * k) for k in range(n_points)])
+        space.curves = {f"line {height}": np.full(101, float(height)) for height in range(0, 400, 8)}
+        label = space.place_beside_point((200.0, 180.0), "68%, fpr 3.6%", "line 184")
+        assert (label is not None) == is_placed

@@ -34,7 +34,8 @@ AT_LINE = 2.0  # pixels from a line within which a point has no side of it
 _FAR_GAP = 22.0  # pixels from a point within which a reader takes a label for its own
 _NEARER = 4.0  # pixels by which a label is nearer to its own point than to others, at the least
 _LABEL_HEIGHT = 0.9  # of a label, as a share of the size of its type: digits have no descenders
-_MANY_POINTS = 6  # labels of more points than this are left out where they would lie on lines
+# Labels of more points than this are left out where they would lie on lines, of as many on named ones.
+_MANY_POINTS = 6
 DOT_RADIUS = 6.0  # pixels from the middle of the dot of a marked point to its rim
 _ASTRAY = 2.0  # the cost of a label on a named line, or beyond one; of one on a grey line it is 1
 _NARROW = 200  # pixels of a panel across, at the least, in which labels may be there
@@ -309,7 +310,8 @@ class LabelSpace:
         cost, box, place = min(
             costs_boxes_places, key=lambda place: place[0], default=(math.inf, (0.0,) * 4, None)
         )
-        is_crowded = len(self.points) > _MANY_POINTS or (cost >= _ASTRAY and self.width < _NARROW)
+        is_full = self.width < _NARROW or len(self.points) >= _MANY_POINTS
+        is_crowded = len(self.points) > _MANY_POINTS or (cost >= _ASTRAY and is_full)
         if place is None or (cost >= 1 and is_crowded):
             return None
         self.boxes.append(box)
