@@ -890,3 +890,15 @@ def test_labels_of_six_points_lie_on_no_named_line():
         space.curves = {f"line {height}": np.full(101, float(height)) for height in range(0, 400, 8)}
         label = space.place_beside_point((200.0, 180.0), "68%, fpr 3.6%", "line 184")
         assert (label is not None) == is_placed
+
+
+def test_thresholds_have_the_unit_of_an_axis_of_rare_scores():
+    frame = draw_models({"a": 3.0}, pos=60, neg=6_000)
+    rare = frame.with_columns(a=1 / (1 + (12 - 3 * pl.col("a")).exp()))
+    chart = prc(rare, score="a").plot.scores()
+    [threshold] = [row["said"] for row in records(chart, "threshold")]
+    score = float(threshold.split()[1])
+    assert plain(threshold) == plain(f"threshold {score} ({say_eta(score)})")
+    common = frame.with_columns(a=1 / (1 + (2 - pl.col("a")).exp()))
+    [row] = records(prc(common, score="a").plot.scores(), "threshold")
+    assert "1" + "\u00a0in" not in row["said"]

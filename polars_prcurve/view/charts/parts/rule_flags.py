@@ -16,11 +16,12 @@ from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
 from polars_prcurve.view.charts.parts.colors_and_panels import tell_panel
 from polars_prcurve.view.charts.parts.names_and_numbers import LOWER, round_digits
 from polars_prcurve.view.charts.parts.panel_in_pixels import Align, Word
-from polars_prcurve.view.words.number_words import say_thresholds
+from polars_prcurve.view.words.number_words import say_eta, say_thresholds
 
 _FOOT = 9  # pixels from the lines to the lowest row of texts
 _GAP = 8  # pixels between two texts in a row
 _CLASH = 1_000  # the cost of a text on a rule, in pixels of overhang
+_ONE_IN_BELOW = 0.1  # scores below which one is found by its `1 in n` on an axis that has these
 _OVERHANG = 30  # pixels by which a text may reach beyond its panel: panels have a gap of 34
 
 
@@ -44,9 +45,11 @@ def write_rules(
     has_goals = len({row["goal"] for row in rows if row.get("goal")}) > 1
     word_by_text: dict[str, Word] = {}
     for row, fields in zip(rows, words_of_row, strict=True):
-        is_target = has_goals and row["criterion"] != "threshold"
-        text = f"{row['text']} for {row['goal']}" if is_target else f"{start}{row['text']}"
-        word = Word(text, round_digits(x.measure(float(row["threshold"]))), **fields)
+        is_target, score = has_goals and row["criterion"] != "threshold", float(row["threshold"])
+        is_one_in = x.said_as == "far odds" and 0 < score < _ONE_IN_BELOW
+        number_text = f"{row['text']} ({say_eta(score)})" if is_one_in else row["text"]
+        text = f"{number_text} for {row['goal']}" if is_target else f"{start}{number_text}"
+        word = Word(text, round_digits(x.measure(score)), **fields)
         twin = word_by_text.get(text, word)
         word_by_text[text] = (
             word if twin.label == word.label else replace(word, color=style.INK, label="")
