@@ -902,3 +902,15 @@ def test_thresholds_have_the_unit_of_an_axis_of_rare_scores():
     common = frame.with_columns(a=1 / (1 + (2 - pl.col("a")).exp()))
     [row] = records(prc(common, score="a").plot.scores(), "threshold")
     assert "1" + "\u00a0in" not in row["said"]
+
+
+def test_no_grey_stretch_of_a_strip_is_empty():
+    frame = draw_models({"a": 2.6, "b": 2.5, "c": 0.7}, pos=60, neg=4_000)
+    long = prc(frame.rename({"a": "a" * 30, "b": "b" * 30}), score=["a" * 30, "b" * 30, "c"])
+    wide = long.plot.ranking(confidence=0.95, width=250)
+    assert {"one of two is best", "one of two"} & {str(row.get("text")) for row in all_records(wide)}
+    texts = {"open", "no clear winner", "one of two is best", "one of two", "a or b", "a or b is best"}
+    for width in (60, 120, 240, 480):
+        chart = prc(frame, score=["a", "b", "c"]).plot.metric_by_eta(confidence=0.95, width=width)
+        grey = [row for row in records(chart, "first") if "color" not in row]
+        assert len(grey) == sum(plain(str(row.get("text"))) in texts for row in all_records(chart))

@@ -526,14 +526,16 @@ def draw_firsts(canvas: Canvas, firsts: Sequence[tuple[float, str]], order: str)
         low, high = stretch.values()
         fields = {end: names_and_numbers.round_digits(eta) for end, eta in stretch.items()}
         has_color = canvas.channels.color is not None and name in canvas.channels.color.labels
-        canvas.records.append({"part": "first", **fields} | ({"color": name} if has_color else {}))
         room = (x.place(high) - x.place(low)) * canvas.size.width - 8
         rank_text = "better" if is_pair else "best"
-        texts = [f"{name} is {rank_text}", name, *([rank_text] if has_color else [])]
+        texts = [f"{name} is {rank_text}", name]
+        texts += [rank_text] if has_color else ["one of two is best", "one of two"]
         texts = texts if name else [go_on(order), "no clear winner", "open"]
         text = next(
             (text for text in texts if text and measure_text(text, read_sizes().note) < room), ""
         )
+        if text or has_color:  # an empty grey box would be a riddle
+            canvas.records.append({"part": "first", **fields} | ({"color": name} if has_color else {}))
         look = quiet_look() | ({"color": "white"} if has_color else {})
         look |= {"x": math.sqrt(low * high), "py": -_STRIP_Y, "align": "center", "weight": "bold"}
         canvas.words += [Word(text=text, **look)] if text else []
