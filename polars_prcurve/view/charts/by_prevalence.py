@@ -223,7 +223,6 @@ class _LineChart:
         # first; `ranking` is by precision. With `is_limited` the ends are limits of coarse scores or of
         # points, unless there is a level.
         self.curves, self.rows, self.confidence = curves, curves.points, confidence
-        self.order = add_order(curves, "p3_curve", ranking).order
         self.is_limited, self.metrics = is_limited, curves.curve_rows["metric"].unique().to_list()
         is_one_metric = len(self.metrics) == 1
         self.name = names_and_numbers.format_metric_name(self.metrics[0]) if is_one_metric else "Metrics"
@@ -232,15 +231,8 @@ class _LineChart:
         self.channels = choose_channels(curves, color, facet, means)
         is_one_panel = self.channels.color is not None and self.channels.facet is None
         self.firsts = firsts if is_one_panel else ()
-        end_columns = [name for name in ("value", "low", "high") if name in self.rows.columns]
-        end_values = pl.concat([self.rows[name].cast(pl.Float64) for name in end_columns]).drop_nulls()
-        y = ChartAxis("value", self.name if is_one_metric else "Value", *fit_shares(end_values))
-        if not end_values.is_between(-1e-9, 1 + 1e-9).all():  # no shares: a range for each metric
-            low, high = float(end_values.min()), float(end_values.max())  # type: ignore[arg-type]
-            room, facet_channel = 0.05 * (high - low) or 0.5, self.channels.facet
-            y = replace(y, low=low - room, high=high + room, words="plain")
-            y = replace(y, is_free=facet_channel is not None and "metric" in facet_channel.fields)
         x, bands = build_eta_axis(self.rows), (("low", "high"),)
+        y = self._build_value_axis("Value" if len(self.metrics) > 1 else self.name)
         self.spec = ChartSpec(x, y, "linear", bands=bands, height=0.6, names="ends")
         is_own = pl.col("own_eta").is_between(0, 1, "none")
         # Sums of weights may differ in their last digits from curve to curve.
@@ -261,7 +253,22 @@ class _LineChart:
         is_told = title_values and not firsts and len({*self.own_etas} - {None}) > 1
         self.told_etas = [told_eta] * len(self.own_etas) if is_told else []
         self.spec = replace(self.spec, x=mark_eta(x, told_eta) if is_told else x)
-        self.canvas = Canvas(_add_lead(curves, ranking, told_eta), self.channels, self.spec, size)
+        tested = add_order(curves, "p3_curve", ranking, told_eta=told_eta)
+        self.order = tested.order
+        curves = replace(curves, open_reason=tested.open_reason)
+        self.canvas = Canvas(curves, self.channels, self.spec, size)
+
+    def _build_value_axis(self, title: str) -> ChartAxis:
+        """Return the axis of values: of shares, or of the range of others, of each metric by itself."""
+        end_columns = [name for name in ("value", "low", "high") if name in self.rows.columns]
+        end_values = pl.concat([self.rows[name].cast(pl.Float64) for name in end_columns]).drop_nulls()
+        y = ChartAxis("value", title, *fit_shares(end_values))
+        if not end_values.is_between(-1e-9, 1 + 1e-9).all():  # no shares: a range for each metric
+            low, high = float(end_values.min()), float(end_values.max())  # type: ignore[arg-type]
+            room, facet_channel = 0.05 * (high - low) or 0.5, self.channels.facet
+            y = replace(y, low=low - room, high=high + room, words="plain")
+            y = replace(y, is_free=facet_channel is not None and "metric" in facet_channel.fields)
+        return y
 
     @property
     def is_open(self) -> bool:
@@ -496,16 +503,6 @@ class _LineChart:
         if self.rests_on_counts:
             return doubt_of_points.describe_doubt(lines)
         return doubt_of_points.describe_few_positives(lines)
-
-
-def _add_lead(curves: ChartCurves, ranking: pl.DataFrame | None, told_eta: float) -> ChartCurves:
-    """Return the curves with how far the first model is ahead by precision, near one prevalence."""
-    ranking_rows = read_ranking("p3_curve", ranking, curves).filter(pl.col("eta") > 0)
-    if ranking_rows.is_empty():
-        return curves
-    eta = min(ranking_rows["eta"], key=lambda eta: abs(math.log(eta / told_eta)))
-    phrase, near_rows = f"precision at a prevalence of {say_eta(eta)}", ranking_rows.filter(eta=eta)
-    return replace(curves, open_reason=add_order(curves, "p3_curve", near_rows, phrase).open_reason)
 
 
 def _list_firsts(

@@ -390,10 +390,12 @@ def add_order(
     chart_name: str,
     ranking: pl.DataFrame | None,
     metric_name: str | None = "precision",
+    told_eta: float | None = None,
 ) -> ChartCurves:
     """Return the curves with who is best by the test of a ranking, for titles, and why none may be.
 
-    `metric_name` is what the ranking compares, or None for a chart that does not draw it.
+    `metric_name` is what the ranking compares, or None for a chart that does not draw it. With
+    `told_eta` it is why none may be near that prevalence.
     """
     ranking_rows = read_ranking(chart_name, ranking, curves)
     may_be_best = pl.col("may_be_best").fill_null(True).any()
@@ -417,7 +419,7 @@ def add_order(
         if len(models_with_flags) <= MOST_NAMES and n_letters <= MOST_LETTERS:
             order_text += f"; {join_words(worse_names)} {'is' if len(worse_names) == 1 else 'are'} worse"
     is_open = len(best_names) > 1
-    reason_text = _describe_lead(ranking_rows, curves, metric_name) if is_open else ""
+    reason_text = _describe_lead(ranking_rows, curves, metric_name, told_eta) if is_open else ""
     return replace(curves, order=order_text, is_open=is_open, open_reason=reason_text)
 
 
@@ -429,8 +431,17 @@ def _say_open(model_names: Sequence[str], n_models: int) -> str:
     return f"{_OPEN} among {len(model_names)}{total_phrase} models"
 
 
-def _describe_lead(ranking_rows: pl.DataFrame, curves: ChartCurves, metric_name: str | None) -> str:
+def _describe_lead(
+    ranking_rows: pl.DataFrame, curves: ChartCurves, metric_name: str | None, told_eta: float | None
+) -> str:
     """Return how far the first model of a ranking is ahead, or without one number what is in doubt."""
+    if told_eta:
+        etas = ranking_rows["eta"].filter(ranking_rows["eta"] > 0)
+        eta = min(etas, key=lambda eta: abs(math.log(eta / told_eta)), default=0.0)
+        metric_name = f"{metric_name} at a prevalence of {number_words.say_eta(eta)}"
+        ranking_rows = ranking_rows.filter(eta=eta)
+        if ranking_rows["may_be_best"].fill_null(True).sum() < 2:
+            return ""
     first_rows = ranking_rows.filter(pl.col("rank") == 1).unique("eta", maintain_order=True).to_dicts()
     doubt_names = sorted({row["doubt"] for row in first_rows if row.get("doubt")})
     if EQUAL_SCORES in doubt_names:
