@@ -103,6 +103,10 @@ def test_a_report_in_dark_mode_and_on_paper(browser: Any, report: Path) -> None:
     page.goto(report.as_uri())
     ground = "getComputedStyle(document.body).backgroundColor"
     text = "getComputedStyle(document.querySelector('h1')).color"
+    square = "getComputedStyle(document.querySelector('.names li'), '::before')"
+    assert page.evaluate(f"{square}.width") == "12px", "the colour of a curve is seen at its name"
+    colors = page.evaluate(f"[{square}.backgroundColor, {square}.color]")
+    assert colors[0] == colors[1]
     dark = page.evaluate(ground), page.evaluate(text)
     page.emulate_media(media="print")
     light = page.evaluate(ground), page.evaluate(text)

@@ -69,8 +69,10 @@ td,th{text-align:right;padding:5px 8px;border-bottom:1px solid var(--grid);
   font-variant-numeric:tabular-nums;font-weight:400;white-space:nowrap}
 td:first-child,th:first-child{text-align:left}td:first-child,th:first-child{padding-left:0}
 tbody th{white-space:normal}th,td{overflow-wrap:break-word}
-.names{margin:4px 0 0;padding-left:22px;overflow:hidden;font-size:14px;font-weight:700;list-style:square}
-.names li{float:left;margin-right:36px}
+.names{margin:4px 0 0;padding:0;overflow:hidden;font-size:14px;font-weight:700;list-style:none}
+.names li{float:left;margin-right:24px}
+.names li::before{content:"";display:inline-block;width:12px;height:12px;margin-right:6px;
+  vertical-align:-1px;background:currentColor}
 thead th{color:var(--quiet)}td small{color:var(--quiet);font-size:12.5px}
 .raw th:first-child{min-width:12em}
 .raw{font-size:12px}
