@@ -128,7 +128,8 @@ def ranking(
         draw_firsts(canvas, firsts, "")
     finding = say_firsts(firsts, channels.color.labels if channels.color else [])
     swaps = _say_swaps(curves, channels)
-    swaps += " (not tested)" if swaps and "may_be_best" not in table.columns else ""
+    if swaps and "may_be_best" not in table.columns:
+        swaps = f"Not tested: {go_on(swaps) if swaps.startswith('The order ') else swaps}"
     chart = CurveChart(
         canvas,
         lines=curves.points.with_columns(doubt=pl.col("top") < pl.col("foot")),
