@@ -159,6 +159,7 @@ def assert_nearly_equal(metric: CurveMetric, found: Any, expected: Any) -> None:
         assert_close(found, expected, 1e-15)
 
 
+@pytest.mark.quick_cases(14)
 @every_metric
 @examples(60)
 @given(table=tables(keys=["none"], scores=[pl.Int8(), pl.Float64()], weights=["", "small integers"]))

@@ -1258,6 +1258,7 @@ def test_no_end_of_an_interval_is_rounded_to_its_value() -> None:
             assert [text == shown[1] for text in shown.groups()] == [end == row[0] for end in row]
 
 
+@pytest.mark.quick_cases(14)
 @pytest.mark.parametrize("width", range(40, 81))
 def test_a_narrow_table_has_whole_prevalences_and_an_answer(width: int) -> None:
     rows = {"model": ["forest", "logistic"] * 2, "eta": [0.001, 0.001, 0.01, 0.01]}

@@ -167,6 +167,7 @@ def test_a_metric_has_a_docstring_of_its_own(metric: PointMetric | CurveMetric) 
 # Copies ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick_cases(22)
 @every_metric
 def test_a_metric_pickles(metric: Any) -> None:
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
@@ -177,6 +178,7 @@ def test_a_metric_pickles(metric: Any) -> None:
     assert again.__doc__ == metric.__doc__
 
 
+@pytest.mark.quick_cases(22)
 @every_metric
 def test_a_metric_under_another_name_pickles(metric: Any) -> None:
     other = metric.alias("other")
@@ -244,6 +246,7 @@ def assert_promise_is_true(
     )
 
 
+@pytest.mark.quick_cases(15)
 @pytest.mark.parametrize(("metric", "promise"), PROMISED)
 def test_a_promise_changes_no_value(metric: CurveMetric, promise: str) -> None:
     rng = np.random.default_rng(11)

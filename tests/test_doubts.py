@@ -124,7 +124,7 @@ def hold_each(call: Callable[..., pl.DataFrame], *args: Any, asked: list[Any], *
     return any(held)
 
 
-@pytest.mark.quick_cases(4)
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_every_null_interval_of_an_area_has_a_doubt(design: str) -> None:
     frame, words, eta = DESIGNS[design]
@@ -136,7 +136,7 @@ def test_every_null_interval_of_an_area_has_a_doubt(design: str) -> None:
     assert hold(test.summary, eta, metrics="average_precision", confidence=0.9)
 
 
-@pytest.mark.quick_cases(4)
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("design", DESIGNS)
 def test_every_null_interval_of_a_point_has_a_doubt(design: str) -> None:
     frame, words, eta = DESIGNS[design]
@@ -153,7 +153,7 @@ def test_every_null_interval_of_a_point_has_a_doubt(design: str) -> None:
     hold(test.operating_points, eta, maximize="f1", confidence=DRAWN)
 
 
-@pytest.mark.quick_cases(3)
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("design", "paired"),
     [

@@ -62,6 +62,7 @@ SCORES: dict[str, tuple[pl.Series, list[Any]]] = {
 }
 
 
+@pytest.mark.quick_cases(13)
 @pytest.mark.parametrize("name", SCORES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scores_of_every_dtype_are_taken_exactly(name: str, weighted: bool) -> None:
@@ -169,6 +170,7 @@ def test_groups_of_every_sortable_dtype(name: str) -> None:
         assert curve.height == 8
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("how", [{}, {"weight": "w"}, {"weight": pl.col("w") * 0.5}])
 def test_a_group_of_nan_is_found_by_every_join(n: int, how: dict[str, Any]) -> None:

@@ -85,6 +85,7 @@ def expect(df: pl.DataFrame, cells: pl.DataFrame, match: str, metric: Any, eta: 
             "significant": resolved}  # fmt: skip
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("match", ["recall", "fpr"])
 @pytest.mark.parametrize("seed", range(4))
 def test_intervals_are_the_union_over_rows(match: Any, seed: int) -> None:

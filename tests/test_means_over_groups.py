@@ -73,6 +73,7 @@ def test_a_mean_has_the_interval_of_scipy() -> None:
         assert row["doubt"] is None
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("eta", "door"), pair_each(ETAS, ["wide", "long"]))
 def test_a_difference_is_the_paired_test_of_scipy(door: str, eta: float | None) -> None:
     test = prc(TOPICS, score=MODELS) if door == "wide" else prc(LONG, model="model")
@@ -300,6 +301,7 @@ def test_students_distribution_is_scipys() -> None:
 # Decisions --------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_decision_is_the_paired_test_of_scipy(seed: int) -> None:
     topics = make_topics(18, seed=seed, n_models=2)

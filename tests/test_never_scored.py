@@ -318,6 +318,7 @@ def test_precision_of_what_was_returned_is_binomial() -> None:
     assert curve["precision_low"].to_list() == pytest.approx(low.to_list(), rel=1e-9)
 
 
+@pytest.mark.quick_cases(14)
 @pytest.mark.parametrize("metric", [*POINT_METRICS.values(), *CURVE_METRICS.values()], ids=str)
 def test_a_metric_answers_or_needs_the_negatives(metric: Any) -> None:
     """No metric has a value that would be another one if the negatives were counted."""

@@ -91,6 +91,7 @@ def test_sizes_of_a_point() -> None:
 SEVERAL = pl.concat([SITES, SITES.filter(site="b")])
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", ["operating_points", "sample_size"])
 @pytest.mark.parametrize("source", ["cells", "rates"])
 def test_a_group_of_several_points_is_named(name: str, source: str) -> None:
@@ -232,6 +233,7 @@ def list_counts(test: Any) -> list[tuple[int, ...]]:
     return pl.DataFrame(test).select(CELLS).rows()
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "rates",
     [

@@ -388,6 +388,7 @@ FLAG_ALL = pl.DataFrame(
 OF_COUNTS: Any = {"counts": ("n_pos", "n_neg"), "by": "group"}
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("eta", [0.1, 0.01, 1 / 3, 0.5, 0.9, 1e-300, 1 - 1e-9, 0.0, 1.0])
 def test_precision_of_flagging_all_is_eta(eta: float) -> None:
     """To the last bit, so that the target eta finds the last row; fdr has the digits of its counts."""

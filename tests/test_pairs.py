@@ -117,6 +117,7 @@ IDS: dict[str, Any] = {
 }
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("id", slow_unless(lambda form: form not in ("turned", "expressions"), IDS))
 @pytest.mark.parametrize("method", ["analytic", pytest.param("bootstrap", marks=pytest.mark.slow)])
 def test_several_columns_tell_examples_apart(id: str, method: Any) -> None:

@@ -61,6 +61,7 @@ EMPTIED = [name for name in QUERIES if name != "compare, below frame"]
 """Without the rows of each model, what is below them no longer adds up, and that raises."""
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[1::13], EMPTIED))
 def test_an_empty_table_gives_an_empty_table_of_the_same_schema(name: str) -> None:
     df, call = QUERIES[name]
@@ -130,6 +131,7 @@ STREAMED = [name for name in QUERIES if not name.endswith(", means")]
 """All but means over groups, which gather one row of each group in lists."""
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("name", slow_unless(lambda name: name in list(QUERIES)[2::13], STREAMED))
 def test_the_plan_runs_on_the_streaming_engine_alone(name: str, tmp_path: Path) -> None:
     df, call = QUERIES[name]
@@ -178,6 +180,7 @@ ONE_GROUP: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", ONE_GROUP)
 def test_one_group_gives_the_same_bits_on_both_engines(name: str) -> None:
     """One engine may hold a total of the only group as a single number, and divides by it otherwise."""

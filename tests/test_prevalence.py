@@ -187,6 +187,7 @@ def test_other_texts_are_no_prevalence(text: str) -> None:
         check_eta(text)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("text", ["1 in 100", "1/100", "1:99"])
 def test_every_method_takes_a_prevalence_as_text(text: str) -> None:
     df = pl.DataFrame(

@@ -362,6 +362,7 @@ def random_groups(n: int, seed: int) -> list[list[float]]:
     return found
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("eta_train", [0.5, 0.1, 0.9])
 def test_em_against_plain_python_and_the_likelihood(
     eta_train: float, monkeypatch: pytest.MonkeyPatch

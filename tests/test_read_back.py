@@ -247,6 +247,7 @@ def test_each_interval_on_a_chart_of_a_decision_is_a_row(name: str) -> None:
         assert not [each for each in found if not is_row(each, rows)]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", slow_unless(lambda name: name in QUICK, DESIGNS))
 def test_numbers_below_0_have_a_minus_sign_and_stay_in_the_picture(name: str, tmp_path: Path) -> None:
     """A line may end at a hyphen, also inside an interval; and an axis from 0 on would lose its line."""
@@ -267,6 +268,7 @@ def test_numbers_below_0_have_a_minus_sign_and_stay_in_the_picture(name: str, tm
         assert not models, "icons are of a target"
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "name", ["winner", "no winner", "chance", "not met by models", "weight", "rare"]
 )

@@ -867,6 +867,7 @@ def find_error(ask: Callable[[], object]) -> PrcError | None:
     return None
 
 
+@pytest.mark.quick_cases(16)
 @pytest.mark.parametrize("name", [*NAMES, "best(f1)", "f_beta(2)", "best_f1", "ppv", "ap", "nothing"])
 def test_code_in_hints_on_metrics_runs(name: str) -> None:
     df = DF.select("score", "label")

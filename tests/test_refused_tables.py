@@ -211,6 +211,7 @@ def test_values_fail_in_the_same_words_at_every_door(case: str, method: str) -> 
     assert len(str(lazy.value)) < len(str(eager.value)) + 800  # no plan below it
 
 
+@pytest.mark.quick_cases(14)
 @pytest.mark.parametrize("shape", slow_unless(lambda shape: shape in ("slice", "len"), SHAPES))
 @pytest.mark.parametrize("method", METHODS)
 def test_no_shape_of_query_hides_a_bad_row(method: str, shape: str) -> None:
@@ -309,6 +310,7 @@ FOR_EXPRESSIONS = [  # which add whole weights as floats
 ]
 
 
+@pytest.mark.quick_cases(20)
 @pytest.mark.parametrize(
     ("case", "name"),
     [  # each expression at a third of the cases, each case in a third of the expressions

@@ -7,7 +7,6 @@ method or a command, run `pytest tests/test_registries.py` until it passes.
 from __future__ import annotations
 
 import argparse
-import ast
 import inspect
 import re
 from collections.abc import Callable, Iterable
@@ -349,17 +348,12 @@ def test_a_command_has_an_option_for_each_argument_of_its_method() -> None:
 
 
 def test_tests_do_not_import_each_other() -> None:
+    importing = re.compile(
+        r"^ *(?:from tests import .*\btest_|(?:from|import) tests\.test_).*", re.MULTILINE
+    )
     for path in sorted((ROOT / "tests").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            named: list[str] = []
-            if isinstance(node, ast.ImportFrom):
-                named = [f"{node.module}.{alias.name}" for alias in node.names]
-            elif isinstance(node, ast.Import):
-                named = [alias.name for alias in node.names]
-            for name in named:
-                assert not re.search(r"\btests\.test_", name), (
-                    f"{path.name} imports {name}: move what they share to tests/support/"
-                )
+        found = importing.findall(path.read_text(encoding="utf-8"))
+        assert not found, f"{path.name} has {found}: move what they share to tests/support/"
 
 
 def test_the_page_of_the_tests_names_every_file() -> None:

@@ -96,7 +96,7 @@ def test_precision_recall_curve(frame: pl.DataFrame, weight: str | None) -> None
     )
 
 
-@pytest.mark.quick_cases(40)
+@pytest.mark.quick_cases(24)
 @pytest.mark.parametrize("eta", PREVALENCES)
 @on_tables
 def test_any_prevalence_is_a_weight_per_class(

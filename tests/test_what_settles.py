@@ -246,6 +246,7 @@ def test_a_threshold_that_is_not_sure_has_the_size_of_its_distance() -> None:
     assert len(numbers) > 1
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("name", "seed"), pair_each([name for name in POPULATIONS if name != "a gate"], range(3))
 )
