@@ -704,6 +704,16 @@ def test_what_is_left_out_of_a_narrow_line_is_told() -> None:
     assert last_line == "alerts; decision.table and decision.verdicts have all."
 
 
+@pytest.mark.parametrize("how", [{"threshold": 1.2345678}, {"guarantee": 0.9}])
+def test_a_narrow_terminal_shows_each_target_of_a_gate(how: dict[str, Any]) -> None:
+    sites = draw_groups([2.0, 2.2, 2.4]).with_columns(site="country " + pl.col("site"))
+    decision = sites.prc(by="site").decide(0.1, precision=0.4, recall=0.5, **how)
+    text = decision.say(50)
+    assert max(map(len, text.splitlines())) <= 50
+    head, *_ = text.split("\n\n")[1].splitlines()
+    assert head.split() == ["where", "threshold", "recall", "precision"]
+
+
 TWO_BY_TWO = pl.DataFrame({"tp": [45], "fp": [12], "fn": [5], "tn": [138]})
 """A published 2x2 table: at 1 in 200, an NPV of 99.95% (99.88 to 99.98) and a precision of 5.4%."""
 

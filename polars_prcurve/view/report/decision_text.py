@@ -89,9 +89,14 @@ def _choose_columns(judgement: Judgement, width: int) -> tuple[list[TextColumn],
             text_columns = columns.list_pair_columns(judgement, cases)
             hidden_heads += columns.name_absent_models(cases)
     first_value_column = next((column for column in text_columns if column.spans), None)
+    # What a gate tests is never hidden where there is room for intervals below values.
+    goal = judgement.goal
+    limited_names = {"threshold", *goal.columns_of_limits} if goal.demand else set()
     for column in text_columns[:0:-1]:
         is_needed = column is first_value_column or column.shown_names in (["model"], ["eta"])
-        if _measure_least(text_columns) > width and not is_needed:
+        is_limited = not limited_names.isdisjoint(column.shown_names)
+        narrow_columns = [*map(_put_intervals_below, text_columns)] if is_limited else text_columns
+        if _measure_least(narrow_columns) > width and not is_needed:
             hidden_heads.append(column.head)
             text_columns.remove(column)
     return text_columns, hidden_heads
