@@ -2407,6 +2407,17 @@ def test_no_gate_lets_an_empty_table_pass(
     assert "the table has no rows" in capsys.readouterr().err.lower()
 
 
+def test_a_file_with_two_columns_of_one_name_is_refused(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("two.csv").write_text("score,score,label\n0.9,0.1,1\n0.2,0.8,0\n", encoding="utf-8")
+    assert "rename a column of 'two.csv': its header names 'score' twice" in refusal(
+        "summary two.csv", capsys
+    )
+    Path("blank.csv").write_text("score,label,,\n0.9,1,,\n0.2,0,,\n", encoding="utf-8")
+    assert main(["summary", "blank.csv"]) == 0
+
+
 @pytest.mark.parametrize("text", ["nan", "-"])
 def test_a_file_with_text_among_its_scores_names_the_cause(
     text: str, here: Path, capsys: pytest.CaptureFixture[str]

@@ -79,6 +79,11 @@ def scan_files(path: str, text_columns: Collection[str] = ()) -> pl.LazyFrame:
     names = [glob.escape(name) if isinstance(name, str) else name for name in full_sources or sources]
     dtypes = dict.fromkeys(text_columns, pl.String) if file_format.has_header else None
     table = file_format.scan(names, **({"schema_overrides": dtypes} if dtypes else {}))
+    columns = table.collect_schema().names() if file_format.has_header else []
+    for name in columns:  # of two columns of one name Polars renames the second
+        repeated_name = name.removesuffix("_duplicated_0")
+        if repeated_name not in ("", name) and repeated_name in columns:
+            raise PrcError(f"rename a column of {path!r}: its header names {repeated_name!r} twice")
     return table if full_sources else table.cast(pl.Float64)
 
 
