@@ -709,11 +709,13 @@ def test_a_model_of_few_positives_is_not_named_as_best():
     test = prc(frame, model="site")
     assert frame.filter(pl.col("label"), site="few").height < 20
     assert re.fullmatch(
-        "Among .* with 20 positives or more, by average precision, best is best at all prev.*",
+        "Among .* with 20 positives or more, by average precision, best is best at both prev.*",
         heading(test.plot.metric_by_eta([0.05, 0.2], confidence=0.95)),
     )
     title = heading(test.plot.ranking([0.05, 0.2], confidence=0.95))
-    assert title == "By average precision, best or few is best at all prevalences shown", "as its zones"
+    assert title == "By average precision, best or few is best at both prevalences tested", (
+        "as its zones"
+    )
     few_sentence = "Zones and places include few with fewer than 20 positives"
     assert few_sentence in subtitle(test.plot.ranking([0.05, 0.2], confidence=0.95))
     strip = records(test.plot.metric_by_eta([0.05, 0.2], confidence=0.95), "first")
@@ -818,12 +820,34 @@ def test_two_that_may_be_best_are_named_and_their_stretch_is_drawn():
 
 def test_edges_of_leads_are_in_the_unit_of_the_axis():
     models = [*"abcd"]
-    leads = [(0.001, ""), (0.0766, "a"), (0.287, "a"), (0.5, "")]
-    assert plain(say_firsts(leads, models)) == (
-        "a is best at prevalences from 1 in 13 to 1 in 3.5; no clear winner elsewhere"
-    )
-    leads = [(0.01, ""), (0.03, "a"), (0.3, "a"), (0.5, "")]
-    assert plain(say_firsts(leads, models)).startswith("a is best at prevalences from 3% to 30%;")
+
+    def find_sentence(*ends: float) -> str:
+        etas = eta_grid(*ends)
+        return plain(say_firsts([(eta, "a" if eta in etas[5:-5] else "") for eta in etas], models))
+
+    said = find_sentence(0.001, 0.5)
+    assert re.match(r"a is best at prevalences from 1 in \d+ to 1 in \d\.\d;", said), said
+    assert said.endswith("; no clear winner elsewhere")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_title_of_a_few_prevalences_claims_nothing_on_others(seed):
+    tails = np.where(np.arange(3_000) < 150, 4.5, 0)  # half of the positives, found at once
+    frame = draw_models({"broad": 2.0 + seed / 8}, pos=300, neg=2_700, seed=seed)
+    rng = np.random.default_rng(seed)
+    frame = frame.with_columns(narrow=pl.Series(tails + rng.normal(size=3_000)))
+    test = prc(frame, score=["broad", "narrow"])
+    few = [0.001, 0.05, 0.9]
+    ranks = test.ranking(few, confidence=0.95).filter("may_be_best")
+    for names in (few, few[:2], few[1:]):
+        chart = test.plot.ranking(names, confidence=0.95)
+        said = heading(chart)
+        assert not re.search(r"\b(from|up|above|below|elsewhere|shown|all prevalences)\b", said), said
+        firsts = {eta: ranks.filter(eta=eta)["model"].to_list() for eta in names}
+        for model in ("broad", "narrow"):
+            is_told = re.search(rf"{model} is better at|, {model} at ", said) is not None
+            assert is_told == ([model] in firsts.values()), said
+        assert ("no clear winner" in said) == any(len(models) > 1 for models in firsts.values())
 
 
 def test_precision_has_a_log_axis_where_all_lines_lie_at_its_foot():

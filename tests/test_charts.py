@@ -962,7 +962,8 @@ def test_ranking_draws_the_ranks_best_on_top():
     said = [plain(row["text"]) for row in words]
     names = ["late", "late", "sure", "sure"]
     assert sorted(said) == sorted(["1", "1–2", "1–2", "2", *names, "no clear winner"])
-    assert heading(chart) == "late is better at a prevalence of 50%; below that, no clear winner"
+    said = "late is better at a prevalence of 50%; no clear winner at 0.1%, 3% and 4%"
+    assert heading(chart) == said
     [zone] = records(chart, "zone")
     assert zone["eta"] == 0.001
     assert zone["to"] == 0.5, "as the title says"
@@ -2685,7 +2686,8 @@ def test_a_ranking_that_settles_nothing_says_so():
     ranks = trading().prc.ranking([0.001, 0.5], model="model", columns="all")
     ranks = ranks.with_columns(behind=0.0, may_be_best=True)
     names_ = ranks["model"].unique(maintain_order=True).sort().to_list()
-    assert heading(charts.ranking(ranks)) == (f"No clear winner between {' and '.join(names_)}")
+    said = f"No clear winner between {' and '.join(names_)} at both prevalences tested"
+    assert heading(charts.ranking(ranks)) == said
 
 
 def test_a_ranking_claims_an_order_only_where_it_is_settled():
@@ -2698,10 +2700,10 @@ def test_a_ranking_claims_an_order_only_where_it_is_settled():
         heading(charts.ranking(sure)) == "sure is better at a prevalence of 1 in 1,000, late at 1 in 2"
     )
     rare = ranks.with_columns(behind=0.0, may_be_best=(pl.col("eta") > 0.01) | is_first)
-    said = "sure is better at a prevalence of 1 in 1,000; above that, no clear winner"
+    said = "sure is better at a prevalence of 1 in 1,000; no clear winner at 1 in 2"
     assert heading(charts.ranking(rare)) == said
     common = ranks.with_columns(behind=0.0, may_be_best=(pl.col("eta") < 0.01) | is_first)
-    said = "late is better at a prevalence of 50%; below that, no clear winner"
+    said = "late is better at a prevalence of 1 in 2; no clear winner at 1 in 1,000"
     assert heading(charts.ranking(common)) == said
 
 
@@ -2955,8 +2957,8 @@ def test_a_monitor_notes_that_the_latest_weeks_are_good_again(metric: str, side:
 
 def test_a_difference_says_who_leads_where_if_certainty_comes_and_goes():
     models = {"metric": "average_precision", "model_a": "a", "model_b": "b", "low": None, "high": None}
-    rows = [(1e-4, -1.0, False), (1e-3, -1.0, True), (0.004, -1.0, False), (0.01, -1.0, True)]
-    rows += [(0.05, 0.0, False), (0.1, 1.0, True), (0.5, 1.0, True)]
+    rows = [(0.1, -1.0, False), (0.12, -1.0, True), (0.15, -1.0, False), (0.2, -1.0, True)]
+    rows += [(0.25, 0.0, False), (0.3, 1.0, True), (0.4, 1.0, True)]
     told = pl.DataFrame(rows, schema=["eta", "difference", "significant"], orient="row")
     table = told.with_columns(difference=pl.col("difference") / 5)
     models |= {name: pl.lit(None, pl.Float64) for name in ("low", "high")}
@@ -2967,19 +2969,19 @@ def test_a_difference_says_who_leads_where_if_certainty_comes_and_goes():
         "eta", "metric", "model_a", "model_b", "difference", "low", "high", "significant"
     )
     said = (
-        "By average precision, b is better at prevalences from 1 in 1,000 to 1 in 100, "
-        "a from 1 in 10 up; no clear winner at some prevalences"
+        "By average precision, b is better at prevalences from 12% to 20%, "
+        "a from 30% up; no clear winner at some prevalences"
     )
     assert heading(charts.difference(table)) == said
-    ends = table.with_columns(significant=pl.col("eta").is_in([1e-4, 1e-3, 0.1, 0.5]))
+    ends = table.with_columns(significant=pl.col("eta").is_in([0.1, 0.12, 0.3, 0.4]))
     said = (
-        "By average precision, b is better at prevalences up to 1 in 1,000, a from 1 in 10 up; "
+        "By average precision, b is better at prevalences up to 12%, a from 30% up; "
         "no clear winner elsewhere"
     )
     assert heading(charts.difference(ends)) == said
     mirrored = ends.with_columns(-pl.col("difference"))
     assert heading(charts.difference(mirrored)).startswith(
-        "By average precision, a is better at prevalences up to 1 in 1,000, b from"
+        "By average precision, a is better at prevalences up to 12%, b from"
     )
 
 

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 import polars as pl
@@ -34,6 +34,7 @@ MOST_LETTERS = 76  # letters of their names together, at most, so that the title
 MOST_TRADES = 2  # crossings, at most, that a title names
 _FEWEST_PANELS = 3  # panels whose range of areas is in the title; of two, both are read at once
 _AT_FOOT = 0.05  # precision below which a line lies at the foot of a linear axis
+_DENSE = 1.4  # times the one before it, at most, is each prevalence of a grid that has edges of leads
 _APART = 0.05  # recalls so far apart are in a title: values at them are not those of one recall
 _NEAR_HALF = 0.6  # the recall up to which the title of a published point is on half
 
@@ -317,6 +318,8 @@ def say_firsts(leader_of_etas: Sequence[tuple[float, str]], model_names: Sequenc
     """
     etas, leader_names = [eta for eta, _ in leader_of_etas], [name for _, name in leader_of_etas]
     verb = "is better" if len(model_names) == 2 else "is best"
+    if any(high > _DENSE * low for low, high in pairwise(etas)):
+        return _say_firsts_of_few(leader_of_etas, model_names, verb)
     if not any(leader_names):
         return _say_open(model_names, len(model_names)) if leader_names else ""
     if len(set(leader_names)) == 1:
@@ -345,6 +348,34 @@ def say_firsts(leader_of_etas: Sequence[tuple[float, str]], model_names: Sequenc
             place_text = f"a prevalence of {low_text}" if is_one else f"prevalences {place_text}"
             clauses.append(f"{name} {verb} at {place_text}")
     return ", ".join(clauses) + open_text
+
+
+def _say_firsts_of_few(
+    leader_of_etas: Sequence[tuple[float, str]], model_names: Sequence[str], verb: str
+) -> str:
+    """Return who leads at which of a few prevalences, and nothing on those between them."""
+    text_of_eta = _map_edges([eta for eta, _ in leader_of_etas])
+    texts_by_leader: dict[str, list[str]] = {}
+    for eta, name in leader_of_etas:
+        texts_by_leader.setdefault(name, []).append(text_of_eta[eta])
+    open_texts, n_etas = texts_by_leader.pop("", []), len(leader_of_etas)
+    if len(texts_by_leader) > MOST_NAMES:
+        return f"Which model {verb} changes {len(texts_by_leader) - 1} times or more with the prevalence"
+
+    def place(eta_texts: Sequence[str], opening: str = "") -> str:
+        if len(eta_texts) == n_etas:
+            return "at both prevalences tested" if n_etas == 2 else f"at all {n_etas} prevalences tested"
+        if len(eta_texts) > MOST_NAMES:
+            return f"at {len(eta_texts)} of {n_etas} prevalences tested"
+        return f"at {opening}{join_words(eta_texts)}"
+
+    if not texts_by_leader:
+        return f"{_say_open(model_names, len(model_names))} {place(open_texts)}"
+    (first_name, first_texts), *others = texts_by_leader.items()
+    opening = "a prevalence of " if len(first_texts) == 1 else "prevalences of "
+    clauses = [f"{first_name} {verb} {place(first_texts, opening)}"]
+    clauses += [f"{name} {place(eta_texts)}" for name, eta_texts in others]
+    return ", ".join(clauses) + (f"; no clear winner {place(open_texts)}" if open_texts else "")
 
 
 def _map_edges(etas: Iterable[float]) -> dict[float, str]:
