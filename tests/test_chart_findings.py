@@ -333,6 +333,15 @@ def test_prevalence_of_a_title_has_a_tick_and_a_rule_where_test_sets_differ():
     assert {row["eta"] for row in records(chart, "reference")} == {0.01}
 
 
+@pytest.mark.parametrize(("n_scores", "step"), [(81, 0.1), (101, 1.0), (1_001, 0.01), (7, 1.0)])
+def test_bars_of_equally_many_rounded_scores_are_equal(n_scores, step):
+    scores = [round(number * step, 2) for number in range(n_scores)] * 30
+    frame = pl.DataFrame({"score": scores, "label": np.arange(len(scores)) % 2 == 0})
+    bars = records(prc(frame, score="score").plot.scores(), "negatives")
+    heights = {round(row["y"], 6) for row in sorted(bars, key=lambda row: row["x"])[1:-1]}
+    assert len(heights) == 1, "only the first and the last range may have fewer scores"
+
+
 def test_bars_of_scores_are_flagged_as_a_whole():
     frame = draw_models({"score": 2.0}).with_columns(pl.col("score").clip(0, 4).round())
     chart = prc(frame, score="score").plot.scores()

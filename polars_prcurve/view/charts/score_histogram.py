@@ -146,21 +146,24 @@ def _count_bins(
     """Return the share of each class of each curve in ranges of scores, without empty ranges."""
     # A range begins at the highest threshold of a curve, so that no bar is flagged in part there.
     width = (x.high - x.low) / max(8, pixels // _PIXELS_OF_BIN)
+    near_rows = rows.filter(pl.col("x").is_between(x.low, x.high))
+    step, lowest = _find_step(near_rows["x"], width), x.low
+    if step:  # as many steps in each range, so that bars of equal scores do not alternate
+        width, lowest = round(width / step) * step, float(near_rows["x"].min())  # type: ignore[arg-type]
     score_by_curve: dict[int, float] = {}
     for rule in rules:
         score = float(rule["threshold"])
         score_by_curve[rule["curve"]] = max(score, score_by_curve.get(rule["curve"], score))
     scores = pl.col("curve").replace_strict(score_by_curve, default=None, return_dtype=pl.Float64)
-    rows = rows.with_columns(from_score=scores)
-    start = x.measure(pl.col("from_score")).fill_null(x.low)
-    number = ((pl.col("x") - start) / width).floor().cast(pl.Int64)
+    rows = near_rows.with_columns(from_score=scores)
+    start = x.measure(pl.col("from_score")).fill_null(lowest)
+    number = ((pl.col("x") + step / 2 - start) / width).floor().cast(pl.Int64)
     is_flagged = pl.col("score") >= pl.col("from_score")
     number = (
         pl.when(is_flagged).then(number.clip(0)).when(~is_flagged).then(number.clip(None, -1))
     ).otherwise(number)
-    near_rows = rows.with_columns(start=start, number=number)
-    near_rows = near_rows.filter(pl.col("x").is_between(x.low, x.high))
-    bins = near_rows.group_by("curve", "number", maintain_order=True)
+    rows = rows.with_columns(start=start, number=number)
+    bins = rows.group_by("curve", "number", maintain_order=True)
     shares = pl.col([*_CLASSES]).sum()
     long_rows = bins.agg(shares, pl.col("start").first()).sort("curve", "number")
     return [
@@ -175,6 +178,15 @@ def _count_bins(
         for row in long_rows.to_dicts()
         if row[name]
     ]
+
+
+def _find_step(values: pl.Series, width: float) -> float:
+    """Return the step of the grid that all values lie on, such as rounded scores; 0 if above `width`."""
+    gaps = values.unique().sort().diff().drop_nulls()
+    step = float(gaps.min() or 0.0)  # type: ignore[arg-type]
+    steps = gaps / step
+    is_grid = 0 < step < width and ((steps.round() - steps).abs() < 1e-3).all()
+    return step if is_grid else 0.0
 
 
 def _draw_bins(canvas: Canvas, bins: list[dict[str, Any]]) -> None:
