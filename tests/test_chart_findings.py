@@ -839,6 +839,20 @@ def test_edges_of_leads_are_in_the_unit_of_the_axis():
     assert said.endswith("; no clear winner elsewhere")
 
 
+def test_a_ranking_at_one_prevalence_has_its_tick_its_names_and_a_finding():
+    sites = [draw_models({"a": 3.0, "b": 1.0}, seed=k).with_columns(site=pl.lit(k)) for k in range(3)]
+    sites.append(draw_models({"b": 3.0, "a": 1.0}).with_columns(site=pl.lit(3)))
+    test = prc(pl.concat(sites, how="diagonal"), score=["a", "b"])
+    chart = test.plot.ranking(0.05)
+    assert heading(chart) == "Not tested: a ranks first at a prevalence of 1 in 20"
+    words = {plain(row.get("text", "")) for row in all_records(chart)}
+    assert {"a", "b", "1 in 20"} <= words | set(re.findall(r"1 in 20", plain(chart.to_json())))
+    panels = test(by="site").plot
+    place = "in 3 of 4 panels at a prevalence of 1 in 20, b in 1"
+    assert heading(panels.ranking(0.05)) == f"Not tested: a ranks first {place}"
+    assert heading(panels.ranking(0.05, confidence=0.95)) == f"a is best {place}"
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_title_of_a_few_prevalences_claims_nothing_on_others(seed):
     tails = np.where(np.arange(3_000) < 150, 4.5, 0)  # half of the positives, found at once

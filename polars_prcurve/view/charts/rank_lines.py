@@ -28,6 +28,7 @@ from polars_prcurve.view.charts.parts.chart_axes import (
     GivenSize,
     build_eta_axis,
     list_stretches,
+    mark_eta,
 )
 from polars_prcurve.view.charts.parts.chart_input import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
@@ -42,6 +43,7 @@ from polars_prcurve.view.charts.parts.panel_in_pixels import Word
 from polars_prcurve.view.charts.parts.panel_layers import keep_part
 from polars_prcurve.view.charts.parts.title_phrases import (
     MOST_LETTERS,
+    MOST_NAMES,
     MOST_TRADES,
     go_on,
     list_firsts,
@@ -127,7 +129,7 @@ def ranking(
     if any(name for _, name in firsts):
         draw_firsts(canvas, firsts, "")
     finding = say_firsts(firsts, channels.color.labels if channels.color else [])
-    swaps = _say_swaps(curves, channels)
+    swaps = _say_swaps(curves, channels) or _say_firsts_of_panels(curves, channels)
     if swaps and "may_be_best" not in table.columns:
         swaps = f"Not tested: {go_on(swaps) if swaps.startswith('The order ') else swaps}"
     chart = CurveChart(
@@ -152,7 +154,8 @@ def _open_canvas(curves: ChartCurves, channels: Channels, size: GivenSize) -> Ca
     """Return the canvas with rank 1 on top, and with the names of models at both ends if they fit."""
     max_rank = curves.points["rank"].max()
     lowest_rank = max_rank if isinstance(max_rank, int) else 1  # None in an empty table
-    x_axis = build_eta_axis(curves.points)
+    x_axis, etas = build_eta_axis(curves.points), curves.points["eta"].unique()
+    x_axis = mark_eta(x_axis, etas[0]) if len(etas) == 1 else x_axis
     has_names = channels.facet is None and channels.color is not None and lowest_rank <= _MOST_NAMES
     name_words = _name_both_ends(curves, channels.color, x_axis) if channels.color and has_names else []
     row_height = read_sizes().name + 2
@@ -331,7 +334,9 @@ def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAx
     """Return the names of models at both ends, with the places that they may have."""
     words: list[Word] = []
     ranked_points = curves.points.drop_nulls("rank")
-    for end_eta, align, side_sign in ((x_axis.low, "right", -1), (x_axis.high, "left", 1)):
+    sides = ((x_axis.low, "right", -1), (x_axis.high, "left", 1))
+    etas = ranked_points["eta"].unique()
+    for end_eta, align, side_sign in sides if len(etas) != 1 else ((etas[0], "left", 1),):
         end_rows = ranked_points.filter((pl.col("eta") / end_eta - 1).abs() < 1e-6)
         ranks_at_end = end_rows.group_by("rank", maintain_order=True).agg(
             "curve", pl.col("top", "foot").first()
@@ -355,6 +360,31 @@ def _name_both_ends(curves: ChartCurves, color_channel: Channel, x_axis: ChartAx
                 dy = (row_number - (len(name_rows) - 1) / 2) * (read_sizes().name + 2)
                 words.append(Word(text=isolate_name(name_row), dx=dx, dy=dy, **look))
     return words
+
+
+def _say_firsts_of_panels(curves: ChartCurves, channels: Channels) -> str:
+    """Return in how many panels a model is first at a single prevalence; empty at several."""
+    color_channel, etas = channels.color, curves.points["eta"].unique()
+    if len(etas) != 1 or color_channel is None or color_channel.fields != ["group_0"]:
+        return ""
+    is_tested = "may_be_best" in curves.points.columns and bool(curves.points["may_be_best"].count())
+    panel_by_curve = channels.facet.label_by_curve if channels.facet else {}
+    firsts_by_panel: dict[str, list[str]] = {}
+    for curve in curves.points.filter(pl.col("top" if is_tested else "rank") == 1)["curve"]:
+        panel_firsts = firsts_by_panel.setdefault(panel_by_curve.get(curve, ""), [])
+        panel_firsts.append(color_channel.label_by_curve[curve])
+    counts = Counter(firsts[0] for firsts in firsts_by_panel.values() if len(firsts) == 1)
+    n_panels, n_open = len(firsts_by_panel), len(firsts_by_panel) - counts.total()
+    place_text = f"at a prevalence of {say_eta(etas[0])}"
+    verb = "is best" if is_tested else "ranks first"
+    if channels.facet is None:
+        return f"{next(iter(counts))} {verb} {place_text}" if counts else ""
+    if not counts:
+        return f"No {'clear winner' if is_tested else 'first'} in any of {n_panels} panels {place_text}"
+    (name, n_first), *others = counts.most_common(MOST_NAMES)
+    clauses = [f"{name} {verb} in {n_first} of {n_panels} panels {place_text}"]
+    open_text = f"; {'no clear winner' if is_tested else 'equal'} in {n_open}" if n_open else ""
+    return ", ".join([*clauses, *(f"{name} in {n}" for name, n in others)]) + open_text
 
 
 def _say_swaps(curves: ChartCurves, channels: Channels) -> str:
