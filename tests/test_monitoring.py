@@ -194,6 +194,17 @@ def test_the_table_is_what_its_definition_says(metric: str, eta: float | None, i
         assert found["since"].is_null().to_list() == [not alarm for alarm in alarms]
 
 
+def test_the_start_of_a_fall_does_not_lean_towards_the_first_period() -> None:
+    rng, errors = np.random.default_rng(2), []
+    for _ in range(40):
+        tp = rng.binomial(50, np.where(np.arange(40) < 20, 0.9, 0.8))
+        series = pl.DataFrame({"day": range(40), "score": 1, "tp": tp, "fp": 50 - tp, "fn": 0, "tn": 0})
+        found = prc(series, cells=CELLS).monitor("day", reference=0.9, threshold=1)
+        errors += [start - 20 for start in found["since"].tail(1).drop_nulls()]
+    assert len(errors) >= 35
+    assert np.abs(errors).mean() < 2, "3.1 if each start had the share that the evidence gives it"
+
+
 def test_a_change_is_found_and_where_it_began() -> None:
     weeks = pl.DataFrame({"week": range(1, 13), "score": 1, "tp": [80] * 6 + [60] * 6})
     weeks = weeks.with_columns(fp=100 - pl.col("tp"), fn=0, tn=0)

@@ -374,8 +374,8 @@ def measure_since(
     since_values = np.full((3, len(is_alarm)), np.nan)
     if is_alarm.any():
         since_cells = PeriodCells(*(np.cumsum(counts[start_period_number:]) for counts in cells))
-        # Data choose the start. All the same the interval missed the mean in at most 1% of 400 series of
-        # each of seven kinds, since it holds in all periods at once, and is read in one.
+        # Data choose the start. All the same at most 3% of intervals missed their mean in the period of
+        # the alarm, and 0.5% in the last one, of 400 series of each of 23 kinds.
         since_values[:, start_period_number:] = (
             watch.find_value(since_cells),
             *watch.find_interval(since_cells),
@@ -493,13 +493,10 @@ def weigh_evidence(bets: Floats) -> tuple[Floats, Floats]:
 
 def find_start(log_products: Floats) -> int:
     """Return the number of the period with which a fall likely began, of an alarm in the last one."""
+    # The most likely start. Weighed as in the evidence, starts were 1.1 periods off on average in 60
+    # kinds of series, 2.7 where the fall began in the 21st; like this 0.7 and 0.9.
     log_gains = log_products[-1] - np.vstack([np.zeros_like(log_products[:1]), log_products[:-1]])
-    period_numbers = np.arange(1, len(log_products) + 1)
-    return int(
-        np.argmax(
-            np.logaddexp.reduce(log_gains, axis=1) - np.log(period_numbers * (period_numbers + 1.0))
-        )
-    )
+    return int(np.argmax(np.logaddexp.reduce(log_gains, axis=1)))
 
 
 def find_running_interval(n_hits: Counts, n_trials: Counts, alpha: float) -> tuple[Floats, Floats]:
