@@ -1485,6 +1485,7 @@ def test_scores_that_separate_the_classes_are_not_called_constant() -> None:
         assert not any("rank nothing" in reason for reason in decide_reasons(frame.prc(score=score)))
     constant = frame.with_columns(own=1).prc(score="own").decide(0.01, recall=0.8).verdict
     assert constant.sentence == "All scores are 1, so they rank nothing"
+    assert constant.would_settle == "More data will not help: check the scores"
     assert not any("rank nothing" in reason for reason in constant.reasons)
 
 

@@ -157,6 +157,8 @@ def _say_hopeless(case: Case) -> str:
         return "Recall is below fpr: check which cell is which, or whether specificity was passed as fpr"
     if case.is_reversed and not case.goal.is_of_point:
         return "Pass the scores with a minus sign"
+    if case.has_one_score and not (case.goal.is_of_point or case.goal.mean_over):
+        return "More data will not help: check the scores"
     useful_precision, [(noun, n_examples), *_] = case.useful_precision, case.sizes.items()
     limit_phrase = f"a precision above {say_share(useful_precision)}"
     if not case.goal.is_of_point:
