@@ -847,6 +847,8 @@ def test_a_ranking_at_one_prevalence_has_its_tick_its_names_and_a_finding():
     assert heading(chart) == "Not tested: a ranks first at a prevalence of 1 in 20"
     words = {plain(row.get("text", "")) for row in all_records(chart)}
     assert {"a", "b", "1 in 20"} <= words | set(re.findall(r"1 in 20", plain(chart.to_json())))
+    note_y = chart.to_dict()["layer"][-1]["encoding"]["y"]["value"]
+    assert note_y - chart.height > 40, "below the title of the axis"
     panels = test(by="site").plot
     place = "in 3 of 4 panels at a prevalence of 1 in 20, b in 1"
     assert heading(panels.ranking(0.05)) == f"Not tested: a ranks first {place}"

@@ -80,7 +80,7 @@ def build_chart(panel: Panel, text: ChartText, words: Sequence[Word], own_layers
     room = spec.y.measure_labels(size.height)
     if facet is None:
         width = max(size.width, _NARROWEST_WIDTH)
-        has_no_axis = spec.y.words == "none" and not spec.y.room
+        has_no_axis = spec.x.words == "none"
         axis_height = 20 if has_no_axis else spec.x.measure_height(size.width)
         note = build_note(text, width + 60, size.height + axis_height, -room)
         layered_chart.layer += [] if note is None else [note]
