@@ -120,7 +120,7 @@ def gain_curve(
     x = ChartAxis("alerted", f"Share of cases flagged{order_text}", 0.0, 1.0)
     canvas = Canvas(curves, channels, ChartSpec(x, RECALL_AXIS, "linear", width=0.8, height=0.88), size)
     curve_points = doubt_of_points.find_few_positives(curve_points, curves)
-    canvas.draw_diagonal("in random order")
+    canvas.draw_diagonal("at random")
     has_marks = _mark_tenths(canvas, tenth_by_curve)
     points_text = "Large points" if points_to_draw.has_points_alone(table_points) else "Points"
     chart = CurveChart(

@@ -284,7 +284,7 @@ def _draw_rules(
     _, top_y = place_point(1, 1)
     label_y = chance_y + (-5 if eta < 0.06 or is_log else 15)
     chance_line = ((start_x, chance_y), (end_x, chance_y))
-    rules_to_draw = [(chance_line, "var(--rule)", (start_x + 4, label_y), "by chance")]
+    rules_to_draw = [(chance_line, "var(--rule)", (start_x + 4, label_y), "at random")]
     if (target_limit := targets.get("precision")) is not None:
         _, y = place_point(0, target_limit)
         rules_to_draw.append((((start_x, y), (end_x, y)), "var(--text)", (end_x - 38, y - 5), "target"))
