@@ -855,6 +855,21 @@ def test_a_ranking_at_one_prevalence_has_its_tick_its_names_and_a_finding():
     assert heading(panels.ranking(0.05, confidence=0.95)) == f"a is best {place}"
 
 
+def test_panels_of_several_models_have_the_range_of_their_areas():
+    sites = [draw_models({"a": 1 + k, "b": 1.0}, seed=k).with_columns(site=pl.lit(k)) for k in range(4)]
+    test = prc(pl.concat(sites), score=["a", "b"], by="site")
+    areas = test.summary(0.1, metrics="average_precision").sort("value")
+    for plot, name in (
+        (test.plot.pr_curve(0.1), "Average precision"),
+        (test.plot.roc_curve(), "ROC AUC"),
+    ):
+        said = re.fullmatch(rf"{name} ranges from (0\.\d+) for .* to (0\.\d+) for (.*)", heading(plot))
+        assert said, heading(plot)
+        assert {"a", "3"} <= {*said[3].replace("site ", "").split(" · ")}
+    said = re.findall(r"0\.\d+", heading(test.plot.pr_curve(0.1)))
+    assert [*map(float, said)] == [round(areas["value"][end], 2) for end in (0, -1)]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_title_of_a_few_prevalences_claims_nothing_on_others(seed):
     tails = np.where(np.arange(3_000) < 150, 4.5, 0)  # half of the positives, found at once

@@ -32,7 +32,7 @@ _OPEN = "No clear winner"  # how titles begin if none of several models is signi
 MOST_NAMES = 3  # lines, at most, that a title names one by one
 MOST_LETTERS = 76  # letters of their names together, at most, so that the title has two rows
 MOST_TRADES = 2  # crossings, at most, that a title names
-_FEWEST_PANELS = 3  # panels whose range of areas is in the title; of two, both are read at once
+_FEWEST_PANELS = 3  # lines in panels whose range of areas is in the title; two are read at once
 _AT_FOOT = 0.05  # precision below which a line lies at the foot of a linear axis
 _DENSE = 1.4  # times the one before it, at most, is each prevalence of a grid that has edges of leads
 _APART = 0.05  # recalls so far apart are in a title: values at them are not those of one recall
@@ -700,11 +700,14 @@ def say_areas(
     }
     if not known_area_by_curve or len(known_area_by_curve) < len(curve_rows):
         return ""
-    if facet_channel is not None and (
-        not facet_channel.head_by_label or len(known_area_by_curve) < _FEWEST_PANELS
-    ):
+    if facet_channel is not None and len(known_area_by_curve) < _FEWEST_PANELS:
         return ""
     if "eta" in curves.column_by_field and curve_rows["eta"].n_unique() > 1:
         return ""  # areas at different prevalences
     name_by_curve = name_curves(curves, channels)
+    if channels.color is not None and facet_channel is not None:
+        name_by_curve = {
+            curve: " · ".join(c.label_by_curve[curve] for c in (channels.color, facet_channel))
+            for curve in known_area_by_curve
+        }
     return say_each(f"{area_name} is", "", known_area_by_curve, name_by_curve, number_words.write_areas)
