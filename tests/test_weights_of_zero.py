@@ -219,3 +219,22 @@ def test_values_of_weight_0_are_checked_first(weight: str) -> None:
         for call in calls:
             with pytest.raises(PrcError, match="is null in 1 row"):
                 call(prc(frame))
+
+
+@pytest.mark.parametrize("options", [{"weight": "w"}, {"counts": C}])
+def test_no_gate_passes_over_a_group_of_weight_0(options: dict[str, Any]) -> None:
+    """Tables have no row for it, so that a decision of all groups would not name it."""
+    frame = pl.DataFrame({"label": [1] * 400 + [0] * 400, "score": [2] * 400 + [1] * 400, "w": 1})
+    frame = frame.with_columns(n_pos="label", n_neg=1 - pl.col("label"))
+    sites = pl.concat(
+        [
+            frame.with_columns(site=pl.lit("a")),
+            frame.with_columns(pl.lit(0).alias(n) for n in ("w", *C)).with_columns(site=pl.lit("b")),
+        ],
+        how="vertical_relaxed",
+    )
+    gate = {"eta": 0.1, "threshold": 2, "precision": 0.5}
+    decide = prc(sites, score="score", by="site", **options).decide
+    with pytest.raises(PrcError, match=r"^filter out the rows of site = b: all weights there are 0"):
+        decide(**gate)
+    assert prc(sites.filter(site="a"), by="site", **options).decide(**gate).verdict.met

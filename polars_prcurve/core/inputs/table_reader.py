@@ -265,6 +265,8 @@ def _list_examples(table: ScoreTable) -> ScoreTable:
     n_examples = sum(count_rows[name].sum() for name in (Row.POS, Row.NEG))
     if not 0 < n_examples <= _MOST_EXAMPLES * count_rows.height:
         return table
+    if (count_rows[Row.POS] + count_rows[Row.NEG]).min() == 0:  # a group may have no other rows
+        return table
     if breaks_checks(table):
         return table
     # Narrow counts are filtered in half the time.

@@ -17,8 +17,11 @@ from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.ground.argument_checks import select_column
 from polars_prcurve.core.ground.errors import PrcError
+from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
+from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import InputColumns
-from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
+from polars_prcurve.core.inputs.group_checks import list_key_phrases
+from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence import check_names
@@ -29,6 +32,8 @@ from polars_prcurve.core.prevalence.eta_by_parts_or_classes import ClassMix, Fie
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
 from polars_prcurve.view.report.decision_result import Decision
+
+_IS_EMPTY = f"{RESERVED}is_empty"  # whether all rows of a group have weight 0
 
 
 def make_decision(
@@ -49,10 +54,26 @@ def make_decision(
         request = _collect_request(bound_table, question, call_arguments, goal)
         check_names(table, grid, request.goal, request.model)
         cluster_column_and_count = _count_clusters(question, table)
+        if table.by and not goal.mean_over:
+            _refuse_groups_of_weight_0(table)
         request = replace(
             request, counts_negatives=table.counts_negatives, clusters=cluster_column_and_count
         )
         return Decision(judge_table(request))
+
+
+def _refuse_groups_of_weight_0(table: ResolvedTable) -> None:
+    """Raise if all rows of a group have weight 0: results have no row for it, so no gate would fail."""
+    if not isinstance(table, ScoreTable) or table.unscored is not None or Row.LABEL in table.columns:
+        return
+    is_empty = pl.all_horizontal(table.columns[name] == 0 for name in (Row.POS, Row.NEG))
+    groups = table.aggregate_groups([is_empty.all(ignore_nulls=False).alias(_IS_EMPTY)])
+    key_parts = list_key_phrases({name: pl.col(name) for name in table.by}, pl.col(_IS_EMPTY))
+    check = Check(
+        pl.col(_IS_EMPTY).any(),
+        ("filter out the rows of ", *key_parts, ": all weights there are 0, so there is no example"),
+    )
+    table.collect(stop_if_broken(groups, [check]), "decide()")
 
 
 def _count_clusters(question: Question, table: ResolvedTable) -> tuple[str, int] | None:
