@@ -304,7 +304,8 @@ def test_scores_that_are_no_posteriors_lead_to_the_mixture() -> None:
     words = r"outside \[0, 1\].*; if scores are not probabilities, pass reference=, a labelled table"
     with pytest.raises(PrcError, match=words):
         df.prc.estimate_prevalence(0.1)
-    with pytest.raises(PrcError, match=r"expected probabilities of the positive class$"):
+    words = r"^calibrate the scores first: .*; expected probabilities of the positive class$"
+    with pytest.raises(PrcError, match=words):
         df.with_columns(label=1).prc.decision_curve(columns="all")
 
 

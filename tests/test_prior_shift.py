@@ -225,7 +225,7 @@ def test_the_plan_is_native() -> None:
 WRONG: dict[str, tuple[pl.Expr, str]] = {
     "posterior above 1": (
         moved(pl.col("p") * 1.1, 0.5, 0.1),
-        r"score column 'p' is outside \[0, 1\] or NaN in 1 row; expected probabilities",
+        r"calibrate the scores first: score column 'p' is outside \[0, 1\] or NaN in 1 row",
     ),
     "posterior below 0": (moved(pl.col("p") - 0.2, 0.5, 0.1), r"'p' is outside .* in 2 rows"),
     "NaN": (moved(pl.col("p") * math.nan, 0.5, 0.1), r"'p' is outside \[0, 1\] or NaN in 5 row"),

@@ -107,6 +107,7 @@ class ValueRule:
     is_wrong: Callable[..., pl.Expr]
     problem_phrase: str
     remedy_phrase: str
+    fix_phrase: str = ""
 
     def __call__(
         self, count_rows: RowCounter, subject_phrase: str, *value_exprs: pl.Expr
@@ -115,7 +116,7 @@ class ValueRule:
         return [
             count_check(
                 n_wrong,
-                f"{subject_phrase} is {self.problem_phrase} in ",
+                f"{self.fix_phrase}{subject_phrase} is {self.problem_phrase} in ",
                 f" row(s); {self.remedy_phrase}",
             )
         ]
@@ -186,10 +187,12 @@ posterior_checks = ValueRule(
     lambda value: (value < 0) | (value > 1),  # true of NaN, which is above every number
     "outside [0, 1] or NaN",
     "expected probabilities of the positive class",
+    fix_phrase="calibrate the scores first: ",
 )
 # The same where a table without labels could have a reference instead of probabilities
 unlabelled_checks = replace(
     posterior_checks,
+    fix_phrase="",
     remedy_phrase=f"{posterior_checks.remedy_phrase}; if scores are not probabilities, pass reference=, "
     "a labelled table with scores of the same model",
 )
