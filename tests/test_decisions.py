@@ -517,7 +517,7 @@ def test_what_would_settle_several_groups_is_that_of_which_least_is_known() -> N
         sites = pl.concat([big.with_columns(site=pl.lit("big")), small.with_columns(site=pl.lit(name))])
         decision = sites.prc(by="site").decide(0.05, threshold=2.0)
         need = decision.verdict.would_settle
-        assert need.startswith(f"For {name}: the interval of precision is"), (
+        assert need.startswith(f"For {name}, where most examples are needed: the interval"), (
             "one prevalence is said once"
         )
         needs.add(need.removeprefix(f"For {name}"))

@@ -206,6 +206,30 @@ def test_no_clear_winner_names_a_size_with_and_without_a_target(arguments: dict[
     )
 
 
+@pytest.mark.parametrize(("distance", "is_rough"), [(2.5, False), (3.0, True)])
+def test_a_size_from_a_doubtful_difference_is_a_rough_one(distance: float, is_rough: bool) -> None:
+    models = draw_models({"a": distance, "b": distance}, 300, 4_000, seed=3)
+    verdict = prc(models, score=["a", "b"]).decide(0.005, recall=0.5).verdict
+    doubt = "the comparison of models is in doubt: few false positives"
+    assert (doubt in verdict.reasons) == is_rough
+    assert f"you need {'very roughly' if is_rough else 'about'} " in verdict.would_settle
+
+
+def test_the_open_group_that_is_named_needs_most() -> None:
+    sites = {f"s{n}": draw_models({"one": 2.0, "other": 2.0}, n, 20 * n, seed=n) for n in (50, 100, 200)}
+    frame = pl.concat([rows.with_columns(site=pl.lit(site)) for site, rows in sites.items()])
+    decision = frame.prc(score=["one", "other"], by="site").decide(0.02, recall=0.5)
+    level = decision._judgement.evidence.test_level
+    needs = [count_examples_needed(case, level) for case in decision._judgement.cases]
+    missing = [sum(each.n_missing for each in need.classes) for need in needs if need is not None]
+    most = decision.verdicts["site"][missing.index(max(missing))]
+    assert decision.verdict.would_settle.startswith(
+        f"For {most}, where most examples are needed: to detect"
+    )
+    alone = frame.filter(site="s50").prc(score=["one", "other"], by="site").decide(0.02, recall=0.5)
+    assert "most examples are needed" not in alone.verdict.would_settle
+
+
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("n_pos", "seed"), [(150, 0), (800, 0), (800, 6), (1_200, 7), (1_600, 4)])
 def test_no_difference_that_is_ruled_out_is_to_be_detected(n_pos: int, seed: int) -> None:

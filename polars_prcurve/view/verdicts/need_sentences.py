@@ -71,16 +71,23 @@ def _say_sizes(case: Case, sample_need: SampleNeed) -> str:
         target_noun = name_targets(case.goal.demand or case.goal.limits)
         subject = "it" if case.goal.is_gate else "a threshold"
         aim_phrase = f"To decide whether {subject} meets the {target_noun}, with {_POWER_TEXT} power,"
-    return f"{aim_phrase} you need {format_sizes(sample_need)}"
+    is_rough = case.status == "no_winner" and any(
+        rival.row.get(EvidenceColumn.LEAD_DOUBT) for rival in case.rivals
+    )
+    return f"{aim_phrase} you need {format_sizes(sample_need, is_rough=is_rough)}"
 
 
-def format_sizes(sample_need: SampleNeed) -> str:
-    """Return how many examples it takes, and how many more: `about 400 positives (80 more)`."""
+def format_sizes(sample_need: SampleNeed, *, is_rough: bool = False) -> str:
+    """Return how many examples it takes, and how many more: `about 400 positives (80 more)`.
+
+    It `is_rough` if the error that it follows from is in doubt.
+    """
     phrases = [
         f"{say_about(class_need.n_needed)} {class_need.class_name} ({_format_missing(class_need)})"
         for class_need in sample_need.classes
     ]
-    return f"{'at least' if sample_need.is_least else 'about'} {join_words(phrases)}"
+    about_word = "very roughly" if is_rough else "about"
+    return f"{'at least' if sample_need.is_least else about_word} {join_words(phrases)}"
 
 
 def _format_missing(class_need: ClassNeed) -> str:

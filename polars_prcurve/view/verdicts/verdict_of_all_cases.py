@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.judgement import Judgement, are_alike, find_least_known
+from polars_prcurve.core.judging.sample_needs import count_examples_needed
 from polars_prcurve.view.verdicts.case_places import (
     join_by_place,
     name_all,
@@ -202,10 +203,13 @@ def _list_needs(judgement: Judgement) -> Iterator[str]:
         yield say_group_need(cases, judgement.confidence)
         open_cases = [case for case in cases if case.outcome == "too_little_data"]
     if open_cases:
-        need_sentence = say_need(find_least_known(open_cases, test_level), test_level)
+        least_known_case = find_least_known(open_cases, test_level)
+        need_sentence = say_need(least_known_case, test_level)
         same_cases = [case for case in open_cases if say_need(case, test_level) == need_sentence]
         if need_sentence and len(same_cases) < len(cases):
             place_phrase = start_sentence(name_places(same_cases))
+            if len(same_cases) < len(open_cases) and count_examples_needed(least_known_case, test_level):
+                place_phrase += ", where most examples are needed"
             need_sentence = f"{place_phrase}: {need_sentence[:1].lower()}{need_sentence[1:]}"
         yield need_sentence
     other_thresholds = [
