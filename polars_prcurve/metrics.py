@@ -21,7 +21,7 @@ from polars_prcurve.core.metrics.point_metric import POINT_METRICS, PointMetric 
 from polars_prcurve.core.metrics.curve_metric import CurveMetric as CurveMetric
 from polars_prcurve.core.metrics.point_formulas import *
 from polars_prcurve.core.metrics.areas import *
-from polars_prcurve.core.metrics.metrics_at_thresholds import *
+from polars_prcurve.core.metrics.curve_metrics_at_one_threshold import *
 from polars_prcurve.core.metrics.means_over_eta import *
 from polars_prcurve.core.metrics.metric_lookup import describe_unknown
 # isort: on

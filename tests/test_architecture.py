@@ -81,7 +81,7 @@ RUNS_QUERIES = {
     "core.inputs.resolved_tables",
     "core.inputs.never_scored",
     "core.inputs.column_reader",
-    "core.curves.group_thresholds",
+    "core.curves.given_group_thresholds",
     "core.curves.target_arguments",
     "core.prevalence.eta_table",
     "core.prevalence.estimated_eta",

@@ -12,7 +12,7 @@ import pytest
 
 from polars_prcurve import Decision, PrcError, prc
 from polars_prcurve.core.judging.status_names import STATUSES, combine_met
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
 from tests.support.model_tests import COINS, SETTLED, draw_models
 from tests.support.tiers import slow_unless

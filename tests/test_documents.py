@@ -25,7 +25,7 @@ from polars_prcurve import Decision, PrcError, class_mix, prc
 from polars_prcurve.core.confidence.estimates import Estimate
 from polars_prcurve.core.ground.message_text import format_count
 from polars_prcurve.core.ground.terminal_text import measure_width
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.doors.namespace.plot import PlotPrc, _read_decision
 from polars_prcurve.view.charts.parts import icon_counts
 from polars_prcurve.view.report.custom_page import build_page
@@ -34,8 +34,8 @@ from polars_prcurve.view.report.page_style import build_scheme
 from polars_prcurve.view.report.result_text import Layout, format_table
 from polars_prcurve.view.verdicts.target_phrases import describe_limit
 from polars_prcurve.view.verdicts.value_phrases import is_rarely_right, write_merit, write_value
-from polars_prcurve.view.words.names_in_sentences import ISOLATES
 from polars_prcurve.view.words.number_words import map_etas, say_eta, say_share, say_threshold
+from polars_prcurve.view.words.shown_names import ISOLATES
 from tests.support.model_tests import COINS, EQUAL, LITTLE, SETTLED, STATUSES_OF, draw_models
 from tests.support.page_reader import HOSTILE, UNSEEN, PageReader, show
 from tests.support.tiers import slow_unless

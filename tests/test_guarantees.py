@@ -17,7 +17,7 @@ from scipy import special
 from polars_prcurve import PrcError, eta_from_sample, metrics, prc
 from polars_prcurve.core.confidence.binomial_tails import is_tail_at_most, tail_quantile
 from polars_prcurve.core.curves import guarantees
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, RunTest
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, RunTest
 from tests.support.profiles import examples
 
 K, N, ODDS = pl.col("k"), pl.col("n"), pl.col("odds")

@@ -11,7 +11,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from polars_prcurve import PrcError, prc
-from polars_prcurve.core.ground import value_checks
+from polars_prcurve.core.ground import column_checks
 
 INF = float("inf")
 COUNTED = ("threshold", "tp", "fp", "fn", "tn")
@@ -325,6 +325,6 @@ def test_user_columns_of_any_name_are_left_alone() -> None:
 def test_answers_about_dtypes_are_held_for_some_dtypes_only() -> None:
     for number in range(600):
         with pytest.raises(PrcError, match="score is Enum"):
-            value_checks.SCORE_DTYPES.require("score", pl.Enum([str(number)]))
-    sizes = value_checks._is_allowed.cache_info()
+            column_checks.SCORE_DTYPES.require("score", pl.Enum([str(number)]))
+    sizes = column_checks._is_allowed.cache_info()
     assert sizes.currsize == sizes.maxsize

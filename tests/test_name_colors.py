@@ -11,7 +11,7 @@ import pytest
 
 from polars_prcurve import from_rates, prc
 from polars_prcurve.view.charts.parts.colors_and_sizes import COLORS, INK, OTHERS, darken_text
-from polars_prcurve.view.words.order_of_names import number_names
+from polars_prcurve.view.words.call_order_of_names import number_names
 from tests.support.arguments import PLOTS
 from tests.support.chart_specs import all_records
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from polars_prcurve import prc
 from polars_prcurve.core.ground.visible_names import find_lookalikes, shorten_names, show_name
 from polars_prcurve.view.report.result_text import Layout, format_table, show_names
-from polars_prcurve.view.words.names_in_sentences import name_value
+from polars_prcurve.view.words.shown_names import name_value
 from tests.support.arguments import PLOTS
 from tests.support.model_tests import draw_models
 from tests.support.profiles import examples

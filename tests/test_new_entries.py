@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from polars_prcurve.core.metrics import point_formulas as point
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from tests.support.new_entries import TARGETS, WALKS
 
 

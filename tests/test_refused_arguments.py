@@ -36,7 +36,7 @@ from polars_prcurve.core.ground.name_hints import SYNONYMS_OF_ARGUMENTS
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.doors.cli.main import main
 from tests.support.arguments import (
     Call,

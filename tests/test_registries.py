@@ -24,7 +24,7 @@ from polars_prcurve.core.judging.status_names import STATUSES, GroupStanding
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.metric_base import DECLARED_BY_NAME
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, EtaWords, RateWords
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, EtaWords, RateWords
 from polars_prcurve.core.sweep.sampling_designs import DESIGNS
 from polars_prcurve.core.uncertainty.summary_table import needs_negatives
 from polars_prcurve.doors.cli import options
@@ -130,7 +130,7 @@ def test_every_metric_can_be_imported_from_metrics() -> None:
 
 # Targets --------------------------------------------------------------------------------------
 
-# A kind of target is declared in TARGET_KINDS of core/metrics/target_definitions.py, from which rooms
+# A kind of target is declared in TARGET_KINDS of core/metrics/target_kinds.py, from which rooms
 # read their lists. `tests/test_new_entries.py` walks with a new one. These lists have to be written out.
 
 

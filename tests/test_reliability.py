@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 from polars_prcurve import PrcError, charts, rate_interval, shift_prior
-from polars_prcurve.view.charts.parts.chart_input import read_sweep
+from polars_prcurve.view.charts.parts.chart_curves import read_sweep
 from polars_prcurve.view.charts.reliability_diagram import judge_ranges, split_ranges
 from tests.support.chart_specs import (
     PNG,

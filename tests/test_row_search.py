@@ -16,7 +16,7 @@ from polars_prcurve import eta_from_sample, metrics
 from polars_prcurve.core.curves import row_search
 from polars_prcurve.core.curves.row_search import RowSearch
 from polars_prcurve.core.curves.targets import Target
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.core.sweep import sweep_table
 from tests.support.comparing import assert_same
 from tests.support.profiles import examples

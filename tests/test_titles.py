@@ -31,7 +31,6 @@ from polars_prcurve.view.verdicts.value_phrases import (
     format_estimate,
     write_value,
 )
-from polars_prcurve.view.words.names_in_sentences import isolate_name
 from polars_prcurve.view.words.number_words import (
     count_of_100,
     join_value,
@@ -45,6 +44,7 @@ from polars_prcurve.view.words.number_words import (
     say_signed,
     say_threshold,
 )
+from polars_prcurve.view.words.shown_names import isolate_name
 from polars_prcurve.view.words.wrapped_text import count_letters, wrap_words
 from tests.support.arguments import PLOTS
 from tests.support.chart_specs import (

@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import find_repeats, read_list, read_number, refuse_kind
+from polars_prcurve.core.ground.column_checks import is_literal
 from polars_prcurve.core.ground.errors import PrcError, warn_caller
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.share_texts import read_share
-from polars_prcurve.core.ground.value_checks import is_literal
 from polars_prcurve.doors.namespace import prc
 from polars_prcurve.doors.namespace.frame import DataFramePrc
 

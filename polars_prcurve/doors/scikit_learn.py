@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import Title, check_texts, refuse_kind
+from polars_prcurve.core.ground.column_checks import label_dtypes
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.message_text import describe_value
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
-from polars_prcurve.core.ground.value_checks import label_dtypes
 from polars_prcurve.core.sweep.array_sweep import check_lengths, read_array, read_labels
 from polars_prcurve.doors.namespace.frame import DataFramePrc
 from polars_prcurve.doors.scorers import find_positives, predict_scores, read_estimator_classes

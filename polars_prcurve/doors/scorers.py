@@ -11,11 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from polars_prcurve.core.ground.argument_checks import read_choice
+from polars_prcurve.core.ground.column_checks import label_dtypes
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.name_hints import hint_at_arguments, suggest_names
-from polars_prcurve.core.ground.value_checks import label_dtypes
 from polars_prcurve.core.metrics.curve_arrays import read_curve
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.metric_base import write_parameter

@@ -40,17 +40,17 @@ class Edit(NamedTuple):
 
 EDITS = (
     Edit(
-        f"{CORE}.metrics.target_definitions",
+        f"{CORE}.metrics.target_kinds",
         "    lift: TargetValues\n",
         "    negative_rate: TargetValues\n    right_silence: TargetValues\n",
     ),
     Edit(
-        f"{CORE}.metrics.target_definitions",
+        f"{CORE}.metrics.target_kinds",
         "    fpr: TargetValues\n",
         "    false_alarm_rate: TargetValues\n",
     ),
     Edit(
-        f"{CORE}.metrics.target_definitions",
+        f"{CORE}.metrics.target_kinds",
         '        TargetKind(\n            "predicted_positive_rate",\n',
         """\
         TargetKind("false_alarm_rate", point.fpr, is_at_most=True, limits_misses=False),
@@ -153,7 +153,7 @@ from altair.utils import schemapi  # noqa: E402
 from polars_prcurve import Decision, PrcError, charts, prc  # noqa: E402
 from polars_prcurve.core.binding.shared_arguments import TARGET_WORDS  # noqa: E402
 from polars_prcurve.core.inputs import sample_kinds  # noqa: E402
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS  # noqa: E402
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS  # noqa: E402
 from polars_prcurve.doors.cli.main import main  # noqa: E402
 from polars_prcurve.doors.cli.options import build_parser  # noqa: E402
 from polars_prcurve.doors.cli.printing import ANSWERS_OF_METHOD  # noqa: E402

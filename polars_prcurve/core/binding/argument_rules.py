@@ -16,7 +16,7 @@ from polars_prcurve.core.ground.message_text import join_words, list_names
 from polars_prcurve.core.inputs.column_reader import InputColumns
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.table_reader import gives_squares
-from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS, RUN_WORDS, TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import ALERT_WORDS, RUN_WORDS, TARGET_KINDS
 
 DEFAULTS: dict[str, Any] = {
     name: default

@@ -25,9 +25,9 @@ from polars_prcurve.core.binding.question import Question
 from polars_prcurve.core.binding.shared_arguments import TABLE_WORDS, TableWords
 from polars_prcurve.core.confidence.interval_input_columns import UNCERTAIN_ETA_COLUMNS
 from polars_prcurve.core.confidence.interval_options import Confidence, Intervals, read_interval_options
+from polars_prcurve.core.ground.column_checks import SCORE_DTYPES
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.name_hints import METRIC_OF_SYNONYM, HintingAttributes, hint_at_arguments
-from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
 from polars_prcurve.core.inputs.column_reader import (
     Column,
     ColumnReader,
@@ -35,14 +35,14 @@ from polars_prcurve.core.inputs.column_reader import (
     list_columns,
     refuse_reserved_names,
 )
-from polars_prcurve.core.inputs.group_checks import check_group_names
+from polars_prcurve.core.inputs.group_column_checks import check_group_names
 from polars_prcurve.core.inputs.never_scored import tells_negatives
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.table_reader import gives_squares, list_named_columns
 from polars_prcurve.core.inputs.wide_tables import empty_incomplete
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_metric import POINT_METRICS
-from polars_prcurve.core.metrics.target_definitions import read_budgets
+from polars_prcurve.core.metrics.target_kinds import read_budgets
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 
 if TYPE_CHECKING:

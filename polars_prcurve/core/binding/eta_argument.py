@@ -12,7 +12,7 @@ from typing import Any, ClassVar, cast
 
 import polars as pl
 
-from polars_prcurve.core.curves.field_bands_and_guarantees import build_field_grid
+from polars_prcurve.core.curves.bands_and_guarantees_of_parts import build_field_grid
 from polars_prcurve.core.ground.argument_checks import select_column, take_frame
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import list_names

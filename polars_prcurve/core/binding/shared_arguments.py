@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from polars_prcurve.core.metrics.target_definitions import EtaWords, RateWords
+from polars_prcurve.core.metrics.target_kinds import EtaWords, RateWords
 
 if TYPE_CHECKING:
     from polars_prcurve.core.ground.argument_checks import Title

@@ -32,7 +32,7 @@ from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.group_checks import check_group_dtypes, check_group_names
+from polars_prcurve.core.inputs.group_column_checks import check_group_dtypes, check_group_names
 from polars_prcurve.core.metrics.metric_lookup import find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS

@@ -36,12 +36,12 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_modules import Floats
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.share_texts import read_share
-from polars_prcurve.core.inputs.group_checks import check_group_names
+from polars_prcurve.core.inputs.group_column_checks import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.curve_metrics_at_one_threshold import find_none_as_zero
 from polars_prcurve.core.metrics.metric_base import direction_sign
-from polars_prcurve.core.metrics.metrics_at_thresholds import find_none_as_zero
 from polars_prcurve.core.metrics.point_metric import Point, PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.population_column_names import Population

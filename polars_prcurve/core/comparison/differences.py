@@ -24,7 +24,7 @@ from polars_prcurve.core.comparison.significance_and_margin import SPARE, judge_
 from polars_prcurve.core.curves.target_arguments import build_target_of_metric, require_one_point
 from polars_prcurve.core.curves.targets import ONLY_POINT, Target
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_keys import merge_zeros
+from polars_prcurve.core.ground.group_joins import merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable
 from polars_prcurve.core.metrics import point_formulas

@@ -27,7 +27,7 @@ from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.curves.curve_metric_values import CurveSegments, build_curves, number_metrics
 from polars_prcurve.core.curves.long_tables import long_columns, pick_by_number
 from polars_prcurve.core.ground.exact_arithmetic import square_integer, sum_shares, to_whole_shares
-from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.logit import to_logit
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
@@ -36,7 +36,7 @@ from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.eta_table import find_shared_eta, repeat_rows
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows
+from polars_prcurve.core.sweep.rows_with_group_numbers import build_numbered_rows
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import build_sweep
 from polars_prcurve.core.uncertainty import analytic_intervals

@@ -44,7 +44,7 @@ from polars_prcurve.core.curves.targets import Target
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
-from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.query_guards import stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

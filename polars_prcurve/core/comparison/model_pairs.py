@@ -8,14 +8,14 @@ from typing import Any, cast
 import polars as pl
 
 from polars_prcurve.core.comparison.comparison_request import Comparison
-from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
+from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.group_table import keep_counted_groups
-from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows
+from polars_prcurve.core.sweep.rows_with_group_numbers import build_numbered_rows
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import build_sweep, check_at_end, check_first, late_checks
 

@@ -37,13 +37,13 @@ from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.target_arguments import read_targets
 from polars_prcurve.core.ground.argument_checks import refuse_kind
+from polars_prcurve.core.ground.column_checks import is_missing
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_modules import Floats
 from polars_prcurve.core.ground.message_text import add_noun, list_names
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.share_texts import read_share
-from polars_prcurve.core.ground.value_checks import is_missing
-from polars_prcurve.core.inputs.group_checks import check_group_dtypes, check_group_names
+from polars_prcurve.core.inputs.group_column_checks import check_group_dtypes, check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS
 from polars_prcurve.core.metrics.point_formulas import precision

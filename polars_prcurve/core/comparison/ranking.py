@@ -28,7 +28,7 @@ from polars_prcurve.core.curves.curve_metric_values import number_metrics
 from polars_prcurve.core.curves.operating_points import build_points_table
 from polars_prcurve.core.curves.target_arguments import RankingMetric
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
+from polars_prcurve.core.ground.group_joins import join_groups, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import (
     RateTable,

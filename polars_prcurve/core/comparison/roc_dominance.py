@@ -23,7 +23,7 @@ from polars_prcurve.core.comparison.crossings_and_leaders import GROUP_NUMBER, M
 from polars_prcurve.core.curves.curve_metric_values import collect_curves
 from polars_prcurve.core.curves.curve_segments import find_upper_hull
 from polars_prcurve.core.ground.lazy_modules import Floats
-from polars_prcurve.core.inputs.group_checks import check_group_names
+from polars_prcurve.core.inputs.group_column_checks import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS

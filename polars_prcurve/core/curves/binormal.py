@@ -22,7 +22,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.normal_distribution import normal_cdf
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.group_checks import check_group_names
+from polars_prcurve.core.inputs.group_column_checks import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.curve_metric import CURVE_METRICS, PROMISES, CurveMetric

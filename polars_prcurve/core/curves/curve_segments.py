@@ -8,7 +8,7 @@ import polars as pl
 
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_keys import float_bits
+from polars_prcurve.core.ground.group_joins import float_bits
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable, has_unscored
 from polars_prcurve.core.inputs.row_column_names import Group, Row

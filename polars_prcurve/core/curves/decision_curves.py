@@ -23,14 +23,14 @@ import polars as pl
 
 from polars_prcurve.core.confidence.band_options import FixedBands
 from polars_prcurve.core.confidence.doubts import DOUBT, doubt_missing_ends, find_first_doubt
-from polars_prcurve.core.curves.field_bands_and_guarantees import build_field_grid
+from polars_prcurve.core.curves.bands_and_guarantees_of_parts import build_field_grid
 from polars_prcurve.core.curves.metric_and_band_columns import add_metrics, fit_bands
 from polars_prcurve.core.ground.argument_checks import read_list
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.share_texts import read_share
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
-from polars_prcurve.core.inputs.group_checks import check_group_names
+from polars_prcurve.core.inputs.group_column_checks import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable, is_field
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.point_formulas import build_net_benefit

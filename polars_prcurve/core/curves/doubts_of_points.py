@@ -26,7 +26,7 @@ from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sample_kinds import OWN_MOMENTS
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import CELLS
-from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS, RunTest
+from polars_prcurve.core.metrics.target_kinds import ALERT_WORDS, RunTest
 from polars_prcurve.core.sweep.effective_weights import find_missing_weights
 from polars_prcurve.core.sweep.group_table import has_class, lacks_size
 from polars_prcurve.core.sweep.sampling_designs import Design

@@ -22,13 +22,13 @@ from polars import selectors
 
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.curves.curve_table import list_curve_columns
-from polars_prcurve.core.curves.expression_rises import can_list_rises, list_rises
-from polars_prcurve.core.curves.row_extremes import ROW_NUMBER
+from polars_prcurve.core.curves.rising_rows_as_expressions import can_list_rises, list_rises
+from polars_prcurve.core.curves.search_by_extremes import ROW_NUMBER
 from polars_prcurve.core.curves.targets import Target
-from polars_prcurve.core.ground import exact_arithmetic, value_checks
+from polars_prcurve.core.ground import column_checks, exact_arithmetic
+from polars_prcurve.core.ground.column_checks import equals_label, label_dtypes
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.query_guards import Check, guard
-from polars_prcurve.core.ground.value_checks import equals_label, label_dtypes
 from polars_prcurve.core.inputs.column_reader import Column, describe_expression, read_expression
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric, SegmentValues, odds_against
@@ -486,33 +486,33 @@ def read_scored_rows(
 
     score_text = describe_expression("score", score)
     label_text = describe_expression("label", labels)
-    score = value_checks.SCORE_DTYPES.restrict(score_text, score)
+    score = column_checks.SCORE_DTYPES.restrict(score_text, score)
     raw_labels, labels = labels, label_dtypes(pos_label).restrict(label_text, labels)
     checks = [
-        *value_checks.missing_checks(count, score_text, score, refuses_nan=True, may_rank_last=True),
-        *value_checks.missing_checks(count, label_text, labels, refuses_nan=False),
+        *column_checks.missing_checks(count, score_text, score, refuses_nan=True, may_rank_last=True),
+        *column_checks.missing_checks(count, label_text, labels, refuses_nan=False),
     ]
     if pos_label is None:
         label_numbers = _to_numbers(raw_labels, labels)  # of any dtype, until the dtype is checked
         is_positive = label_numbers == 1
-        checks += value_checks.label_checks(count, label_text, label_numbers)
+        checks += column_checks.label_checks(count, label_text, label_numbers)
     else:
         is_positive = equals_label(labels, pos_label)
-        checks += value_checks.pos_label_checks(count, label_text, is_positive, pos_label)
+        checks += column_checks.pos_label_checks(count, label_text, is_positive, pos_label)
     pos_amount, neg_amount = is_positive.cast(pl.Int64), (~is_positive).cast(pl.Int64)
     weights: pl.Expr | None = None
     exponents: tuple[pl.Expr, ...] = ()
     if weight is not None:
         weights = read_expression("weight=", weight)
         weight_text = describe_expression("weight", weights)
-        weights = value_checks.AMOUNT_DTYPES.restrict(weight_text, weights).cast(pl.Float64)
-        checks += value_checks.missing_checks(count, weight_text, weights, refuses_nan=True)
-        checks += value_checks.weight_checks(count, weight_text, weights)
+        weights = column_checks.AMOUNT_DTYPES.restrict(weight_text, weights).cast(pl.Float64)
+        checks += column_checks.missing_checks(count, weight_text, weights, refuses_nan=True)
+        checks += column_checks.weight_checks(count, weight_text, weights)
         amount_exprs = weights * pos_amount, weights * neg_amount
         exponents = tuple(exact_arithmetic.weight_exponent(amount.max()) for amount in amount_exprs)
         pos_amount, neg_amount = map(exact_arithmetic.to_integer, amount_exprs, exponents)
     if isinstance(etas[0], pl.Expr):
-        checks += value_checks.eta_checks(count, "eta=", etas[0])
+        checks += column_checks.eta_checks(count, "eta=", etas[0])
     guard_expr = _build_guard(tally_exprs, checks)
     return ScoredRows(score, is_positive, pos_amount, neg_amount, weights, exponents, guard_expr, etas)
 
@@ -538,7 +538,7 @@ def _to_numbers(raw_labels: pl.Expr, labels: pl.Expr) -> pl.Expr:
 def _read_prevalences(eta: Any, *, takes_several: bool) -> Sequence[Prevalence]:
     """Return the prevalences of the context; an expression is one of them, as a Float64."""
     if isinstance(eta, pl.Expr):
-        eta_expr = value_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
+        eta_expr = column_checks.ETA_DTYPES.restrict("eta=", read_expression("eta=", eta))
         return [eta_expr.cast(pl.Float64)]
     etas = read_eta_list(eta)
     if len(etas) > 1 and not takes_several:

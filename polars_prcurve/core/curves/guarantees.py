@@ -31,13 +31,13 @@ from polars_prcurve.core.confidence.interval_input_columns import (
     EtaError,
 )
 from polars_prcurve.core.confidence.rate_intervals import compute_upper_limits
-from polars_prcurve.core.curves import field_bands_and_guarantees as in_field
-from polars_prcurve.core.curves.group_thresholds import (
+from polars_prcurve.core.curves import bands_and_guarantees_of_parts as in_field
+from polars_prcurve.core.curves.given_group_thresholds import (
     LEAST_SCORE,
     GroupThresholds,
     read_group_thresholds,
 )
-from polars_prcurve.core.curves.row_extremes import (
+from polars_prcurve.core.curves.search_by_extremes import (
     ROW_NUMBER,
     Extreme,
     ExtremeReader,
@@ -71,7 +71,7 @@ from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.metrics.curve_metric import SegmentValues, Step
 from polars_prcurve.core.metrics.segment_column_names import CELLS
-from polars_prcurve.core.metrics.target_definitions import (
+from polars_prcurve.core.metrics.target_kinds import (
     RUN_WORDS,
     TARGET_KINDS,
     PromiseTest,
@@ -412,8 +412,8 @@ def _build_field_run(target: Target, find_ratio: Ratio) -> _Run:
         log_room = ((log_ratio - row_values.column(run_columns.best_of_all)) * 0.25).clip(
             0.0, math.log(2)
         )
-        is_in_reach: pl.Expr = row_values.column(run_columns.best) <= log_ratio - log_room
-        has_begun: pl.Expr = row_values.column(run_columns.is_long_enough) & is_in_reach
+        is_target_in_reach: pl.Expr = row_values.column(run_columns.best) <= log_ratio - log_room
+        has_begun: pl.Expr = row_values.column(run_columns.is_long_enough) & is_target_in_reach
         return has_begun
 
     def passes(row_values: SegmentValues) -> pl.Expr:

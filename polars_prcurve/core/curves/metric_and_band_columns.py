@@ -10,7 +10,7 @@ import polars as pl
 from polars_prcurve.core.confidence.band_options import FixedBands
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.confidence.point_intervals import add_bands
-from polars_prcurve.core.curves.field_bands_and_guarantees import add_field_bands
+from polars_prcurve.core.curves.bands_and_guarantees_of_parts import add_field_bands
 from polars_prcurve.core.curves.long_tables import long_columns, stack_metrics
 from polars_prcurve.core.ground.argument_checks import read_flag
 from polars_prcurve.core.ground.errors import PrcError

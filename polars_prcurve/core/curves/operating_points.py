@@ -25,14 +25,14 @@ from polars_prcurve.core.confidence.confidence_that_limit_holds import (
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize, TargetRow
 from polars_prcurve.core.confidence.point_intervals import SIZE_COLUMNS
 from polars_prcurve.core.curves import guarantees, row_search, thresholds_moved_by_sample
+from polars_prcurve.core.curves.bands_and_guarantees_of_parts import add_field_tests
 from polars_prcurve.core.curves.curve_segments import build_segments
 from polars_prcurve.core.curves.doubts_of_points import (
     add_doubts_of_points,
     doubt_points_without_ends,
     may_lack_weights,
 )
-from polars_prcurve.core.curves.field_bands_and_guarantees import add_field_tests
-from polars_prcurve.core.curves.group_thresholds import THRESHOLD_ROW
+from polars_prcurve.core.curves.given_group_thresholds import THRESHOLD_ROW
 from polars_prcurve.core.curves.long_tables import has_many
 from polars_prcurve.core.curves.metric_and_band_columns import (
     add_metrics,
@@ -41,8 +41,8 @@ from polars_prcurve.core.curves.metric_and_band_columns import (
     list_metric_columns,
     metric_values,
 )
-from polars_prcurve.core.curves.row_extremes import ROW_NUMBER
 from polars_prcurve.core.curves.row_search_in_sorted_classes import find_few_rows
+from polars_prcurve.core.curves.search_by_extremes import ROW_NUMBER
 from polars_prcurve.core.curves.target_arguments import require_one_point
 from polars_prcurve.core.curves.targets import (
     END,
@@ -59,7 +59,7 @@ from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics import point_formulas as point
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.metrics.segment_column_names import Segment
-from polars_prcurve.core.metrics.target_definitions import TargetKind, read_per
+from polars_prcurve.core.metrics.target_kinds import TargetKind, read_per
 from polars_prcurve.core.prevalence.eta_table import (
     EtaTable,
     check_result_columns,

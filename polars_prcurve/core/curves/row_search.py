@@ -25,10 +25,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from polars_prcurve.core.confidence.interval_input_columns import EtaError
-from polars_prcurve.core.curves.group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
+from polars_prcurve.core.curves.given_group_thresholds import LEAST_SCORE, THRESHOLD_ROW, GroupThresholds
 from polars_prcurve.core.curves.guarantees import PROMISE_COLUMNS, add_upper_limits
 from polars_prcurve.core.curves.metric_and_band_columns import build_metric_rows
-from polars_prcurve.core.curves.row_extremes import LIMIT_ROWS, ROW_NUMBER, Extreme, LimitRows
+from polars_prcurve.core.curves.search_by_extremes import LIMIT_ROWS, ROW_NUMBER, Extreme, LimitRows
 from polars_prcurve.core.curves.targets import (
     END,
     END_ROW,

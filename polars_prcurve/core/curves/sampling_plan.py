@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.curves.long_tables import pick_by_number
-from polars_prcurve.core.ground import value_checks
+from polars_prcurve.core.ground import column_checks
 from polars_prcurve.core.ground.argument_checks import read_whole_number, refuse_objects, select_column
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_modules import Floats
@@ -267,7 +267,8 @@ def build_weighed_sample(
             "column of that name"
         )
     if drops_missing:
-        sample_rows = sample_rows.filter(~value_checks.is_missing(score_column.expr, score_column.dtype))
+        is_missing_expr = column_checks.is_missing(score_column.expr, score_column.dtype)
+        sample_rows = sample_rows.filter(~is_missing_expr)
     low_exprs = (pl.lit(low, dtype=score_column.dtype) for low in plan.low_scores)
     n_reached = pl.sum_horizontal((score_column.expr >= low).cast(pl.Int64) for low in low_exprs)
     high_exprs = (pl.lit(high, dtype=score_column.dtype) for high in plan.high_scores)
@@ -279,7 +280,7 @@ def build_weighed_sample(
     is_labelled = label_column.expr.is_not_null()
     has_nan, is_beyond = score_column.dtype.is_float(), ~pl.col(_IN_STRATUM).fill_null(False)
     checks = [
-        *value_checks.missing_checks(
+        *column_checks.missing_checks(
             lambda test: test.sum(), score_column.subject_phrase, score_column.expr, refuses_nan=has_nan
         )
     ]

@@ -9,26 +9,32 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.curves.group_thresholds import (
+from polars_prcurve.core.curves.given_group_thresholds import (
     GIVEN_THRESHOLD,
     LEAST_SCORE,
     read_group_thresholds,
 )
-from polars_prcurve.core.curves.row_extremes import CHOSEN_ROW, ROW_NUMBER, Extreme, Search, choose_row
+from polars_prcurve.core.curves.search_by_extremes import (
+    CHOSEN_ROW,
+    ROW_NUMBER,
+    Extreme,
+    Search,
+    choose_row,
+)
 from polars_prcurve.core.curves.targets import ONLY_POINT, Limit, Target
 from polars_prcurve.core.ground.argument_checks import read_list, read_number, round_to_float, take_frame
 from polars_prcurve.core.ground.errors import PrcError, warn_caller
 from polars_prcurve.core.ground.query_guards import Check, run_query
 from polars_prcurve.core.ground.share_texts import read_share_texts
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
-from polars_prcurve.core.inputs.group_checks import list_key_phrases
+from polars_prcurve.core.inputs.group_column_checks import list_key_phrases
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, read_score_dtype
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.metrics.curve_metric import AtTarget, CurveMetric, SegmentValues
+from polars_prcurve.core.metrics.curve_metrics_at_one_threshold import best
 from polars_prcurve.core.metrics.metric_lookup import find_metric, find_metrics
-from polars_prcurve.core.metrics.metrics_at_thresholds import best
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.target_definitions import (
+from polars_prcurve.core.metrics.target_kinds import (
     TARGET_KINDS,
     TargetKind,
     read_budget,

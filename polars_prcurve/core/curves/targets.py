@@ -21,9 +21,9 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from polars_prcurve.core.curves.curve_metric_values import compute_columns
-from polars_prcurve.core.curves.group_thresholds import GroupThresholds
+from polars_prcurve.core.curves.given_group_thresholds import GroupThresholds
 from polars_prcurve.core.curves.long_tables import join_values, pick_by_number
-from polars_prcurve.core.curves.row_extremes import (
+from polars_prcurve.core.curves.search_by_extremes import (
     LIMIT_ROWS,
     ROW_NUMBER,
     Extreme,
@@ -35,7 +35,7 @@ from polars_prcurve.core.curves.row_extremes import (
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.metrics.curve_metric import SegmentValues, Step
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.target_definitions import TargetKind
+from polars_prcurve.core.metrics.target_kinds import TargetKind
 
 Measure: TypeAlias = Callable[[SegmentValues], Any]  # a function from rows to a value of each of them
 TARGET_NUMBER = f"{RESERVED}turn"  # the place of a target among those of a call
@@ -228,12 +228,12 @@ def _join_searches(targets: Sequence[Target], promises: Sequence[Promise]) -> Se
             def target_extreme(extreme_name: str, target_number: int = target_number) -> pl.Expr:
                 return extreme_of(f"{extreme_name}_{target_number}")
 
-            near_numbers, far_numbers = (
+            run_end_numbers, run_start_numbers = (
                 (last_numbers, first_numbers) if promise.holds_above else (first_numbers, last_numbers)
             )
-            near_numbers.append(target.search.read_row(target_extreme))
+            run_end_numbers.append(target.search.read_row(target_extreme))
             if promise.run_start is not None:
-                far_numbers.append(target_extreme(promise.run_start))
+                run_start_numbers.append(target_extreme(promise.run_start))
         # max_horizontal skips nulls, and a target that no row meets is one.
         is_met = pl.all_horizontal(number.is_not_null() for number in (*first_numbers, *last_numbers))
         first_shared, last_shared = pl.max_horizontal(first_numbers), pl.min_horizontal(last_numbers)

@@ -32,8 +32,8 @@ from polars_prcurve.core.confidence.point_intervals import (
     add_lazy_limits,
     add_limits_of_etas,
 )
-from polars_prcurve.core.curves.row_extremes import ROW_NUMBER
 from polars_prcurve.core.curves.row_search import RowSearch
+from polars_prcurve.core.curves.search_by_extremes import ROW_NUMBER
 from polars_prcurve.core.curves.targets import TARGET_NUMBER, Measure, Target, pick_by_target
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows
 from polars_prcurve.core.ground.reserved_prefix import RESERVED

@@ -13,15 +13,15 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import polars as pl
 
 from polars_prcurve.core.ground import argument_checks as arguments
-from polars_prcurve.core.ground import value_checks
+from polars_prcurve.core.ground import column_checks
 from polars_prcurve.core.ground.argument_checks import select_column
+from polars_prcurve.core.ground.column_checks import DtypeRule
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.name_hints import suggest_names
 from polars_prcurve.core.ground.query_guards import Check
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import DtypeRule
 from polars_prcurve.core.ground.visible_names import shorten_name
 from polars_prcurve.core.inputs.resolved_tables import Tallies
 from polars_prcurve.core.inputs.row_column_names import Row
@@ -227,7 +227,7 @@ class ColumnReader:
         return dtype_by_name
 
     def check(self, make_checks: MakeChecks, subject_phrase: str, *checked_values: Any) -> None:
-        """Add checks of values, which `value_checks` makes over the sums of `tallies`."""
+        """Add checks of values, which `column_checks` makes over the sums of `tallies`."""
         n_copies_of_rows = len(self.wide_score_names)
         self.tallies.checks += make_checks(
             (lambda test: self.tallies.count(test) // n_copies_of_rows)
@@ -277,13 +277,13 @@ class ColumnReader:
         `model_names` are those of a wide table whose models are compared: each has a check of its own.
         """
         if self.drops_incomplete:
-            is_value_missing = value_checks.is_missing(typed_column.expr, typed_column.dtype)
+            is_value_missing = column_checks.is_missing(typed_column.expr, typed_column.dtype)
             self.missing_test_exprs.append(is_value_missing)
             if not is_score:
                 self.stopping_test_exprs.append(is_value_missing)
             return
         make_checks = partial(
-            value_checks.missing_checks,
+            column_checks.missing_checks,
             refuses_nan=typed_column.dtype.is_float(),
             may_rank_last=is_score,
         )

@@ -17,13 +17,13 @@ import polars as pl
 import polars.selectors as cs
 
 from polars_prcurve.core.ground import argument_checks as arguments
+from polars_prcurve.core.ground.column_checks import count_check
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
+from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.query_guards import Check, run_query, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import count_check
-from polars_prcurve.core.inputs.group_checks import check_forgotten_groups, read_group_keys
+from polars_prcurve.core.inputs.group_column_checks import check_forgotten_groups, read_group_keys
 from polars_prcurve.core.inputs.resolved_tables import MANY, TOTALS, NeverScored, ScoreTable, Tallies
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import polars as pl
 
-from polars_prcurve.core.ground import value_checks
+from polars_prcurve.core.ground import column_checks
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.query_guards import Check, run_query, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
@@ -248,7 +248,7 @@ class ScoreTable(ResolvedTable):
         score_expr, score_tallies = pl.col(Row.SCORE), Tallies()
         if self.tallies.n_score_tests > 0:
             may_have_nan = self.score_dtype.is_float()
-            value_checks.missing_checks(score_tallies.count, "", score_expr, refuses_nan=may_have_nan)
+            column_checks.missing_checks(score_tallies.count, "", score_expr, refuses_nan=may_have_nan)
         other_test_exprs = {
             name: test_expr
             for name, test_expr in self.tallies.test_exprs.items()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.ground import value_checks
+from polars_prcurve.core.ground import column_checks
 from polars_prcurve.core.ground.argument_checks import read_list, read_whole_number, refuse_kind
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_modules import numpy as np
@@ -102,7 +102,7 @@ def read_unlabelled(
     typed_score_column = _read_score(reader, input_columns.score)
     if are_posteriors:
         posterior_expr = typed_score_column.expr.cast(pl.Float64)
-        reader.check(value_checks.unlabelled_checks, typed_score_column.subject_phrase, posterior_expr)
+        reader.check(column_checks.unlabelled_checks, typed_score_column.subject_phrase, posterior_expr)
         typed_score_column = typed_score_column._replace(expr=posterior_expr, dtype=pl.Float64())
     typed_exprs = _read_row_counts(reader, input_columns.counts)
     return _build_score_table(reader, typed_score_column, typed_exprs, {}, is_weighted=False)
@@ -364,9 +364,11 @@ def _read_stratum_weight(reader: ColumnReader, stratum_expr: pl.Expr, weight: Co
     greatest_weight_expr = greatest_weight_expr.over(*reader.by_exprs, stratum_expr)
     reader.input_rows = reader.input_rows.with_columns(greatest_weight_expr.alias(Row.STRATUM_WEIGHT))
     stratum_weight_expr = pl.col(Row.STRATUM_WEIGHT)
-    reader.check(value_checks.stratum_weight_checks, typed_weight_column.subject_phrase, row_weight_expr)
     reader.check(
-        value_checks.equal_weight_checks,
+        column_checks.stratum_weight_checks, typed_weight_column.subject_phrase, row_weight_expr
+    )
+    reader.check(
+        column_checks.equal_weight_checks,
         typed_weight_column.subject_phrase,
         row_weight_expr,
         stratum_weight_expr,
@@ -383,7 +385,7 @@ def _read_score(
 ) -> TypedColumn:
     """Return the scores; of models that were columns of a wide table, with checks of each column."""
     typed_score_column = reader.read_column("score", name_or_expr)
-    value_checks.SCORE_DTYPES.require(typed_score_column.subject_phrase, typed_score_column.dtype)
+    column_checks.SCORE_DTYPES.require(typed_score_column.subject_phrase, typed_score_column.dtype)
     if not reader.lets_null_scores:
         reader.handle_missing(typed_score_column, wide_model_names, is_score=True)
     elif typed_score_column.dtype.is_float():  # NaN is no score either
@@ -391,7 +393,7 @@ def _read_score(
     reader.tallies.n_score_tests = len(reader.tallies.test_exprs)
     if are_posteriors:
         posterior_expr = typed_score_column.expr.cast(pl.Float64)
-        reader.check_scores(value_checks.posterior_checks, typed_score_column, posterior_expr)
+        reader.check_scores(column_checks.posterior_checks, typed_score_column, posterior_expr)
     return typed_score_column
 
 
@@ -433,7 +435,7 @@ def _read_counts(reader: ColumnReader, input_columns: InputColumns) -> dict[str,
             f"counts column {name_or_expr!r}" if isinstance(name_or_expr, str) else "counts="
         )
         float_exprs = sum_expr.cast(pl.Float64), squares_expr.cast(pl.Float64)
-        reader.check(value_checks.square_checks, subject_phrase, *float_exprs)
+        reader.check(column_checks.square_checks, subject_phrase, *float_exprs)
     for amount_expr, dtype in typed_exprs.values():
         if dtype.is_integer():
             _check_sum(reader, amount_expr)
@@ -445,12 +447,12 @@ def _read_labels(reader: ColumnReader, input_columns: InputColumns) -> dict[str,
     typed_label_column = reader.read_column("label", input_columns.label)
     pos_label = input_columns.pos_label
     label_expr, dtype, _, subject_phrase = typed_label_column
-    value_checks.label_dtypes(pos_label).require(subject_phrase, dtype)
+    column_checks.label_dtypes(pos_label).require(subject_phrase, dtype)
     reader.handle_missing(typed_label_column)
     if pos_label is not None:
-        is_positive = value_checks.equals_label(label_expr, pos_label)
+        is_positive = column_checks.equals_label(label_expr, pos_label)
         if not isinstance(dtype, pl.Enum):
-            reader.check(value_checks.pos_label_checks, subject_phrase, is_positive, pos_label)
+            reader.check(column_checks.pos_label_checks, subject_phrase, is_positive, pos_label)
         elif pos_label not in (categories := dtype.categories.to_list()):
             hint = suggest_names(str(pos_label), categories)
             raise PrcError(f"{subject_phrase} has no category {pos_label!r}; {hint}")
@@ -458,7 +460,7 @@ def _read_labels(reader: ColumnReader, input_columns: InputColumns) -> dict[str,
         is_positive = label_expr
     else:
         is_positive = label_expr == 1
-        reader.check(value_checks.label_checks, subject_phrase, label_expr)
+        reader.check(column_checks.label_checks, subject_phrase, label_expr)
     if input_columns.weight is None:
         return {Row.LABEL: (is_positive, pl.Boolean())}
     amount_expr, amount_dtype = _read_amount(reader, "weight", input_columns.weight, "weights")
@@ -486,9 +488,9 @@ def _read_amount(
 ) -> TypedExpr:
     """Return a weight or a count, as an Int128 if it is an integer, and as a Float64 otherwise."""
     amount_expr, dtype, _, subject_phrase = reader.read_values(
-        argument_name, name_or_expr, value_checks.AMOUNT_DTYPES
+        argument_name, name_or_expr, column_checks.AMOUNT_DTYPES
     )
-    make_checks = value_checks.amount_checks_by_kind[amount_kind, dtype.is_integer()]
+    make_checks = column_checks.amount_checks_by_kind[amount_kind, dtype.is_integer()]
     reader.check(make_checks, subject_phrase, amount_expr)
     # Sums in the user's dtype could overflow. What no Int128 holds is refused by the check.
     wide_dtype: pl.DataType = pl.Int128() if dtype.is_integer() else pl.Float64()
@@ -522,8 +524,8 @@ def _read_points(
             "rates=: specificity is 1 - fpr"
         )
     for name, name_or_expr in zip(("recall", "fpr"), rate_columns, strict=True):
-        typed_rate_column = reader.read_values("rates", name_or_expr, value_checks.RATE_DTYPES)
-        reader.check(value_checks.rate_checks, typed_rate_column.subject_phrase, typed_rate_column.expr)
+        typed_rate_column = reader.read_values("rates", name_or_expr, column_checks.RATE_DTYPES)
+        reader.check(column_checks.rate_checks, typed_rate_column.subject_phrase, typed_rate_column.expr)
         point_exprs[name] = typed_rate_column.expr.cast(pl.Float64)
     if input_columns.sizes is None:
         return point_exprs, {}
@@ -583,7 +585,7 @@ def _read_cells(
     if isinstance(score, str) and score == "score" and score not in reader.schema:
         return point_exprs, table_fields  # the default, of a table that has no thresholds
     typed_score_column = reader.read_column("score", score)
-    value_checks.SCORE_DTYPES.require(typed_score_column.subject_phrase, typed_score_column.dtype)
+    column_checks.SCORE_DTYPES.require(typed_score_column.subject_phrase, typed_score_column.dtype)
     point_exprs[Row.SCORE] = typed_score_column.expr
     return point_exprs, {**table_fields, "score_dtype": typed_score_column.dtype}
 
@@ -608,8 +610,8 @@ def _read_count(
         )
     if not may_be_null:
         reader.handle_missing(typed_count_column)
-    reader.check(value_checks.amount_checks, typed_count_column.subject_phrase, count_expr)
+    reader.check(column_checks.amount_checks, typed_count_column.subject_phrase, count_expr)
     reader.check(
-        value_checks.whole_checks, typed_count_column.subject_phrase, count_expr.cast(pl.Float64)
+        column_checks.whole_checks, typed_count_column.subject_phrase, count_expr.cast(pl.Float64)
     )
     return count_expr

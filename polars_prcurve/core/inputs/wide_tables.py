@@ -11,12 +11,12 @@ from polars import selectors
 
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import select_column
+from polars_prcurve.core.ground.column_checks import SCORE_DTYPES, is_missing
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import describe_value
 from polars_prcurve.core.ground.name_hints import suggest_names
 from polars_prcurve.core.ground.query_guards import Check, show_value, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import SCORE_DTYPES, is_missing
 from polars_prcurve.core.ground.visible_names import shorten_name
 from polars_prcurve.core.inputs.column_reader import Column
 from polars_prcurve.core.inputs.row_column_names import Row

@@ -13,7 +13,7 @@ from polars_prcurve.core.confidence.estimates import Estimate, read_estimate
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import combine_met
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 
 _SURELY = 1.7
 """A 95% interval so many times as wide misses the true value in fewer than 1 of 1,000 tests."""

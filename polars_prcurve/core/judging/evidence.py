@@ -21,7 +21,7 @@ import polars as pl
 from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.confidence.confidence_that_limit_holds import CERTAINTY
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.group_checks import check_group_names
+from polars_prcurve.core.inputs.group_column_checks import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence_at_targets import (
@@ -32,8 +32,8 @@ from polars_prcurve.core.judging.evidence_at_targets import (
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn, join_in_order
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.leads_of_models import LEAD_COLUMNS, add_leads
-from polars_prcurve.core.metrics.metrics_at_thresholds import precision_at_recall
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.curve_metrics_at_one_threshold import precision_at_recall
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns, require_plain_etas
 from polars_prcurve.core.sweep.effective_numbers_for_charts import add_effective_numbers
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS

@@ -20,7 +20,7 @@ from polars_prcurve.core.judging.decision_request import DecisionRequest
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn, join_in_order
 from polars_prcurve.core.judging.goal import CAPS, Goal
 from polars_prcurve.core.metrics import point_formulas
-from polars_prcurve.core.metrics.target_definitions import RUN_WORDS, TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import RUN_WORDS, TARGET_KINDS
 
 LEAST_ALERTS = 5  # of a threshold that may meet a target: the interval of fewer allows anything
 

@@ -18,7 +18,7 @@ from polars_prcurve.core.inputs.resolved_tables import refuse_points
 from polars_prcurve.core.metrics.metric_base import direction_sign
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metrics
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.target_definitions import (
+from polars_prcurve.core.metrics.target_kinds import (
     ALERT_WORDS,
     SHARE_WORDS,
     TARGET_KINDS,

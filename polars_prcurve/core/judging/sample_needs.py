@@ -19,7 +19,7 @@ from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.judging.candidate import Candidate, find_log_odds, find_open_target, find_width
 from polars_prcurve.core.judging.case import LEAST_OF_CLASS, Case
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 
 RELEVANT_GAP = 0.1  # the difference that matters between shares of usual size: 10 points
 WELL_KNOWN = 0.05  # how far an interval reaches to either side where a share of usual size is well known

@@ -21,9 +21,9 @@ from polars_prcurve.core.metrics.curve_metric import (
     Step,
     require_both_classes,
 )
+from polars_prcurve.core.metrics.curve_metrics_at_one_threshold import find_none_as_zero
 from polars_prcurve.core.metrics.metric_base import declare_factory, write_parameter
 from polars_prcurve.core.metrics.metric_lookup import find_curve_metric
-from polars_prcurve.core.metrics.metrics_at_thresholds import find_none_as_zero
 from polars_prcurve.core.metrics.point_metric import (
     Amount,
     atanh_rest,

@@ -23,10 +23,10 @@ import polars as pl
 from polars import selectors
 
 from polars_prcurve.core.ground.argument_checks import read_number, read_numbers
+from polars_prcurve.core.ground.column_checks import DtypeRule
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.query_guards import Check, guard
-from polars_prcurve.core.ground.value_checks import DtypeRule
 from polars_prcurve.core.metrics.metric_base import Declaration, Metric, declare
 
 if TYPE_CHECKING:

@@ -23,12 +23,12 @@ from polars_prcurve.core.confidence.rate_intervals import (
     describe_rate,
 )
 from polars_prcurve.core.ground.argument_checks import check_texts, read_numbers, take_frame
+from polars_prcurve.core.ground.column_checks import count_check
 from polars_prcurve.core.ground.errors import PrcError, warn_caller
 from polars_prcurve.core.ground.lazy_modules import numpy as np
 from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.query_guards import Check, run_query, stop_if_broken
-from polars_prcurve.core.ground.value_checks import count_check
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -23,13 +23,13 @@ from polars_prcurve.core.confidence.interval_input_columns import (
 )
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground.argument_checks import is_pattern
+from polars_prcurve.core.ground.column_checks import count_check
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.query_guards import Check, run_query, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import count_check
-from polars_prcurve.core.inputs.group_checks import (
+from polars_prcurve.core.inputs.group_column_checks import (
     check_forgotten_groups,
     check_group_names,
     missing_row_check,

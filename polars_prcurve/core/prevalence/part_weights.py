@@ -30,6 +30,7 @@ from polars_prcurve.core.confidence.interval_input_columns import (
 from polars_prcurve.core.ground import argument_checks as arguments
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import select_column
+from polars_prcurve.core.ground.column_checks import count_check
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import (
     LARGEST_WEIGHT,
@@ -37,12 +38,11 @@ from polars_prcurve.core.ground.exact_arithmetic import (
     sum_shares,
     to_whole_shares,
 )
-from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
+from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.name_hints import suggest_names
 from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.ground.value_checks import count_check
-from polars_prcurve.core.inputs.group_checks import (
+from polars_prcurve.core.inputs.group_column_checks import (
     check_forgotten_groups,
     check_group_names,
     list_key_phrases,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import polars as pl
 
-from polars_prcurve.core.ground import value_checks
+from polars_prcurve.core.ground import column_checks
 from polars_prcurve.core.ground.argument_checks import read_number, read_numbers
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.lazy_modules import numpy as np
@@ -70,16 +70,16 @@ def shift_prior(p: Any, eta_train: Any, eta: Any) -> Any:
     for name, prior in prior_by_name.items():
         if isinstance(prior, pl.Expr):
             prior_expr = read_expression(f"{name}=", prior)
-            prior_expr = value_checks.ETA_DTYPES.restrict(f"{name}=", prior_expr)
+            prior_expr = column_checks.ETA_DTYPES.restrict(f"{name}=", prior_expr)
             prior_by_name[name] = prior_expr.cast(pl.Float64)
-            checks += value_checks.inner_eta_checks(_count_rows, f"{name}=", prior_by_name[name])
+            checks += column_checks.inner_eta_checks(_count_rows, f"{name}=", prior_by_name[name])
         else:
             prior_by_name[name] = check_prior(name, prior)
     subject_phrase = describe_expression("score", posterior_expr)
-    checked_posterior_expr = value_checks.POSTERIOR_DTYPES.restrict(subject_phrase, posterior_expr).cast(
-        pl.Float64
-    )
-    checks = value_checks.posterior_checks(_count_rows, subject_phrase, checked_posterior_expr) + checks
+    checked_posterior_expr = column_checks.POSTERIOR_DTYPES.restrict(
+        subject_phrase, posterior_expr
+    ).cast(pl.Float64)
+    checks = column_checks.posterior_checks(_count_rows, subject_phrase, checked_posterior_expr) + checks
     shifted_expr: pl.Expr = _shift_posterior(checked_posterior_expr, **prior_by_name) + guard(checks)
     return shifted_expr.alias(posterior_expr.meta.output_name())
 

@@ -2,7 +2,7 @@
 
     score table -> groups           number, totals (or exponents of weights) and tallies
                 -> checked groups   a broken check stops the query
-                -> numbered rows    amounts as integers that add up exactly; see `numbered_rows`
+                -> numbered rows    amounts as integers that add up; see `rows_with_group_numbers`
 
 The number of a group, Group.NUMBER, rises in the order of the `by` columns.
 """

@@ -27,12 +27,12 @@ from polars_prcurve.core.confidence.interval_input_columns import (
 from polars_prcurve.core.confidence.point_intervals import MOST_LEVELS, SLOPE_SCALE
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_keys import aggregate_by, join_groups
+from polars_prcurve.core.ground.group_joins import aggregate_by, join_groups
 from polars_prcurve.core.ground.lazy_modules import Floats
 from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
-from polars_prcurve.core.inputs.group_checks import (
+from polars_prcurve.core.inputs.group_column_checks import (
     check_group_dtypes,
     check_group_names,
     list_key_phrases,

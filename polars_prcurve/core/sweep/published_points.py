@@ -13,13 +13,13 @@ from collections.abc import Callable
 import polars as pl
 
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
+from polars_prcurve.core.ground.column_checks import count_check
 from polars_prcurve.core.ground.query_guards import Check
-from polars_prcurve.core.ground.value_checks import count_check
 from polars_prcurve.core.inputs.resolved_tables import RateTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.segment_column_names import CELLS, Segment
 from polars_prcurve.core.sweep import group_table
-from polars_prcurve.core.sweep.numbered_rows import join_group_numbers
+from polars_prcurve.core.sweep.rows_with_group_numbers import join_group_numbers
 from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS
 from polars_prcurve.core.sweep.sampling_designs import list_plain_sizes
 from polars_prcurve.core.sweep.sweep_column_names import GroupSums, Sweep

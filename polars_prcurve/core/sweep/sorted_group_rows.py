@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from polars_prcurve.core.ground.group_keys import float_bits, merge_zeros
+from polars_prcurve.core.ground.group_joins import float_bits, merge_zeros
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row

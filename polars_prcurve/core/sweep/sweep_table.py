@@ -18,11 +18,11 @@ from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize,
 from polars_prcurve.core.ground import exact_arithmetic
 from polars_prcurve.core.ground.argument_checks import read_choice, read_list, read_whole_number
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
-from polars_prcurve.core.inputs.group_checks import check_group_names
+from polars_prcurve.core.inputs.group_column_checks import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import RateTable, ResolvedTable, ScoreTable, has_unscored
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.segment_column_names import Segment
@@ -30,8 +30,8 @@ from polars_prcurve.core.prevalence import eta_table
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.population_column_names import Part, Population
 from polars_prcurve.core.sweep import group_table
-from polars_prcurve.core.sweep.numbered_rows import prepare_rows
 from polars_prcurve.core.sweep.published_points import build_points, point_checks
+from polars_prcurve.core.sweep.rows_with_group_numbers import prepare_rows
 from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS, SQUARE_SUMS, SumColumns, to_counts
 from polars_prcurve.core.sweep.sampling_designs import Design, choose_design
 from polars_prcurve.core.sweep.sorted_group_rows import SortedRows, sort_rows

@@ -33,10 +33,10 @@ from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveFacts, CurveMetric
-from polars_prcurve.core.metrics.metrics_at_thresholds import find_none_as_zero
+from polars_prcurve.core.metrics.curve_metrics_at_one_threshold import find_none_as_zero
 from polars_prcurve.core.metrics.segment_column_names import Segment
 from polars_prcurve.core.prevalence.population_column_names import Population
-from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows
+from polars_prcurve.core.sweep.rows_with_group_numbers import build_numbered_rows
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.sweep.sweep_table import drop_inner_negatives

@@ -28,7 +28,7 @@ from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.metrics.segment_column_names import Unseen
-from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows
+from polars_prcurve.core.sweep.rows_with_group_numbers import build_numbered_rows
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables
 from polars_prcurve.core.uncertainty.influence import (
     IS_TIED,

@@ -26,14 +26,14 @@ from polars_prcurve.core.confidence.point_intervals import (
     to_unbounded,
 )
 from polars_prcurve.core.confidence.rate_intervals import z_value
-from polars_prcurve.core.curves.curve_metric_values import CurveSegments
-from polars_prcurve.core.curves.curve_segments import add_extents
-from polars_prcurve.core.curves.field_bands_and_guarantees import (
+from polars_prcurve.core.curves.bands_and_guarantees_of_parts import (
     RATES_AT_ETAS,
     add_moved_etas,
     add_part_rates,
     add_squares,
 )
+from polars_prcurve.core.curves.curve_metric_values import CurveSegments
+from polars_prcurve.core.curves.curve_segments import add_extents
 from polars_prcurve.core.curves.metric_and_band_columns import build_metric_rows
 from polars_prcurve.core.ground.exact_arithmetic import repeat_in_rows, sum_shares, to_whole_shares
 from polars_prcurve.core.ground.logit import from_logit, to_logit

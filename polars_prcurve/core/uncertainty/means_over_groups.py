@@ -17,10 +17,10 @@ from polars_prcurve.core.confidence.interval_input_columns import EtaError
 from polars_prcurve.core.confidence.interval_options import Intervals
 from polars_prcurve.core.confidence.rate_intervals import z_value
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_keys import aggregate_by
+from polars_prcurve.core.ground.group_joins import aggregate_by
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.ground.student_distribution import add_student_quantile
-from polars_prcurve.core.inputs.group_checks import check_group_names
+from polars_prcurve.core.inputs.group_column_checks import check_group_names
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable
 from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.metrics.curve_metric import CurveMetric

@@ -36,7 +36,7 @@ from polars_prcurve.core.inputs.row_column_names import Group
 from polars_prcurve.core.inputs.sample_kinds import SampleKind
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
 from polars_prcurve.core.metrics.point_metric import PointMetric
-from polars_prcurve.core.metrics.target_definitions import ALERT_WORDS
+from polars_prcurve.core.metrics.target_kinds import ALERT_WORDS
 from polars_prcurve.core.prevalence.eta_table import EtaTable
 from polars_prcurve.core.prevalence.population_column_names import Population
 from polars_prcurve.core.sweep.group_table import has_class, lacks_size

@@ -24,7 +24,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.progress import show_share
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group
-from polars_prcurve.core.metrics.metrics_at_thresholds import best
+from polars_prcurve.core.metrics.curve_metrics_at_one_threshold import best
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_table import EtaTable, check_result_columns
 from polars_prcurve.core.prevalence.population_column_names import Population

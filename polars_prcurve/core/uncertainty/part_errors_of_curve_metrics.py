@@ -21,12 +21,12 @@ import polars as pl
 
 from polars_prcurve.core.confidence.interval_input_columns import EffectiveSize
 from polars_prcurve.core.ground.exact_arithmetic import sum_shares, to_whole_shares
-from polars_prcurve.core.ground.group_keys import join_groups
+from polars_prcurve.core.ground.group_joins import join_groups
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.resolved_tables import ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.sweep.group_table import build_groups
-from polars_prcurve.core.sweep.numbered_rows import build_numbered_rows
+from polars_prcurve.core.sweep.rows_with_group_numbers import build_numbered_rows
 from polars_prcurve.core.sweep.sampling_designs import CLASS_WEIGHTS, build_class_weights
 from polars_prcurve.core.sweep.sweep_column_names import Sweep
 from polars_prcurve.core.sweep.sweep_rows_and_groups import SweepTables

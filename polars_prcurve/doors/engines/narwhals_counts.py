@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import polars as pl
 
-from polars_prcurve.core.ground import value_checks
+from polars_prcurve.core.ground import column_checks
 from polars_prcurve.core.ground.argument_checks import read_choice
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.exact_arithmetic import LARGEST_WEIGHT
@@ -25,7 +25,7 @@ from polars_prcurve.core.ground.name_hints import hint_at_arguments, suggest_nam
 from polars_prcurve.core.ground.query_guards import Check, guard, run_query
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import InputColumns, Missing, list_columns
-from polars_prcurve.core.inputs.group_checks import check_group_names
+from polars_prcurve.core.inputs.group_column_checks import check_group_names
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.inputs.table_reader import read_input
 from polars_prcurve.core.sweep.sweep_column_names import COUNT_COLUMNS, SQUARE_COLUMNS
@@ -228,7 +228,7 @@ def _read_mark_rows(
         if name not in schema:
             raise PrcError(f"positives= lacks the column {name!r}; {suggest_names(name, schema)}")
     score_expr = pl.col("score")
-    is_known_expr = value_checks.is_missing(score_expr, score_dtype).not_()
+    is_known_expr = column_checks.is_missing(score_expr, score_dtype).not_()
     mark_rows = positive_rows.select(*group_columns, score_expr.cast(score_dtype)).filter(is_known_expr)
     return mark_rows.with_columns(pl.lit(True).alias(Row.MARK))
 
@@ -411,24 +411,24 @@ def _list_checks(
     """Yield the checks of frame methods, in the same order, on the table of examples."""
     score_description = f"score column {column_names.score!r}"
     label_description = f"label column {column_names.label!r}"
-    yield from value_checks.missing_checks(
+    yield from column_checks.missing_checks(
         _count_rows_where, score_description, pl.col("score"), refuses_nan=True, may_rank_last=True
     )
-    yield from value_checks.missing_checks(
+    yield from column_checks.missing_checks(
         _count_rows_where, label_description, pl.col("label"), refuses_nan=False
     )
     if pos_label is not None:
-        yield from value_checks.pos_label_checks(
+        yield from column_checks.pos_label_checks(
             _count_rows_where, label_description, pl.col("label"), pos_label
         )
     elif dtype_by_column[column_names.label] != pl.Boolean:
-        yield from value_checks.label_checks(_count_rows_where, label_description, pl.col("label"))
+        yield from column_checks.label_checks(_count_rows_where, label_description, pl.col("label"))
     if column_names.weight is not None:
         weight_description = f"weight column {column_names.weight!r}"
-        yield from value_checks.missing_checks(
+        yield from column_checks.missing_checks(
             _count_rows_where, weight_description, pl.col("weight"), refuses_nan=True
         )
-        yield from value_checks.weight_checks(_count_rows_where, weight_description, pl.col("weight"))
+        yield from column_checks.weight_checks(_count_rows_where, weight_description, pl.col("weight"))
 
 
 def _count_rows_where(condition: pl.Expr) -> pl.Expr:

@@ -20,7 +20,7 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.query_guards import Check, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.column_reader import InputColumns
-from polars_prcurve.core.inputs.group_checks import list_key_phrases
+from polars_prcurve.core.inputs.group_column_checks import list_key_phrases
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable
 from polars_prcurve.core.inputs.row_column_names import Row
 from polars_prcurve.core.judging.decision_request import DecisionRequest

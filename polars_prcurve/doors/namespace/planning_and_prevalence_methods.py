@@ -17,9 +17,9 @@ from polars_prcurve.core.confidence.band_options import FixedBands
 from polars_prcurve.core.confidence.interval_options import Confidence
 from polars_prcurve.core.curves.target_arguments import read_targets
 from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, refuse_kind, take_frame
+from polars_prcurve.core.ground.column_checks import SCORE_DTYPES
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.query_guards import run_query
-from polars_prcurve.core.ground.value_checks import SCORE_DTYPES
 from polars_prcurve.core.inputs.column_reader import ColumnReader
 from polars_prcurve.core.inputs.table_reader import read_part_labelled, read_parts, read_reference
 from polars_prcurve.core.prevalence.eta_by_parts_or_classes import Field

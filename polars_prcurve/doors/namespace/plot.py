@@ -34,15 +34,15 @@ from polars_prcurve.core.ground.argument_checks import read_choice, read_flag, r
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.query_guards import run_query
 from polars_prcurve.core.metrics.curve_metric import CurveMetric
+from polars_prcurve.core.metrics.curve_metrics_at_one_threshold import best
 from polars_prcurve.core.metrics.metric_base import Metric
 from polars_prcurve.core.metrics.metric_lookup import default_curve_metric, find_metric, find_metrics
-from polars_prcurve.core.metrics.metrics_at_thresholds import best
 from polars_prcurve.core.metrics.point_metric import PointMetric
 from polars_prcurve.core.prevalence.eta_values import eta_grid
 from polars_prcurve.core.sweep.effective_numbers_for_charts import add_effective_numbers
 from polars_prcurve.doors.namespace.curve_methods import has_one_point_each
+from polars_prcurve.view.words.call_order_of_names import keep_call_order
 from polars_prcurve.view.words.number_words import FEW_POSITIVES
-from polars_prcurve.view.words.order_of_names import keep_call_order
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

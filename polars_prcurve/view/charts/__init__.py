@@ -1,6 +1,6 @@
 """Charts: each function takes a table of this package and returns a plain Altair chart.
 
-    table -> chart_input         checked and sorted, under fixed field names
+    table -> chart_curves        checked and sorted, under fixed field names
           -> colors_and_panels   which columns are colour and which are panels
           -> points_to_draw      fewer points for the same picture, and a record for each line
           -> line_drawing        lines, dots, lines to compare with, and what the pointer reads

@@ -19,7 +19,7 @@ from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_lines
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_lines
 from polars_prcurve.view.charts.parts.colors_and_panels import (
     Channel,
     Channels,

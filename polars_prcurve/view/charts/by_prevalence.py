@@ -31,7 +31,7 @@ from polars_prcurve.view.charts.parts.chart_axes import (
     list_stretches,
     mark_eta,
 )
-from polars_prcurve.view.charts.parts.chart_input import (
+from polars_prcurve.view.charts.parts.chart_curves import (
     REASON,
     ChartCurves,
     check_table,

@@ -25,7 +25,7 @@ from polars_prcurve.view.charts.parts import (
 )
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.label_placement import place_names
@@ -152,10 +152,10 @@ def threshold_curve(
 
 
 def _write_note(
-    curves: ChartCurves, channels: colors_and_panels.Channels, x: ChartAxis, thresholds: pl.Series
+    curves: ChartCurves, channels: colors_and_panels.Channels, x: ChartAxis, table_thresholds: pl.Series
 ) -> list[str]:
     """Return the sentences at the foot of the chart, but for those on marked points."""
-    is_finite = thresholds.cast(pl.Float64).is_finite().all()  # of an empty table, too
+    is_finite = table_thresholds.cast(pl.Float64).is_finite().all()  # of an empty table, too
     return [
         note_few_false_alerts(curves, channels),
         "Read the panels at the same threshold",

@@ -17,7 +17,7 @@ from polars_prcurve.core.metrics.point_formulas import precision
 from polars_prcurve.view.charts.parts import doubt_of_points, points_to_draw
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
@@ -33,7 +33,6 @@ from polars_prcurve.view.charts.parts.title_phrases import (
     say_half,
     say_values,
 )
-from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     FEW_POSITIVES,
     SayShares,
@@ -43,6 +42,7 @@ from polars_prcurve.view.words.number_words import (
     say_shares,
     say_target,
 )
+from polars_prcurve.view.words.shown_names import start_sentence
 
 _TENTH = 0.1  # the share of cases at which recall is written: a budget that all can picture
 # Lines of a panel, at most, that have a number each: those of more would lie on lines.

@@ -14,20 +14,20 @@ from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import format_count, join_words
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.ground.visible_names import shorten_names
-from polars_prcurve.view.charts.parts import chart_input, names_and_numbers
+from polars_prcurve.view.charts.parts import chart_curves, names_and_numbers
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, build_eta_axis
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, build_channel
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
 from polars_prcurve.view.charts.parts.panel_in_pixels import Word, choose_way
 from polars_prcurve.view.charts.parts.panel_layers import keep_part
 from polars_prcurve.view.charts.parts.title_phrases import go_on, say_by_metric, say_firsts, say_too_few
+from polars_prcurve.view.words.call_order_of_names import number_names
 from polars_prcurve.view.words.number_words import join_value, say_estimate, say_eta
-from polars_prcurve.view.words.order_of_names import number_names
 
 _HOLDS_0 = 2  # the place of the colour of a band that holds 0, after those above and below it
 _HEIGHT = 0.55  # of a panel, as a share of its width: differences are small, and lines run across
@@ -90,14 +90,14 @@ def difference(
     ['a minus b: average precision, in percentage points, by prevalence']
     """
     size = read_words(title, (width, height))
-    compare_frame = chart_input.check_table("difference", table, "compare", ["eta", *_COLUMNS])
+    compare_frame = chart_curves.check_table("difference", table, "compare", ["eta", *_COLUMNS])
     group_columns = compare_frame.columns[: compare_frame.columns.index("eta")]
-    column_by_field = chart_input.name_group_fields(group_columns) | {"metric": "metric"}
+    column_by_field = chart_curves.name_group_fields(group_columns) | {"metric": "metric"}
     sizes = [name for name in ("n_pos", "n_neg") if name in compare_frame.columns]
-    pair_frame = chart_input.pick_columns(compare_frame, column_by_field, ["eta", *_COLUMNS, *sizes])
+    pair_frame = chart_curves.pick_columns(compare_frame, column_by_field, ["eta", *_COLUMNS, *sizes])
     pair_frame = pair_frame.with_columns(pair=pl.struct("model_a", "model_b"))
     column_by_field |= {"pair": "two models"}
-    curves = chart_input.build_lines(pair_frame, column_by_field, "difference")
+    curves = chart_curves.build_lines(pair_frame, column_by_field, "difference")
     if curves.count_distinct(["pair"]) >= _FEWEST_ROWS or curves.points["eta"].n_unique() == 1:
         return _draw_table(table, curves, confidence, title, size)
     points, is_one_pair = curves.points, len(curves.curve_rows) == 1

@@ -15,10 +15,10 @@ from polars_prcurve.core.ground.argument_checks import Title, read_flag
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
-from polars_prcurve.view.charts.parts import chart_input, doubt_of_points, points_to_draw
+from polars_prcurve.view.charts.parts import chart_curves, doubt_of_points, points_to_draw
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, choose_events
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, are_far_apart, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
@@ -133,19 +133,19 @@ def decision_curve(
 def _read_decisions(table: object) -> ChartCurves:
     """Return a line per group and prevalence; raise if one has two rows at a risk."""
     chart_name, made_by = "the chart decision_curve", "the method decision_curve"
-    result = chart_input.check_table(chart_name, table, made_by, _NEEDED)
+    result = chart_curves.check_table(chart_name, table, made_by, _NEEDED)
     group_columns = result.columns[: result.columns.index("eta")]
-    column_by_field = chart_input.name_group_fields(group_columns) | {"eta": "eta"}
+    column_by_field = chart_curves.name_group_fields(group_columns) | {"eta": "eta"}
     band_columns = _BAND_COLUMNS if set(_BAND_COLUMNS) <= set(result.columns) else ()
     value_columns = [_RISK, _VALUE, "treat_all", *band_columns]
     field_columns = [name for name in FIELD_COLUMNS if name in result.columns]
-    points = chart_input.pick_columns(
+    points = chart_curves.pick_columns(
         result, column_by_field, [*SWEEP_COLUMNS, *value_columns, *field_columns]
     )
-    points = points.with_columns(chart_input.empty_infinite(pl.col(value_columns)))
-    points = chart_input.number_lines(points, column_by_field, _RISK, _VALUE, "risk")
+    points = points.with_columns(chart_curves.empty_infinite(pl.col(value_columns)))
+    points = chart_curves.number_lines(points, column_by_field, _RISK, _VALUE, "risk")
     is_known = pl.all_horizontal(pl.col(_RISK, _VALUE, "recall", "fpr").is_not_null())
-    curves = chart_input.build_chart_curves(points, column_by_field, is_known)
+    curves = chart_curves.build_chart_curves(points, column_by_field, is_known)
     return replace(curves, points=doubt_of_points.find_few_false_alerts(curves.points))
 
 

@@ -14,12 +14,12 @@ from polars_prcurve.core.ground.argument_checks import Title
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import join_words, name_groups
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
-from polars_prcurve.view.charts.parts import chart_input
+from polars_prcurve.view.charts.parts import chart_curves
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look, read_colors
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, fit_shares
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
 from polars_prcurve.view.charts.parts.names_and_numbers import (
@@ -32,7 +32,6 @@ from polars_prcurve.view.charts.parts.panel_in_pixels import Word
 from polars_prcurve.view.charts.parts.panel_layers import keep_lines, keep_part
 from polars_prcurve.view.charts.parts.rule_flags import count_flag_rows, draw_rules, raise_flags
 from polars_prcurve.view.charts.parts.title_phrases import are_short
-from polars_prcurve.view.words.names_in_sentences import show_on_one_line, start_sentence
 from polars_prcurve.view.words.number_words import (
     join_value,
     say_estimate,
@@ -40,6 +39,7 @@ from polars_prcurve.view.words.number_words import (
     say_share,
     say_shares,
 )
+from polars_prcurve.view.words.shown_names import show_on_one_line, start_sentence
 
 # The columns of `monitor` that are drawn on the axis of shares.
 _SHARES = ("value", "overall", "overall_low", "overall_high", *SINCE_COLUMNS, "reference", "bound")
@@ -163,22 +163,22 @@ def _say_period(row: dict[str, Any]) -> tuple[str, str]:
 def _read_periods(table: object) -> tuple[ChartCurves, str]:
     """Return a line for each group of a table, and what users call the time."""
     # `period` is the time itself if it is a whole number, and the number of the period otherwise.
-    result = chart_input.check_table("monitor", table, "monitor", ["metric", *_VALUES])
+    result = chart_curves.check_table("monitor", table, "monitor", ["metric", *_VALUES])
     key_columns = result.columns[: result.columns.index("metric")]
     if not key_columns:
         raise PrcError("pass the table that monitor returns, whose first columns are its periods")
     *group_columns, time_column = key_columns
-    column_by_field = chart_input.name_group_fields(group_columns)
+    column_by_field = chart_curves.name_group_fields(group_columns)
     value_columns = ["metric", *(["eta"] if "eta" in result.columns else []), *_VALUES]
-    periods = chart_input.pick_columns(result, {**column_by_field, "time": time_column}, value_columns)
+    periods = chart_curves.pick_columns(result, {**column_by_field, "time": time_column}, value_columns)
     period_number = (
         pl.col("time") if result.schema[time_column].is_integer() else pl.col("time").rank("dense")
     )
     periods = periods.with_columns(period=period_number.cast(pl.Float64))
-    numbered_periods = chart_input.number_curves(
+    numbered_periods = chart_curves.number_curves(
         periods.sort(*column_by_field, "period"), column_by_field
     )
-    return chart_input.build_chart_curves(
+    return chart_curves.build_chart_curves(
         numbered_periods, column_by_field, pl.col("period").is_not_null()
     ), time_column
 

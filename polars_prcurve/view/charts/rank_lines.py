@@ -18,7 +18,7 @@ from polars_prcurve.core.ground.argument_checks import Title, read_name
 from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.name_hints import hint_at_arguments
 from polars_prcurve.view.charts.by_prevalence import draw_firsts
-from polars_prcurve.view.charts.parts import chart_input, colors_and_panels
+from polars_prcurve.view.charts.parts import chart_curves, colors_and_panels
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import COMMON_WIDTH, Chart
@@ -30,7 +30,7 @@ from polars_prcurve.view.charts.parts.chart_axes import (
     list_stretches,
     mark_eta,
 )
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
@@ -50,8 +50,8 @@ from polars_prcurve.view.charts.parts.title_phrases import (
     say_by_metric,
     say_firsts,
 )
-from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_eta
+from polars_prcurve.view.words.shown_names import ISOLATES, isolate_name
 from polars_prcurve.view.words.wrapped_text import wrap_words
 
 # Columns of `ranking` on how sure an order is; it has those that its arguments request.
@@ -180,16 +180,16 @@ def _open_canvas(curves: ChartCurves, channels: Channels, size: GivenSize) -> Ca
 def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartCurves, pl.DataFrame]:
     """Return a line per model from the table of `ranking`, with models as the first group, and zones."""
     # `top` and `foot` are the first and the last place that a model may have at a prevalence.
-    table = chart_input.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
+    table = chart_curves.check_table("ranking", table, "ranking", ["eta", "model", "value", "rank"])
     n_keys = table.columns.index("eta")
-    column_by_field = chart_input.name_group_fields(["model", *table.columns[:n_keys]])
+    column_by_field = chart_curves.name_group_fields(["model", *table.columns[:n_keys]])
     further_columns = [name for name in _FURTHER_COLUMNS if name in table.columns[n_keys + 1 :]]
     columns = ["value", "rank", *further_columns]
-    points = chart_input.pick_columns(table, column_by_field, ["eta", *columns])
+    points = chart_curves.pick_columns(table, column_by_field, ["eta", *columns])
     settled_pairs: set[Any] | None = None
     if pairs is not None:
         pair_columns = [*table.columns[:n_keys], "eta", "model_a", "model_b", "significant"]
-        pairs = chart_input.check_table("pairs= of ranking", pairs, "compare", pair_columns)
+        pairs = chart_curves.check_table("pairs= of ranking", pairs, "compare", pair_columns)
         settled_rows = pairs.select(pair_columns).filter("significant").iter_rows()
         settled_pairs = {(*row[:-3], frozenset(row[-3:-1])) for row in settled_rows}
     group_keys = [*(field for field in column_by_field if field != "group_0"), "eta"]
@@ -209,7 +209,7 @@ def _read_ranks(table: pl.DataFrame, pairs: pl.DataFrame | None) -> tuple[ChartC
     zone_schema = {key: points.schema[key] for key in group_keys} | schema | {"has_sure": pl.Boolean}
     zone_frame = pl.DataFrame(zones, zone_schema, orient="row")
     points = pl.concat([ranked_frame, points.filter(pl.col("rank").is_null())], how="diagonal")
-    return chart_input.build_lines(points, column_by_field, "rank"), zone_frame
+    return chart_curves.build_lines(points, column_by_field, "rank"), zone_frame
 
 
 def _compare_all(

@@ -24,7 +24,7 @@ from polars_prcurve.core.prevalence.prior_shift import check_prior, shift_prior
 from polars_prcurve.view.charts.parts.active_theme import read_colors
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, fit_shares
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.view.charts.parts.doubt_of_points import has_counts
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words

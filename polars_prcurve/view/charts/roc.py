@@ -18,7 +18,7 @@ from polars_prcurve.view.charts.parts import doubt_of_points, marked_points, poi
 from polars_prcurve.view.charts.parts.active_theme import measure_text, quiet_look
 from polars_prcurve.view.charts.parts.chart_assembly import Chart
 from polars_prcurve.view.charts.parts.chart_axes import RECALL_AXIS, ChartAxis, ChartSpec
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, choose_channels
 from polars_prcurve.view.charts.parts.curve_chart import CurveChart
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words

@@ -18,7 +18,7 @@ from polars_prcurve.view.charts.parts import marked_points
 from polars_prcurve.view.charts.parts.active_theme import read_sizes
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, arrange_panels
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, build_score_axis
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves, read_sweep
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, read_sweep
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, read_panels_of_one
 from polars_prcurve.view.charts.parts.line_drawing import Canvas, read_words
 from polars_prcurve.view.charts.parts.names_and_numbers import round_digits
@@ -41,8 +41,8 @@ from polars_prcurve.view.charts.parts.title_phrases import (
     say_order,
     say_reached,
 )
-from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import say_share
+from polars_prcurve.view.words.shown_names import start_sentence
 
 _PIXELS_OF_BIN = 9  # across: as narrow as a reader can point at
 _CLASSES = {"negatives": "fpr", "positives": "recall"}

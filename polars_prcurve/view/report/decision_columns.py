@@ -25,7 +25,7 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_short
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.names_in_sentences import name_metric
+from polars_prcurve.view.words.shown_names import name_metric
 
 MOST_MODELS = 50  # of an only case, at most: more scroll off a terminal
 

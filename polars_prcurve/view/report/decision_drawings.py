@@ -38,14 +38,14 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_merit,
 )
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_short
-from polars_prcurve.view.words.names_in_sentences import start_sentence
+from polars_prcurve.view.words.call_order_of_names import keep_call_order, number_names
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     FEW_POSITIVES,
     count_one_in,
     say_signed,
 )
-from polars_prcurve.view.words.order_of_names import keep_call_order, number_names
+from polars_prcurve.view.words.shown_names import start_sentence
 from polars_prcurve.view.words.wrapped_text import wrap_words
 
 # Icons of alerts: those that are right, false, and hatched what the interval leaves open -----------

@@ -61,13 +61,13 @@ from polars_prcurve.view.verdicts.verdict_of_all_cases import say_short, say_sta
 from polars_prcurve.view.verdicts.verdict_sentences import write_verdict
 from polars_prcurve.view.verdicts.verdict_tables import build_table
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.names_in_sentences import (
+from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
+from polars_prcurve.view.words.shown_names import (
     mark_names,
     name_metric,
     name_value,
     start_sentence,
 )
-from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
 
 _MOST_LINES = 4  # models, at most, that are drawn in colours of their own, with their names
 

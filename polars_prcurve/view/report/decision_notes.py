@@ -11,13 +11,13 @@ from polars_prcurve.core.ground.message_text import add_noun, format_count, name
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.judging.judgement import Judgement
 from polars_prcurve.view.verdicts.case_places import name_cases
-from polars_prcurve.view.words.names_in_sentences import show_on_one_line, start_sentence
 from polars_prcurve.view.words.number_words import (
     format_level,
     glue_numbers,
     say_computed_level,
     say_dropped_rows,
 )
+from polars_prcurve.view.words.shown_names import show_on_one_line, start_sentence
 
 
 def describe_intervals(judgement: Judgement) -> str:

@@ -27,14 +27,14 @@ from polars_prcurve.view.report.decision_notes import (
 )
 from polars_prcurve.view.verdicts.case_places import list_all_names
 from polars_prcurve.view.verdicts.verdict_of_all_cases import say_status, sum_up
-from polars_prcurve.view.words.names_in_sentences import (
+from polars_prcurve.view.words.number_words import NO_BREAK, keep_together, say_dropped_rows
+from polars_prcurve.view.words.shown_names import (
     isolate_name,
     mark_names,
     name_metric,
     show_on_one_line,
     start_sentence,
 )
-from polars_prcurve.view.words.number_words import NO_BREAK, keep_together, say_dropped_rows
 
 _LEAST_WIDTH = 40  # characters of a line, however narrow the terminal claims to be
 _LEAST_NAME = 10  # characters that names of models and groups keep where columns can go instead

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from polars_prcurve.core.prevalence.estimated_eta import describe_refuted_estimates
-from polars_prcurve.view.words.names_in_sentences import name_group
+from polars_prcurve.view.words.shown_names import name_group
 
 
 def describe_result(result_frame: pl.DataFrame, group_columns: Sequence[str]) -> Iterator[str]:

@@ -8,8 +8,8 @@ from functools import lru_cache
 from polars_prcurve.core.ground.message_text import name_groups
 from polars_prcurve.core.judging.case import Case
 from polars_prcurve.view.verdicts.value_phrases import list_texts, name_model
-from polars_prcurve.view.words.names_in_sentences import name_group
 from polars_prcurve.view.words.number_words import map_etas
+from polars_prcurve.view.words.shown_names import name_group
 
 
 def name_cases(cases: Sequence[Case], *, is_plural: bool = True) -> str:

@@ -10,8 +10,8 @@ from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.judgement import Judgement
 from polars_prcurve.view.verdicts.target_phrases import describe_thresholds
-from polars_prcurve.view.words.names_in_sentences import name_value, start_sentence
 from polars_prcurve.view.words.number_words import glue_numbers, say_cases, say_eta, say_etas
+from polars_prcurve.view.words.shown_names import name_value, start_sentence
 
 _AS_IN_TEST = "assuming positives and negatives score as in the test set"  # as every verdict does
 

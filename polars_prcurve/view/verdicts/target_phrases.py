@@ -15,9 +15,8 @@ from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.evidence_at_targets import LEAST_ALERTS
 from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.judging.goal import Goal
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.verdicts.value_phrases import name_model, write_value
-from polars_prcurve.view.words.names_in_sentences import name_metric, name_metric_of_target
 from polars_prcurve.view.words.number_words import (
     format_level,
     say_cases,
@@ -25,6 +24,7 @@ from polars_prcurve.view.words.number_words import (
     say_target,
     say_threshold,
 )
+from polars_prcurve.view.words.shown_names import name_metric, name_metric_of_target
 
 
 def describe_thresholds(goal: Goal, *, is_plural: bool) -> str:

@@ -12,9 +12,8 @@ from polars_prcurve.core.judging.candidate import Candidate
 from polars_prcurve.core.judging.case import Case
 from polars_prcurve.core.judging.goal import Goal
 from polars_prcurve.core.judging.status_names import Outcome
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.verdicts.status_labels import STATUS_TABLE
-from polars_prcurve.view.words.names_in_sentences import name_metric, name_value
 from polars_prcurve.view.words.number_words import (
     are_rarely_right,
     find_magnitude,
@@ -25,6 +24,7 @@ from polars_prcurve.view.words.number_words import (
     write_apart,
     write_percents,
 )
+from polars_prcurve.view.words.shown_names import name_metric, name_value
 
 NO_VALUE = "–"  # of what is undefined, or of a model that does not meet the targets
 MOST_NAMES = 3  # names, at most, that a sentence lists, and values beside them

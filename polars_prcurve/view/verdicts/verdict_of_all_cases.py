@@ -34,8 +34,8 @@ from polars_prcurve.view.verdicts.value_phrases import (
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
 from polars_prcurve.view.verdicts.verdict_sentences import write_sentence_of_alike, write_verdict
-from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import glue_numbers
+from polars_prcurve.view.words.shown_names import start_sentence
 
 
 def sum_up(judgement: Judgement) -> Verdict:

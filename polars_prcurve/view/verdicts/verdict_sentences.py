@@ -13,7 +13,7 @@ from polars_prcurve.core.judging.evidence_columns import EvidenceColumn
 from polars_prcurve.core.judging.judgement import Judgement
 from polars_prcurve.core.judging.sample_needs import find_short_class, find_vaguest, rests_on_eta
 from polars_prcurve.core.judging.status_names import Status
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.verdicts.case_places import name_all_places, name_places
 from polars_prcurve.view.verdicts.caveat_sentences import write_caveats
 from polars_prcurve.view.verdicts.condition_sentences import describe_conditions
@@ -33,8 +33,8 @@ from polars_prcurve.view.verdicts.value_phrases import (
     write_value,
 )
 from polars_prcurve.view.verdicts.verdict import Verdict
-from polars_prcurve.view.words.names_in_sentences import name_metric, start_sentence
 from polars_prcurve.view.words.number_words import format_level, glue_numbers, say_share, say_threshold
+from polars_prcurve.view.words.shown_names import name_metric, start_sentence
 
 ClaimAndNumbers: TypeAlias = tuple[str, str]
 """What a sentence states of all cases with one status and the same models, and its numbers, which are of

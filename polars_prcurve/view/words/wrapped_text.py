@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-from polars_prcurve.view.words.names_in_sentences import ISOLATES
+from polars_prcurve.view.words.shown_names import ISOLATES
 
 
 def count_letters(text: str) -> float:

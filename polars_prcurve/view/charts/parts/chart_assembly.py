@@ -34,8 +34,8 @@ from polars_prcurve.view.charts.parts.names_and_numbers import escape_text, roun
 from polars_prcurve.view.charts.parts.panel_in_pixels import Panel, Word
 from polars_prcurve.view.charts.parts.panel_layers import Painter, keep_part, mark_grey, name_selection
 from polars_prcurve.view.charts.parts.points_to_draw import pack_lines
-from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import NO_BREAK, glue_numbers
+from polars_prcurve.view.words.shown_names import start_sentence
 from polars_prcurve.view.words.wrapped_text import wrap_words
 
 # What a chart is: layers, panels of layers, or several of these above or beside each other.

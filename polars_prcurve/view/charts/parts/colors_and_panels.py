@@ -15,7 +15,7 @@ from polars_prcurve.core.ground.message_text import join_words
 from polars_prcurve.core.ground.name_hints import suggest_names
 from polars_prcurve.view.charts.parts import colors_and_sizes as style
 from polars_prcurve.view.charts.parts.active_theme import measure_text, read_colors, read_sizes
-from polars_prcurve.view.charts.parts.chart_input import NUMBER, ChartCurves
+from polars_prcurve.view.charts.parts.chart_curves import NUMBER, ChartCurves
 from polars_prcurve.view.charts.parts.names_and_numbers import build_labels, escape_name
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, map_etas, write_areas
 

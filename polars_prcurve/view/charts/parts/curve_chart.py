@@ -11,7 +11,7 @@ import polars as pl
 from polars_prcurve.core.ground.argument_checks import Title
 from polars_prcurve.view.charts.parts import doubt_of_points, points_to_draw
 from polars_prcurve.view.charts.parts.chart_assembly import Chart, ChartText
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.line_drawing import Canvas
 from polars_prcurve.view.charts.parts.marked_points import NO_MARKS, MarkedPoints, mark_points
 from polars_prcurve.view.charts.parts.title_phrases import open_title, say_known, say_order

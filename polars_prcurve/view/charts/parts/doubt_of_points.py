@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.points_to_draw import Interpolation
 from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
 

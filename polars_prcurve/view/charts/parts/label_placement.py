@@ -26,7 +26,7 @@ from polars_prcurve.view.charts.parts.panel_in_pixels import (
     Panel,
     Word,
 )
-from polars_prcurve.view.words.names_in_sentences import ISOLATES, isolate_name
+from polars_prcurve.view.words.shown_names import ISOLATES, isolate_name
 from polars_prcurve.view.words.wrapped_text import wrap_words
 
 _MAX_LETTERS = 44  # letters of a name, at most, that is tried in one row: half a panel, about

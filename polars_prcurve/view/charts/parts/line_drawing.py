@@ -19,12 +19,12 @@ from polars_prcurve.view.charts.parts import (
 )
 from polars_prcurve.view.charts.parts.active_theme import quiet_look
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis, ChartSpec, GivenSize, read_size
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves
 from polars_prcurve.view.charts.parts.colors_and_panels import Channels, tell_panel
 from polars_prcurve.view.charts.parts.names_and_numbers import round_digits
 from polars_prcurve.view.charts.parts.panel_in_pixels import Panel, Word, choose_way
-from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import say_share
+from polars_prcurve.view.words.shown_names import start_sentence
 
 _MAX_GHOST_PANELS = 24  # panels, at most, in which all other curves stand behind in grey
 _FEW_PANELS = 12  # panels, at most, in which lines to compare with have names

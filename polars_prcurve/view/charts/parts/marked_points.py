@@ -11,7 +11,7 @@ import polars as pl
 from polars_prcurve.core.ground.errors import PrcError
 from polars_prcurve.core.ground.message_text import add_noun, format_count
 from polars_prcurve.view.charts.parts.chart_axes import ChartAxis
-from polars_prcurve.view.charts.parts.chart_input import (
+from polars_prcurve.view.charts.parts.chart_curves import (
     ChartCurves,
     check_table,
     pick_columns,
@@ -30,7 +30,6 @@ from polars_prcurve.view.charts.parts.title_phrases import (
     say_resting,
     say_values,
 )
-from polars_prcurve.view.words.names_in_sentences import start_sentence
 from polars_prcurve.view.words.number_words import (
     FEW_FALSE_POSITIVES,
     FEW_POSITIVES,
@@ -42,6 +41,7 @@ from polars_prcurve.view.words.number_words import (
     say_target,
     say_threshold,
 )
+from polars_prcurve.view.words.shown_names import start_sentence
 
 # Lines of a panel, at most, whose threshold at half recall is marked unless the user gives points.
 _MOST_HALVES = 3

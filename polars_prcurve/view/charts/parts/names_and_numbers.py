@@ -12,16 +12,8 @@ import polars as pl
 from polars_prcurve.core.confidence.rate_intervals import check_confidence
 from polars_prcurve.core.ground.message_text import add_noun, format_count
 from polars_prcurve.core.ground.visible_names import shorten_name
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.names_in_sentences import (
-    is_bare_number,
-    isolate_name,
-    name_metric,
-    name_value,
-    show_on_one_line,
-    start_sentence,
-)
 from polars_prcurve.view.words.number_words import (
     map_etas,
     say_cases,
@@ -30,6 +22,14 @@ from polars_prcurve.view.words.number_words import (
     say_exactly,
     say_target,
     say_threshold,
+)
+from polars_prcurve.view.words.shown_names import (
+    is_bare_number,
+    isolate_name,
+    name_metric,
+    name_value,
+    show_on_one_line,
+    start_sentence,
 )
 
 _NUMBERS = "two three four five six seven eight nine ten eleven twelve"  # those that read well as words

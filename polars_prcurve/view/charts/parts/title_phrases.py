@@ -18,15 +18,15 @@ from polars_prcurve.core.confidence.chance_test import ABOVE_CHANCE
 from polars_prcurve.core.confidence.doubts import EQUAL_SCORES
 from polars_prcurve.core.confidence.rate_intervals import find_wilson_ends, z_value
 from polars_prcurve.core.ground.message_text import add_noun, join_words, name_groups
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 from polars_prcurve.view.charts.parts import doubt_of_points, points_to_draw
 from polars_prcurve.view.charts.parts.chart_axes import LOG_BELOW_ETA
-from polars_prcurve.view.charts.parts.chart_input import ChartCurves, check_table
+from polars_prcurve.view.charts.parts.chart_curves import ChartCurves, check_table
 from polars_prcurve.view.charts.parts.colors_and_panels import Channel, Channels
 from polars_prcurve.view.charts.parts.names_and_numbers import format_range, name_with_column
 from polars_prcurve.view.words import number_words
-from polars_prcurve.view.words.names_in_sentences import name_metric_of_target
 from polars_prcurve.view.words.number_words import FEW_FALSE_POSITIVES, FEW_POSITIVES
+from polars_prcurve.view.words.shown_names import name_metric_of_target
 
 _OPEN = "No clear winner"  # how titles begin if none of several models is significantly the best
 MOST_NAMES = 3  # lines, at most, that a title names one by one

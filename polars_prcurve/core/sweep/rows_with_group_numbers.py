@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from polars_prcurve.core.ground import exact_arithmetic
-from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
+from polars_prcurve.core.ground.group_joins import join_groups, merge_zeros
 from polars_prcurve.core.inputs.resolved_tables import ResolvedTable, ScoreTable, class_amounts
 from polars_prcurve.core.inputs.row_column_names import Group, Row
 from polars_prcurve.core.sweep.running_sum_columns import CLASS_SUMS, SQUARE_SUMS

@@ -20,8 +20,8 @@ from polars_prcurve.core.ground.visible_names import shorten_names
 from polars_prcurve.core.prevalence.eta_table import require_plain_etas
 from polars_prcurve.core.sweep.sweep_column_names import FIELD_COLUMNS, SWEEP_COLUMNS
 from polars_prcurve.view.charts.parts import names_and_numbers
+from polars_prcurve.view.words.call_order_of_names import number_names
 from polars_prcurve.view.words.number_words import FEW_POSITIVES, say_sizes
-from polars_prcurve.view.words.order_of_names import number_names
 
 SPAN = "interval of the prevalence"  # the column of intervals in words, as users see it
 NUMBER = "number of "  # before the name of a field of groups: the number of its colour

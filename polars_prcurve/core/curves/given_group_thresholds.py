@@ -13,12 +13,12 @@ import polars as pl
 
 from polars_prcurve.core.ground.argument_checks import round_to_float
 from polars_prcurve.core.ground.errors import PrcError
-from polars_prcurve.core.ground.group_keys import join_groups, merge_zeros
+from polars_prcurve.core.ground.group_joins import join_groups, merge_zeros
 from polars_prcurve.core.ground.message_text import list_names
 from polars_prcurve.core.ground.query_guards import Check, run_query, stop_if_broken
 from polars_prcurve.core.ground.reserved_prefix import RESERVED
 from polars_prcurve.core.inputs.exact_thresholds import read_threshold_list, to_least_scores
-from polars_prcurve.core.inputs.group_checks import (
+from polars_prcurve.core.inputs.group_column_checks import (
     check_forgotten_groups,
     missing_row_check,
     read_group_keys,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from polars_prcurve.core.ground.visible_names import make_visible, show_name
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS
 
 ISOLATES = "\u2068\u2069"
 """What stands around a name that is written from right to left, so that it turns nothing beside it."""

@@ -44,7 +44,7 @@ from polars_prcurve.core.metrics.point_metric import (
     minimum,
 )
 from polars_prcurve.core.metrics.segment_column_names import BinormalModel, Segment
-from polars_prcurve.core.metrics.target_definitions import TARGET_KINDS, read_budget, read_per
+from polars_prcurve.core.metrics.target_kinds import TARGET_KINDS, read_budget, read_per
 
 
 @declare_factory('"f1"')
