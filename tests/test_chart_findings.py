@@ -275,8 +275,8 @@ def test_one_period_is_named_and_a_reference_on_a_mean_has_dashes():
     asked = {"reference": 0.6, "threshold": 1, "counts": ("n_pos", "n_neg")}
     chart = weeks.prc.plot.monitor("week", by="site", **asked)
     assert heading(chart) == "Precision is below the reference for c, in week 8"
-    assert "Dashed: the reference, where it lies on a mean" in subtitle(chart)
-    on_mean = {row["facet"] for row in records(chart, "reference") if "on a mean" in row["ref"]}
+    assert "Dashed: the reference, where it lies on the mean" in subtitle(chart)
+    on_mean = {row["facet"] for row in records(chart, "reference") if "on the mean" in row["ref"]}
     assert on_mean == {"a"}
     one = weeks.filter(site="c").prc.plot.monitor("week", **asked)
     assert heading(one) == "Precision is 20%, below the reference of 60%, in week 8"
@@ -803,7 +803,7 @@ def test_a_chart_by_prevalence_has_the_difference_behind_no_clear_winner():
 def test_a_chart_without_a_prevalence_has_that_of_its_comparison():
     test = prc(draw_models({"a": 2.2, "b": 2.0}, pos=30, neg=2_970), score=["a", "b"])
     place_by_eta = {
-        None: "at the test set's prevalence, itself uncertain,",
+        None: "at the test set's own, uncertain prevalence",
         0.01: "at a prevalence of 1 in 100",
         0.1: "at a prevalence of 1 in 10",
     }
@@ -844,14 +844,14 @@ def test_a_ranking_at_one_prevalence_has_its_tick_its_names_and_a_finding():
     sites.append(draw_models({"b": 3.0, "a": 1.0}).with_columns(site=pl.lit(3)))
     test = prc(pl.concat(sites, how="diagonal"), score=["a", "b"])
     chart = test.plot.ranking(0.05)
-    assert heading(chart) == "Not tested: a ranks first at a prevalence of 1 in 20"
+    assert heading(chart) == "On this test set, a ranks first at a prevalence of 1 in 20"
     words = {plain(row.get("text", "")) for row in all_records(chart)}
     assert {"a", "b", "1 in 20"} <= words | set(re.findall(r"1 in 20", plain(chart.to_json())))
     note_y = chart.to_dict()["layer"][-1]["encoding"]["y"]["value"]
     assert note_y - chart.height > 40, "below the title of the axis"
     panels = test(by="site").plot
     place = "in 3 of 4 panels at a prevalence of 1 in 20, b in 1"
-    assert heading(panels.ranking(0.05)) == f"Not tested: a ranks first {place}"
+    assert heading(panels.ranking(0.05)) == f"On this test set, a ranks first {place}"
     assert heading(panels.ranking(0.05, confidence=0.95)) == f"a is best {place}"
 
 
@@ -940,7 +940,7 @@ def test_differences_of_few_positives_are_told_as_such(eta):
 
 def test_a_zone_that_holds_a_significant_order_has_its_reason_in_the_note():
     chain = prc(draw_models({"a": 2.2, "b": 1.8, "c": 1.4}, pos=60), score=["a", "b", "c"])
-    reason = "Some models of a zone differ significantly, but not from all others in it"
+    reason = "Within a zone some models differ significantly, but not from all others"
     assert reason in subtitle(chain.plot.ranking(0.03, confidence=0.95))
     alike = prc(draw_models({"a": 2.2, "b": 2.2, "c": 2.2}, pos=60), score=["a", "b", "c"])
     assert reason not in subtitle(alike.plot.ranking(0.03, confidence=0.95))

@@ -2692,7 +2692,7 @@ def test_a_ranking_that_settles_nothing_says_so():
 
 def test_a_ranking_claims_an_order_only_where_it_is_settled():
     ranks = trading().prc.ranking([0.001, 0.5], model="model", columns="all")
-    told = "Not tested: late and sure change places near a prevalence of 1 in 45"
+    told = "On this test set, late and sure change places near a prevalence of 1 in 45"
     assert heading(charts.ranking(ranks)) == told, "nothing is tested"
     is_first = pl.col("rank") == 1
     sure = ranks.with_columns(behind=0.0, may_be_best=is_first)

@@ -344,10 +344,10 @@ class PlotPrc(PublicMethods, public_name="prc.plot"):
         )
         score_columns = self._bound_table._merge_words(table_arguments).get("score")
         is_wide = isinstance(score_columns, list | tuple) and len(score_columns) > _MOST_CURVES
-        size_rows = self._read_sizes(table_arguments)
-        difference_rows = _collect(
-            compare_models(_choose_etas(size_rows) if eta is None and not is_wide else eta)
-        )
+        size_rows = self._read_sizes(table_arguments) if eta is None and not is_wide else None
+        etas = eta if size_rows is None else _choose_etas(size_rows)
+        difference_rows = _collect(compare_models(etas))
+        size_rows = self._read_sizes(table_arguments) if size_rows is None else size_rows
         if eta is None and difference_rows.n_unique(["model_a", "model_b"]) > _MOST_CURVES:
             difference_rows = difference_rows if is_wide else _collect(compare_models(None))
         return draw(_add_few_sizes(difference_rows, size_rows), confidence=confidence)

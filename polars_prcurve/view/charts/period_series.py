@@ -50,7 +50,7 @@ _MEANS = {"before": ("overall", "overall_low", "overall_high"), "since": SINCE_C
 """The columns of the mean of all periods so far, or before a change, and of those since then."""
 _PAST_OF_CHANGE = {"fallen": "fell", "risen": "rose"}
 _FEWEST_GOOD = 3  # latest periods, at least, that are mentioned as back after an alarm
-_ON_MEAN = "reference on a mean"  # what a reference is that a mean would hide
+_ON_MEAN = "reference on the mean"  # what a reference is that a mean would hide
 _DAYS = ("day", "date")  # what periods are called on which something is, and not in
 
 
@@ -315,7 +315,7 @@ def _describe_rules(canvas: Canvas, first_rows: pl.DataFrame, *, is_rise: bool) 
         grey_text = f"Level grey line: the reference{share_text}"
     bound_text = f"Bound: the reference {'plus' if is_rise else 'less'} its sampling error"
     is_on_mean = any(row.get("ref", "").startswith(_ON_MEAN) for row in canvas.records)
-    dashes_text = "Dashed: the reference, where it lies on a mean" if is_on_mean else ""
+    dashes_text = "Dashed: the reference, where it lies on the mean" if is_on_mean else ""
     return [bound_text if has_bounds else "", grey_text, dashes_text]
 
 

@@ -131,7 +131,7 @@ def ranking(
     finding = say_firsts(firsts, channels.color.labels if channels.color else [])
     swaps = _say_swaps(curves, channels) or _say_firsts_of_panels(curves, channels)
     if swaps and "may_be_best" not in table.columns:
-        swaps = f"Not tested: {go_on(swaps) if swaps.startswith('The order ') else swaps}"
+        swaps = f"On this test set, {go_on(swaps) if swaps.startswith('The order ') else swaps}"
     chart = CurveChart(
         canvas,
         lines=curves.points.with_columns(doubt=pl.col("top") < pl.col("foot")),
@@ -310,7 +310,7 @@ def _describe_zones(
     grey_sentence = (
         f"Grey zones: the order is {result_phrase}{level_text}; crossings there may be due to chance"
     )
-    sure_text = "Some models of a zone differ significantly, but not from all others in it"
+    sure_text = "Within a zone some models differ significantly, but not from all others"
     return [
         grey_sentence,
         sure_text if has_sure else "",

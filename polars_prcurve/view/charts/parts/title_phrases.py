@@ -503,7 +503,7 @@ def _say_own_eta(eta: float, curves: ChartCurves) -> str:
     own_etas = curves.curve_rows["own_eta"]
     is_own = own_etas.null_count() == 0 and (own_etas / eta - 1).abs().max() < 1e-9  # type: ignore[operator]
     return (
-        "at the test set's prevalence, itself uncertain,"
+        "at the test set's own, uncertain prevalence"
         if is_own
         else f"at a prevalence of {number_words.say_eta(eta)}"
     )
