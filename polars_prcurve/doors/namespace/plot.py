@@ -764,9 +764,10 @@ def _add_few_sizes(compared_rows: pl.DataFrame, size_rows: pl.DataFrame) -> pl.D
     model_column, *group_columns = size_rows.columns[: size_rows.columns.index("eta")]
     size_rows = size_rows.select("n_pos", "n_neg", *group_columns, pl.col(model_column).alias("model"))
     key_columns = [name for name in (*group_columns, "model") if name in compared_rows.columns]
-    least_rows = size_rows.group_by(key_columns or pl.lit(0)).agg(pl.col("n_pos", "n_neg").min())
+    least_sizes = pl.col("n_pos", "n_neg").min()
     if not key_columns:
-        return compared_rows.join(least_rows.select("n_pos", "n_neg"), how="cross")
+        return compared_rows.join(size_rows.select(least_sizes), how="cross")
+    least_rows = size_rows.group_by(key_columns).agg(least_sizes)
     return compared_rows.join(
         least_rows, on=key_columns, how="left", nulls_equal=True, maintain_order="left"
     )
